@@ -27,6 +27,11 @@ pub const MEMORY_OPEN: &str = "[PROJECT MEMORY: READ-ONLY]";
 /// Closes what the user keeps for the project.
 pub const MEMORY_CLOSE: &str = "[END PROJECT MEMORY]";
 
+/// Opens what a conversation is told of the work that it goes on with (docs/memory.md).
+pub const RECOVERY_OPEN: &str = "[SESSION RECOVERY: READ-ONLY]";
+/// Closes what a conversation is told of the work.
+pub const RECOVERY_CLOSE: &str = "[END SESSION RECOVERY]";
+
 /// Begins the line at a reply's end by which the user is told something. No model sees it.
 pub const USER_LINE_OPEN: &str = "[tslp] ";
 
@@ -51,12 +56,16 @@ pub fn without_user_line(reply: &str) -> &str {
     said.strip_suffix(USER_LINE_GAP).unwrap_or(said.trim_end())
 }
 
-const PAIRS: [(&str, &str); 4] = [
+const PAIRS: [(&str, &str); 5] = [
     (STATE_OPEN, STATE_CLOSE),
     (NOTICE_OPEN, NOTICE_CLOSE),
     (RECENT_OPEN, RECENT_CLOSE),
     (MEMORY_OPEN, MEMORY_CLOSE),
+    RECOVERY,
 ];
+
+/// Those of what a client's hook may bring as the client's own text.
+const RECOVERY: (&str, &str) = (RECOVERY_OPEN, RECOVERY_CLOSE);
 
 /// Removes every block that the proxy may have injected, so that nothing in it is recorded or taken for somebody's code: from a
 /// line that is an opening delimiter to the next line that closes it. What goes to a model is [`defused`] instead.
@@ -80,6 +89,18 @@ pub fn strip_blocks(text: &str) -> Cow<'_, str> {
 #[must_use]
 pub fn quoted_in(text: &str) -> bool {
     opening_brackets(text).any(|at| delimiter_at(text, at).is_some())
+}
+
+/// Whether the text holds a delimiter other than of what a client's hook brings.
+#[must_use]
+pub fn forged_in(text: &str) -> bool {
+    let is_hooks = |at| {
+        let (open, close) = RECOVERY;
+        [open, close]
+            .iter()
+            .any(|it| match_loosely(&text[at..], it).is_some())
+    };
+    opening_brackets(text).any(|at| delimiter_at(text, at).is_some() && !is_hooks(at))
 }
 
 /// The text with the brackets of every delimiter replaced by round ones, so that it can't open or close a block.
@@ -223,5 +244,12 @@ mod tests {
         assert_eq!(defused("[END CURRENT STATUS]"), "[END CURRENT STATUS]");
         assert!(quoted_in("\"[state notice]\""));
         assert!(!quoted_in("a[0] = b[1];"));
+        let recovery = [RECOVERY_OPEN, "\nGoal: x\n", RECOVERY_CLOSE].concat();
+        assert_eq!(
+            defused(&recovery),
+            "(SESSION RECOVERY: READ-ONLY)\nGoal: x\n(END SESSION RECOVERY)"
+        );
+        assert!(quoted_in(&recovery) && !forged_in(&recovery));
+        assert!(forged_in(&[&recovery, NOTICE_OPEN].concat()));
     }
 }

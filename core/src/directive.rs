@@ -152,7 +152,9 @@ pub fn is_directive(line: &str) -> bool {
 fn parse_line(line: &str) -> Vec<Directive> {
     let rest = line.trim_start()[MARK.len()..].trim();
     let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let verb = Verb::of_word(&word.to_ascii_lowercase()).unwrap_or(Verb::Unknown);
+    let verb = Verb::of_word(&word.to_ascii_lowercase());
+    let verb = verb.filter(|verb| *verb != Verb::Signal);
+    let verb = verb.unwrap_or(Verb::Unknown);
     if verb.is_about_tools()
         || verb.is_about_records()
         || matches!(

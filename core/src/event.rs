@@ -30,7 +30,7 @@ use crate::message::{Role, Tools};
 use crate::path::RelPath;
 use crate::policy::Policy;
 use crate::reason::Reason;
-use crate::record::RecordKind;
+use crate::record::{self, RecordKind, RecordStanding};
 use crate::scope::ScopeChange;
 use crate::slice::Span;
 #[cfg(feature = "arbitrary")]
@@ -177,6 +177,8 @@ events! {
         ReplyPart = "reply_part",
         /// A prompt went to the model.
         PromptSent = "prompt_sent",
+        /// The user's check came to its end.
+        CheckRan = "check_ran",
         /// A reply asks for a tool.
         ActionRequested = "action_requested",
         /// What came of an allowed call.
@@ -217,7 +219,7 @@ events! {
         ScopeChanged = "scope_changed",
         /// The user says what the work is for.
         GoalChanged = "goal_changed",
-        /// The user keeps a statement for the project, or keeps it no longer.
+        /// A statement is kept for the project, proposed, or kept no longer.
         RecordChanged = "record_changed",
         /// What a conversation held so far goes to no model any more.
         ContextCleared = "context_cleared",
@@ -682,6 +684,8 @@ stored_words! {
         Forget = "forget",
         /// Leave out what the conversation held so far.
         Clear = "clear",
+        /// What a client's hook tells of its conversation; nobody types it.
+        Signal = "signal",
     }
 }
 
@@ -709,6 +713,7 @@ impl Verb {
             | Self::Note
             | Self::Forget
             | Self::Clear
+            | Self::Signal
             | Self::Unknown => false,
         }
     }
@@ -717,6 +722,13 @@ impl Verb {
     #[must_use]
     pub const fn is_about_records(self) -> bool {
         matches!(self, Self::Note | Self::Forget)
+    }
+
+    /// Whether it is about a record with this target: `accept #key` is.
+    #[must_use]
+    pub fn concerns_record(self, target: &str) -> bool {
+        let decides = matches!(self, Self::Accept | Self::Confirm | Self::Reject);
+        self.is_about_records() || decides && record::parse_key(target).is_some()
     }
 
     /// How it changes what a model may see, if it does.
@@ -1250,6 +1262,22 @@ pub struct WorkCounted {
     pub tests: u32,
 }
 
+/// The user's check came to its end, after a turn that changed code (docs/repair.md).
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct CheckRan {
+    /// Its command line, as it is configured.
+    pub command: String,
+    /// How it ended.
+    pub outcome: ToolOutcome,
+    /// What is kept of what it printed, in the Vault, without credentials and files that are off.
+    pub output: ArtifactHash,
+    /// Bytes that it printed.
+    pub bytes: u64,
+    /// How long it took.
+    pub duration_ms: u64,
+}
+
 /// Gate A refuses a reply's code before the client has it (docs/repair.md). The first reply is asked for once more; if the second is
 /// no better, it is refused likewise, and the first one is the reply.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
@@ -1307,7 +1335,7 @@ pub struct GoalChanged {
     pub text: String,
 }
 
-/// The user keeps a statement for the project, or keeps it no longer.
+/// A statement is kept for the project, proposed, or kept no longer.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct RecordChanged {
@@ -1315,12 +1343,39 @@ pub struct RecordChanged {
     pub key: String,
     /// What it states.
     pub kind: RecordKind,
+    /// Whether it counts from now on.
+    #[serde(default = "kept")]
+    pub standing: RecordStanding,
+    /// Whose word it is: the user's, or the model's, whose facts are proven by the code that they quote.
+    #[serde(default = "users")]
+    pub author: Author,
+    /// Why.
+    #[serde(default = "noted")]
+    pub cause: Reason,
     /// The statement; empty if it is kept no longer.
     pub statement: String,
     /// The file that proves it; empty if the user's word does.
     pub path: String,
     /// The code that stands there.
     pub quotation: String,
+    /// The keys of the records that it is derived from.
+    #[serde(default)]
+    pub inputs: Vec<String>,
+    /// When it ends by itself; 0 is never.
+    #[serde(default)]
+    pub expires_at: UnixMillis,
+}
+
+const fn kept() -> RecordStanding {
+    RecordStanding::Kept
+}
+
+const fn users() -> Author {
+    Author::User
+}
+
+const fn noted() -> Reason {
+    Reason::RecordNoted
 }
 
 /// Where a cleared conversation begins: the older messages that its client sends along go to no model.

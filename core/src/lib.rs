@@ -26,7 +26,8 @@ pub mod hash;
 pub mod ids;
 pub mod known_lines;
 pub mod limits;
-pub mod line_set;
+
+pub mod passages;
 pub mod path;
 pub mod reason;
 pub mod recent_map;

@@ -104,6 +104,13 @@ pub const LOST_SYMBOLS_NAMED_MAX: usize = 6;
 /// Directives that one prompt gives; what follows them is answered and does nothing.
 pub const DIRECTIVES_PER_PROMPT_MAX: usize = 64;
 
+/// Records that one reply proposes; the rest is answered and does nothing.
+pub const RECORDS_PER_REPLY_MAX: usize = 8;
+/// Records that wait for the user's word.
+pub const RECORDS_PROPOSED_MAX: usize = 64;
+/// Records that are kept; about 70 bytes of memory each.
+pub const RECORDS_KEPT_MAX: usize = 20_000;
+
 /// Notices that one prompt shows; the newest do.
 pub const NOTICES_PER_PROMPT_MAX: usize = 12;
 /// Notices of a session that wait for a prompt; the newest stay.

@@ -354,6 +354,8 @@ reasons! {
     DecisionsUngrounded = "decisions_ungrounded",
     /// It is cleared though decisions lack evidence.
     ClearedUngrounded = "cleared_ungrounded",
+    /// The user's check was run after a change.
+    CheckRan = "check_ran",
 
     // Records (docs/records.md).
     /// The user keeps a statement for the project.
@@ -362,8 +364,28 @@ reasons! {
     RecordForgotten = "record_forgotten",
     /// The statement isn't written as one, is too long, quotes a delimiter or holds a credential.
     RecordNotUsable = "record_not_usable",
-    /// The code that the statement quotes isn't true of the file, or stands there more than once.
+    /// The code that the statement quotes isn't true of the file.
     QuotationMissing = "quotation_missing",
+    /// The code that the statement quotes is in the file more than once.
+    QuotationAmbiguous = "quotation_ambiguous",
+    /// The model proposes a statement: the user may accept or reject it.
+    RecordProposed = "record_proposed",
+    /// The model's statement of a fact is kept, because the code that it quotes is true.
+    RecordProven = "record_proven",
+    /// The user keeps a statement that the model proposed.
+    RecordAccepted = "record_accepted",
+    /// The user drops a statement that the model proposed.
+    RecordRejected = "record_rejected",
+    /// The time of a hypothesis is over.
+    RecordExpired = "record_expired",
+    /// A hypothesis doesn't say how long it counts.
+    RecordWithoutEnd = "record_without_end",
+    /// What a statement is derived from isn't kept, or it doesn't say.
+    RecordWithoutInputs = "record_without_inputs",
+    /// There are as many statements as are kept, or as one reply may propose.
+    TooManyRecords = "too_many_records",
+    /// The code that a statement quotes, or what it is derived from, is no longer true.
+    RecordUngrounded = "record_ungrounded",
 }
 
 impl Reason {
@@ -496,6 +518,13 @@ impl Reason {
                 | Self::RecordForgotten
                 | Self::RecordNotUsable
                 | Self::QuotationMissing
+                | Self::QuotationAmbiguous
+                | Self::RecordProposed
+                | Self::RecordAccepted
+                | Self::RecordRejected
+                | Self::RecordWithoutEnd
+                | Self::RecordWithoutInputs
+                | Self::TooManyRecords
         )
     }
 

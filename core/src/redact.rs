@@ -24,6 +24,14 @@ use reading::{ScannedText, SeenText};
 /// text with another credential is another text. Eight bits tell most changes, and nobody can guess a password from them.
 pub const MARKER: &str = "[REDACTED CREDENTIAL";
 
+/// Whether a text holds a name that credentials have, such as `password`.
+#[must_use]
+pub fn names_credential(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let mut names = named::NAMES.iter();
+    names.any(|(_, name)| memchr::memmem::find(text.as_bytes(), name).is_some())
+}
+
 /// The text with each credential replaced by its [`MARKER`].
 #[must_use]
 pub fn without_credentials(text: &str) -> Cow<'_, str> {

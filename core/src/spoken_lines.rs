@@ -91,6 +91,19 @@ pub fn spoken_lines(text: &str) -> Vec<SpokenLine> {
     lines
 }
 
+/// The hash of each line of a text, without what a tool has put around it.
+pub fn line_hashes(text: &str) -> impl Iterator<Item = u64> {
+    let lines = spoken_lines(text).into_iter();
+    let lines = lines.filter(|line| !line.is_boundary());
+    lines.map(|line| line.hash)
+}
+
+/// The [hash](line_hashes) of a text's first line; 0 if it has none.
+#[must_use]
+pub fn first_line_hash(text: &str) -> u64 {
+    line_hashes(text).next().unwrap_or_default()
+}
+
 /// The hashes of all pairs in a text, and of each directive [alone](SpokenLine::alone); in JSON those of each of its strings.
 #[must_use]
 pub fn line_pairs(text: &str) -> Vec<u64> {

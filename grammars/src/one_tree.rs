@@ -39,7 +39,7 @@ pub(crate) fn read(
         "blanking keeps every byte's place"
     );
     for _ in 0..TORN_ROUNDS_MAX {
-        if !tree.root_node().has_error() {
+        if !tree.root_node().has_error() || read.errors as usize > repair::ERRORS_MAX {
             break;
         }
         let text = readable.text(source);

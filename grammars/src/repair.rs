@@ -25,6 +25,9 @@ const ROUNDS_MAX: usize = 4;
 /// Most edits of one round.
 const EDITS_MAX: usize = 1_000;
 
+/// Errors of a text that no repair makes readable: all rounds together couldn't reach them.
+pub(crate) const ERRORS_MAX: usize = ROUNDS_MAX * EDITS_MAX;
+
 /// The longest stretch that is blanked, and the most words in it: more are prose, no macros.
 const PASSED_BYTES_MAX: usize = 256;
 const PASSED_WORDS_MAX: usize = 3;
@@ -77,7 +80,7 @@ pub(crate) fn repaired(
     for _ in 0..ROUNDS_MAX {
         let (errors, mut edits) = find_edits(&tree, readable.text(source), &words);
         edits.retain(|edit| !refused.contains(&edit.span().start));
-        if edits.is_empty() {
+        if edits.is_empty() || errors > ERRORS_MAX {
             break;
         }
         // One tree at a time: each takes many times the memory of its text.

@@ -10,6 +10,7 @@ use tslp_core::directive::Directive;
 use tslp_core::event::{Event, ReadFailure, Verb};
 use tslp_core::ids::{SessionId, UnixMillis};
 use tslp_core::reason::Reason;
+use tslp_core::record;
 use tslp_decide::clear::FORCE;
 use tslp_decide::tools::LIFTS_BREACH;
 use tslp_grammars::TreeSitterGrammars;
@@ -39,6 +40,8 @@ pub enum Act {
     OnGrant(Verb, String, Option<SessionId>),
     /// What the work is for, or something of it.
     OnGoal(String),
+    /// What a client's hook tells of its conversation.
+    Signal(String),
     /// A conversation, or that of the last prompt, is cleared; by force, whatever its decisions lack.
     Clear(Option<SessionId>, bool),
     /// All agents and tools are stopped, or may go on.
@@ -135,6 +138,7 @@ pub fn decide_act<S: Store>(
             };
             Vec::from([(*verb, grant.clone(), session)])
         }
+        Act::Signal(told) => Vec::from([(Verb::Signal, told.clone(), ALL_SESSIONS)]),
         Act::Clear(session, is_forced) => {
             let current = || engine.state().current_session();
             let Some(session) = session.or_else(current) else {
@@ -201,6 +205,19 @@ fn import_reply<S: Store>(
     let batch = engine.judge(pending, answers).batch;
     let mut results: Vec<ActResult> = Vec::new();
     for recorded in &batch.recorded {
+        let of_record = match &recorded.event {
+            Event::RecordChanged(record) => Some((format!("#{}", record.key), record.cause)),
+            Event::NoticeIssued(notice) => {
+                let about = notice.entity.as_ref().map(ToString::to_string);
+                about.map(|about| (about, notice.reason))
+            }
+            _ => None,
+        };
+        if let Some((about, reason)) = of_record.filter(|(about, _)| about.starts_with('#')) {
+            let words = answer_words(Verb::Note, reason);
+            let is_done = is_carried_out(reason);
+            results.push(ActResult::new(&about, reason.code(), words, is_done));
+        }
         let (entity, reason, is_done) = match &recorded.event {
             Event::Transitioned(moved) if moved.transition == Transition::Promote => {
                 (&moved.entity, moved.cause, true)
@@ -223,8 +240,12 @@ fn import_reply<S: Store>(
         ));
     }
     if results.is_empty() {
-        let words =
-            format!("the answer of {source} is on record; no code in it belongs to a known file");
+        let words = match source {
+            record::MCP_SOURCE => answer_words(Verb::Note, Reason::NothingToDo).to_owned(),
+            _ => format!(
+                "the answer of {source} is on record; no code in it belongs to a known file"
+            ),
+        };
         results.push(ActResult::new("", "nothing_to_judge", words, true));
     }
     (results, Some(batch))
@@ -333,6 +354,10 @@ pub const fn is_carried_out(reason: Reason) -> bool {
             | Reason::ClearedUngrounded
             | Reason::RecordNoted
             | Reason::RecordForgotten
+            | Reason::RecordProposed
+            | Reason::RecordProven
+            | Reason::RecordAccepted
+            | Reason::RecordRejected
     )
 }
 
@@ -388,10 +413,32 @@ pub const fn answer_words(verb: Verb, reason: Reason) -> &'static str {
         (_, Reason::RecordNoted) => "kept: `tslp records` lists what is",
         (_, Reason::RecordForgotten) => "kept no longer",
         (_, Reason::RecordNotUsable) => {
-            "not kept: write `note fact '#key: STATEMENT'` (or `preference`, `decision`), one line without credentials, or `forget '#key'`"
+            "not kept: write `note fact '#key: STATEMENT'` (or `preference`, `decision`, `hypothesis`, `derived`), one line without credentials, or `forget '#key'`"
+        }
+        (_, Reason::RecordWithoutEnd) => {
+            "not kept: a hypothesis ends with its time to live, such as `ttl 3d`, at most 90 days"
+        }
+        (_, Reason::RecordWithoutInputs) => {
+            "not kept: what is derived ends with `from #key`, of other records that are kept"
         }
         (_, Reason::QuotationMissing) => {
-            "not kept: the quoted code isn't true of that file, or stands there more than once; `tslp accept PATH` makes a file true"
+            "not kept: the quoted code isn't true of that file; `tslp accept PATH` makes a file true"
+        }
+        (_, Reason::QuotationAmbiguous) => {
+            "not kept: the quoted code is in that file more than once; quote more of it"
+        }
+        (_, Reason::TooManyRecords) => {
+            "not kept: there are as many already as are kept; `tslp forget` makes room"
+        }
+        (Verb::Note, Reason::OffByUser) => "not kept: its file is off",
+        (_, Reason::RecordProposed) => {
+            "waits, since the words are a model's: `@tslp accept #KEY` in a conversation keeps it"
+        }
+        (_, Reason::RecordProven) => "kept, by the code that it quotes",
+        (_, Reason::RecordAccepted) => "kept: `tslp records` lists what is",
+        (_, Reason::RecordRejected) => "dropped",
+        (_, Reason::DirectiveNotTyped) => {
+            "not done: an agent's call says the same; write `@tslp accept #KEY` in a conversation"
         }
         (_, Reason::ExternalAnswer) => "what follows counts as another model's answer",
         (Verb::Off | Verb::On, Reason::TargetMissing) => "name a GLOB, such as `secrets/**`",

@@ -7,9 +7,9 @@ use crossbeam_channel::Sender;
 use tslp_core::event::{AuditOutcome, CallId, LinkSeen};
 use tslp_core::guardian::Mode;
 use tslp_core::ids::{EpisodeId, Seq};
+use tslp_core::message::ToolCall;
 use tslp_tools::sandbox::RunOutcome;
 use tslp_wire::chat::dialect::Dialect;
-use tslp_wire::chat::held_calls::DeniedCalls;
 use tslp_wire::chat::lost_calls::OfferedTools;
 use tslp_wire::chat::rounds::DeliveredCalls;
 use tslp_workspace::tree::reading::ReadFile;
@@ -53,6 +53,17 @@ pub enum ToEngine {
         /// The reason for sending it now.
         handover: Handover,
     },
+    /// A call of the client's own tools is complete: the client gets it once it is judged ([`ToLoop::CallJudged`]).
+    CallComplete {
+        /// The exchange whose reply makes it.
+        exchange: ExchangeId,
+        /// Its number in the reply.
+        number: usize,
+        /// The call.
+        call: ToolCall,
+        /// Whether all of the response has come.
+        is_over: bool,
+    },
     /// The client received the response unchanged: no further round can follow.
     OneRound(ExchangeId),
     /// The model server's response is over. Sent exactly once for each [`ToLoop::Forward`] and each [`ToLoop::NextRound`], and
@@ -81,6 +92,13 @@ pub enum ToEngine {
         /// The call's number.
         call: CallId,
         /// Its end, output and resource use.
+        outcome: Box<RunOutcome>,
+    },
+    /// The user's check has finished.
+    CheckEnded {
+        /// The episode that ended the turn.
+        episode: EpisodeId,
+        /// Its end and output.
         outcome: Box<RunOutcome>,
     },
     /// A shadow audit has finished (spec §10).
@@ -171,12 +189,14 @@ pub enum ToLoop {
         /// The text, as if the model had written it.
         text: String,
     },
-    /// Don't let the client have some of the calls of its own tools that a reply holds.
-    KeepCallsBack {
+    /// Let the client have a call of its own tools that was complete ([`ToEngine::CallComplete`]), or not.
+    CallJudged {
         /// The exchange to act on.
         exchange: ExchangeId,
-        /// The calls, and the text that the client receives in the place of each.
-        denied: DeniedCalls,
+        /// The call's number in the reply; [`ALL_CALLS`](tslp_wire::chat::held_calls::ALL_CALLS) for all that weren't judged.
+        number: usize,
+        /// The text that the client receives in its place, if it is denied.
+        instead: Option<String>,
     },
     /// Let the client have calls in the place of the text that they were written as.
     DeliverCalls {

@@ -67,9 +67,9 @@ pub enum CliCommand {
         /// Look at the page's files now, without recording it
         #[arg(long)]
         check: bool,
-        /// Show what was true after this event of the ledger (`tslp log` numbers them)
-        #[arg(long, value_name = "SEQ", conflicts_with = "check", value_parser = clap::value_parser!(u64).range(1..))]
-        at: Option<u64>,
+        /// Show what was true after this event of the ledger (`tslp log` numbers them), after an episode (`e7`), or at the last `clear`
+        #[arg(long, value_name = "SEQ|LABEL", conflicts_with = "check", value_parser = parse_moment)]
+        at: Option<Moment>,
         /// Go on behind this one, where a page ended
         #[arg(long, value_name = "PATH::SYMBOL")]
         after: Option<String>,
@@ -97,6 +97,21 @@ pub enum CliCommand {
     },
     /// Show what is going on: what was asked last, what is in flight, how the last build and test run ended
     Status(ActArgs),
+    /// Print the working memory as spec 003 has it in NOTES.md; nothing is written
+    Notes {
+        /// The form
+        #[arg(long, value_name = "FORM", value_parser = ["notes-md"], default_value = "notes-md")]
+        format: String,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+    },
+    /// Print one line for a client's status line: what is true, what is STALE, how full the context is
+    Statusline {
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+    },
     /// Say what the work is for: new conversations are told until it is done
     Goal(GoalArgs),
     /// Clear a conversation: from its next prompt on, older messages go to no model
@@ -347,6 +362,27 @@ pub struct GoalArgs {
     /// What every act takes.
     #[command(flatten)]
     pub act: ActArgs,
+}
+
+/// A moment of the ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// After this event.
+    Event(u64),
+    /// After the last event of this episode.
+    Episode(u64),
+    /// When a conversation was cleared last.
+    Clear,
+}
+
+fn parse_moment(written: &str) -> Result<Moment, String> {
+    let number = |digits: &str| digits.parse().ok().filter(|number| *number > 0);
+    let moment = match written.strip_prefix('e') {
+        _ if written == "clear" => Some(Moment::Clear),
+        Some(episode) => number(episode).map(Moment::Episode),
+        None => number(written).map(Moment::Event),
+    };
+    moment.ok_or_else(|| "say an event's number, an episode such as `e7`, or `clear`".to_owned())
 }
 
 /// What `tslp clear` takes.
@@ -762,6 +798,8 @@ mod tests {
             }
             CliCommand::Config { flags, output } => with("config", &flags.0, Some(*output)),
             CliCommand::Hook { flags } => with("hook", &flags.0, None),
+            CliCommand::Notes { format, flags } => with(&format!("notes {format}"), &flags.0, None),
+            CliCommand::Statusline { flags } => with("statusline", &flags.0, None),
             CliCommand::Mcp { flags } => with("mcp", &flags.0, None),
             CliCommand::Hooks(HooksCommand::Print { client }) => {
                 format!("hooks print {client:?}")

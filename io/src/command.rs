@@ -5,6 +5,7 @@ mod evidence;
 mod guardian;
 mod hook;
 mod mcp;
+mod notes;
 mod preview;
 mod records;
 mod run;
@@ -20,7 +21,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tslp_core::event::Verb;
-use tslp_core::ids::Seq;
 use tslp_core::path::RelPath;
 use tslp_store::content_cache::ArchiveTrust;
 use tslp_store::data_dir::{self, DataDirError};
@@ -152,10 +152,14 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             };
             if let Some(at) = at {
                 need_ledger(&config)?;
-                let page = state::state_page_at(&diagnosed_subject(&config), &wanted, Seq(at))?;
-                let page = page.ok_or_else(|| {
+                let subject = ledger_subject(&config);
+                let until = state::position_of(&subject, at)?;
+                let page = until
+                    .map(|until| state::state_page_at(&subject, &wanted, until))
+                    .transpose()?;
+                let page = page.flatten().ok_or_else(|| {
                     let message =
-                        format!("there is no event {at}, or nothing true of what --after names");
+                        "there is no such event, or nothing true of what --after names".to_owned();
                     CommandFailure::new(Exit::Failure, message)
                 })?;
                 return print_vouched(
@@ -231,6 +235,8 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             print_page(output, || page::json(&layers), || page::lines(&layers))
         }
         CliCommand::Hook { flags } => hook::run_hook(&flags.0),
+        CliCommand::Notes { format: _, flags } => notes::run_notes(&flags.0),
+        CliCommand::Statusline { flags } => hook::run_statusline(&flags.0),
         CliCommand::Mcp { flags } => mcp::run_mcp(&flags.0),
         CliCommand::Hooks(HooksCommand::Print { client }) => {
             Out::stdout().lines(hook::settings_lines(client))?;
@@ -449,10 +455,18 @@ fn status_lines(status: &Status) -> Vec<String> {
 /// The diagnostics' subject for a workspace, whether its proxy runs or not.
 fn diagnosed_subject(config: &ServeConfig) -> DiagnosedSubject {
     DiagnosedSubject {
+        upstream: upstream_url(&config.upstream.place),
+        ..ledger_subject(config)
+    }
+}
+
+/// The subject of what is asked of the ledger alone: no model server is looked for.
+fn ledger_subject(config: &ServeConfig) -> DiagnosedSubject {
+    DiagnosedSubject {
         readers: ReaderFactory::new(&DataFiles::of(&config.data_dir), &OpenOptions::default()),
         data_dir: config.data_dir.clone(),
         workspace: config.workspace.clone(),
-        upstream: upstream_url(&config.upstream.place),
+        upstream: None,
         api_key: config.upstream.api_key.clone(),
         ca_file: config.upstream.ca_file.clone(),
         safe_mode: None,

@@ -2,12 +2,15 @@
 //!
 //! They hold a read-only connection and nothing else of the ledger: reporting is all they can do.
 
+mod coloured;
 pub mod disk_now;
 pub mod doctor;
+pub(crate) mod guardian;
 pub mod missing;
 mod overview;
 pub mod price;
 pub mod recent;
+pub mod records;
 pub mod runs;
 pub mod state;
 pub mod status;

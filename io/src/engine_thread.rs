@@ -3,6 +3,7 @@
 //! A prompt goes upstream as soon as it is composed; its commit runs while the model thinks, and the network loop
 //! releases the reply only when the commit is durable. A transition is seen by a later prompt only after its commit.
 
+mod check;
 mod lost_calls;
 mod repair;
 mod tools;
@@ -42,6 +43,7 @@ use tslp_replay::pending::{
 
 use crate::acts;
 use crate::adopt::{self, AdoptSummary};
+use crate::attention::Attention;
 use crate::auditor::queue::{Audit, AuditQueue, AuditedModel};
 use crate::channel::{
     ExchangeId, Handover, ModelRequest, OwnAnswer, OwnHeaders, ResponseEnd, RoundsAllowed,
@@ -57,6 +59,7 @@ use crate::metrics::Metrics;
 use crate::prompt_cost::{self, CostPair, PromptCosts};
 use crate::tool_loop::BODY_BYTES_MAX;
 use crate::windows::Windows;
+use check::CheckState;
 use lost_calls::{LostCalls, SettledCalls};
 use repair::CodeRepairState;
 use tools::{ToolLoop, ToolReply};
@@ -138,6 +141,8 @@ pub struct EngineThread {
     told_exceeded: BTreeSet<String>,
     /// Tools for replies, if they are on.
     tools: Option<Box<ToolLoop>>,
+    /// Changes that the user's check is to be run after.
+    check: CheckState,
     /// The guardian's mode as last sent to the network loop.
     mode: Option<Mode>,
     /// Whether the loop was told that all agents are stopped.
@@ -170,6 +175,8 @@ struct ReplyUnderWay {
     news: Option<UserNews>,
     /// The state of its tool calls, if it may ask for any.
     tools: Option<Box<ToolReply>>,
+    /// The numbers of the calls of the client's own tools that it was given, where they wait to be judged.
+    calls_passed: Vec<usize>,
     /// Reads its text for calls of the client's tools, if it may hold some.
     lost_calls: Option<Box<LostCalls>>,
     /// What is kept to ask for it once more, if it may be.
@@ -278,6 +285,7 @@ impl EngineThread {
             told_stale: BTreeSet::new(),
             told_exceeded: BTreeSet::new(),
             tools: None,
+            check: CheckState::default(),
             mode: None,
             is_stopped: false,
         }
@@ -345,6 +353,17 @@ impl EngineThread {
                 bytes,
                 handover,
             } => self.reply_bytes(exchange, &bytes, handover),
+            ToEngine::CallComplete {
+                exchange,
+                number,
+                call,
+                is_over,
+            } => {
+                if is_over {
+                    self.read_to_the_end(exchange);
+                }
+                self.judge_complete_call(exchange, number, &call);
+            }
             ToEngine::ReplyEnd {
                 exchange,
                 ending,
@@ -370,12 +389,16 @@ impl EngineThread {
                 call,
                 outcome,
             } => self.tool_ended(exchange, call, *outcome),
+            ToEngine::CheckEnded { episode, outcome } => self.check_ended(episode, *outcome),
             ToEngine::Audited {
                 episode,
                 outcome,
                 answer,
             } => self.handle_audit_answer(episode, outcome, answer.as_deref()),
-            ToEngine::WindowsSaid(said) => self.windows.hear(said),
+            ToEngine::WindowsSaid(said) => {
+                self.wiring.metrics.note_windows(&said);
+                self.windows.hear(said);
+            }
             // Whoever asked may have gone; what was done counts.
             ToEngine::Act { act, answer } => {
                 let now = self.wiring.clock.now();
@@ -422,6 +445,7 @@ impl EngineThread {
         body: Vec<u8>,
     ) {
         let dialect = envelope.dialect;
+        self.call_off_check();
         match self.compose_prompt(exchange, envelope, authorization, body) {
             Ok(ComposedRequest::LeftAlone(body)) => self.wiring.to_loop.send(ToLoop::LeaveAlone {
                 exchange,
@@ -526,6 +550,16 @@ impl EngineThread {
             _ => RoundsAllowed::One,
         };
         let watched = tools.filter(|_| can_be_repeated && composed.conversation.is_some());
+        let chars = client_body.as_ref().map_or(chars, |client_body| {
+            prompt_cost::chars_of(places.prompt_pieces(client_body, (&sent_body, &messages)))
+        });
+        let asked_for = &composed.request.model;
+        let attention = Attention::new(
+            self.windows.tokens_of(asked_for, chars).about,
+            self.windows.window_of(asked_for),
+        );
+        let mut headers = own_headers(&composed.batch, exceeded.as_ref());
+        headers.extend(attention.header());
         let is_held = can_be_repeated
             && has_one_choice
             && composed.conversation.is_some()
@@ -544,7 +578,7 @@ impl EngineThread {
             },
             durable_at,
             episode: composed.episode,
-            headers: own_headers(&composed.batch, exceeded.as_ref()),
+            headers,
             rounds,
             offered: watched.clone(),
             is_held,
@@ -616,6 +650,7 @@ impl EngineThread {
             exceeded: sent.exceeded,
             rounds: sent.rounds,
             news: sent.news,
+            calls_passed: Vec::new(),
             tools,
             lost_calls,
             repair,
@@ -793,6 +828,7 @@ impl EngineThread {
                 calls.clone_from(&ended.tool_calls);
             }
         }
+        self.check_after(episode, &judged.batch.recorded, &calls);
         self.commit_batch(judged.batch);
         self.observe_calls(episode, &calls, rounds);
         if let Some(question) = judged.audit {

@@ -17,6 +17,7 @@ pub mod routes;
 pub mod socket;
 pub mod upstream;
 
+pub mod attention;
 pub mod auditor;
 pub mod engine;
 pub mod engine_thread;

@@ -45,7 +45,8 @@ impl ToolLoopConfig {
     #[must_use]
     pub fn from_config(config: &ServeConfig) -> Option<Self> {
         let (tools, client_tools) = (config.tools.clone(), config.policy.client_tools);
-        if tools.run == ToolsChoice::Off && client_tools == ClientTools::Off {
+        let has_check = !tools.check.is_empty();
+        if tools.run == ToolsChoice::Off && client_tools == ClientTools::Off && !has_check {
             return None;
         }
         let policy = tools.policy.iter();

@@ -103,13 +103,15 @@ kinds! {
         34 => ReplyImported,
         35 => WindowExceeded,
         36 => GoalChanged,
+        37 => CheckRan,
         38 => ContextCleared,
-        39 => RecordChanged,
+        40 => RecordChanged,
         41 => PromptMeasured,
     }
     past {
         1 => format_2::RulesInForce as RulesInForce,
         10 => format_3::PromptMeasured as PromptMeasured,
         32 => format_6::PromptMeasured as PromptMeasured,
+        39 => format_6::RecordChanged as RecordChanged,
     }
 }

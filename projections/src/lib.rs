@@ -11,6 +11,7 @@ extern crate alloc;
 #[macro_use]
 pub mod row;
 pub mod changes;
+pub mod checks;
 pub mod table;
 
 pub mod counters;
@@ -40,6 +41,7 @@ pub mod records;
 pub mod rules;
 pub mod scope;
 pub mod sessions;
+pub mod signals;
 pub mod usage;
 pub mod work;
 

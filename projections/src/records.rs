@@ -1,44 +1,181 @@
-//! What the user keeps for the project: of each key the last record.
+//! What is kept for the project, and what waits for the user's word. What a record says is in its event; here is what it takes to find it.
 
-use alloc::collections::BTreeMap;
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 
-use tslp_core::event::{Event, Recorded};
-use tslp_core::ids::{Seq, SessionId, UnixMillis};
-use tslp_core::record::RecordKind;
+use tslp_core::event::{Author, Event, RecordChanged, Recorded};
+use tslp_core::ids::{Seq, UnixMillis};
+use tslp_core::name_hash::name_hash;
+use tslp_core::reason::Reason;
+use tslp_core::record::{self, RecordKind, RecordStanding};
+use tslp_core::spoken_lines::first_line_hash;
 
 use crate::changes::Changes;
 use crate::row::{EventAt, Keeps, UnfitRow};
 
 row! {
-    /// `records`: what the user keeps for the project.
-    pub struct RecordRow in table "records", version 1;
+    /// `records`: what is kept for the project, and what waits for the user's word. Its event has the rest.
+    pub struct RecordRow in table "records", version 2;
     key {
         /// Its name.
         key: String,
+        /// Whether it counts.
+        standing: RecordStanding,
     }
     values {
         /// What it states.
         kind: RecordKind,
-        /// The statement.
-        statement: String,
-        /// The file that proves it; empty if the user's word does.
-        path: String,
-        /// The code that stands there.
-        quotation: String,
-        /// The event that brought it.
+        /// Whose word it is.
+        author: Author,
+        /// When it ends by itself; 0 is never.
+        expires_at: UnixMillis,
+        /// The event that says it.
         seq: Seq,
-        /// The conversation in which it was said; 0 is a terminal.
-        said_in: SessionId,
-        /// When it was said.
-        at_ms: UnixMillis,
     }
 }
 
-/// The records that hold.
+/// How many words of a statement are looked for in prompts: the longest.
+const WORDS_KEPT: usize = 5;
+
+/// A record, by what prompts are searched for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordEntry {
+    /// Its name.
+    pub key: Box<str>,
+    /// The event that says it.
+    pub seq: Seq,
+    /// When it ends by itself; 0 is never.
+    pub expires_at: UnixMillis,
+    /// What it states.
+    pub kind: RecordKind,
+    /// Whose word it is.
+    pub author: Author,
+    path: u16,
+    line: u16,
+    words: [u16; WORDS_KEPT],
+    /// A bit for each of the words that is a name as code has them.
+    names: u8,
+}
+
+/// What a prompt holds of what records are found by. Two things may look alike, so what is found is looked up before it counts.
+pub struct Clues {
+    words: HashBits,
+    paths: HashBits,
+    lines: HashBits,
+}
+
+/// What of a record is in a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Its file, or the code that it quotes.
+    Place,
+    /// Words of its statement.
+    Words,
+}
+
+impl Clues {
+    /// From the words, the paths, and the [hashes](first_line_hash) of lines that a prompt holds.
+    #[must_use]
+    pub fn new<'c>(
+        words: impl Iterator<Item = &'c str>,
+        paths: impl Iterator<Item = &'c str>,
+        lines: impl Iterator<Item = u64>,
+    ) -> Self {
+        Self {
+            words: HashBits::of(words.map(short_hash)),
+            paths: HashBits::of(paths.map(short_hash)),
+            lines: HashBits::of(lines.map(shortened)),
+        }
+    }
+
+    /// What seems to be in the prompt of a record.
+    #[must_use]
+    pub fn find(&self, entry: &RecordEntry) -> Option<Found> {
+        if entry.path != 0 && (self.paths.holds(entry.path) || self.lines.holds(entry.line)) {
+            return Some(Found::Place);
+        }
+        let shared = entry.words.iter().enumerate();
+        let shared = shared.filter(|(_, word)| **word != 0 && self.words.holds(**word));
+        let mut count = 0;
+        for (at, _) in shared {
+            count += 1;
+            if count > 1 || entry.names & 1 << at != 0 {
+                return Some(Found::Words);
+            }
+        }
+        None
+    }
+}
+
+/// A set of short hashes.
+struct HashBits(Vec<u64>);
+
+impl HashBits {
+    fn of(hashes: impl Iterator<Item = u16>) -> Self {
+        let mut bits = alloc::vec![0; 1 << 10];
+        for hash in hashes {
+            bits[usize::from(hash >> 6)] |= 1 << (hash & 63);
+        }
+        Self(bits)
+    }
+
+    fn holds(&self, hash: u16) -> bool {
+        self.0[usize::from(hash >> 6)] & 1 << (hash & 63) != 0
+    }
+}
+
+fn short_hash(text: &str) -> u16 {
+    shortened(name_hash(text))
+}
+
+/// Never 0, which stands for nothing.
+const fn shortened(hash: u64) -> u16 {
+    match hash as u16 {
+        0 => 1,
+        hash => hash,
+    }
+}
+
+impl RecordEntry {
+    fn new(seq: Seq, record: &RecordChanged) -> Self {
+        let said = record::telling_words(&record.key);
+        let said = said.chain(record::telling_words(&record.statement));
+        let mut found: Vec<(String, bool)> = said.collect::<BTreeSet<_>>().into_iter().collect();
+        found.sort_by_key(|(word, is_name)| core::cmp::Reverse((*is_name, word.len())));
+        let (mut words, mut names) = ([0; WORDS_KEPT], 0);
+        for (at, (word, is_name)) in found.iter().take(WORDS_KEPT).enumerate() {
+            words[at] = short_hash(word);
+            names |= u8::from(*is_name) << at;
+        }
+        let is_cited = !record.path.is_empty();
+        Self {
+            key: record.key.as_str().into(),
+            seq,
+            expires_at: record.expires_at,
+            kind: record.kind,
+            author: record.author,
+            path: if is_cited {
+                short_hash(&record.path)
+            } else {
+                0
+            },
+            line: shortened(first_line_hash(&record.quotation)),
+            words,
+            names,
+        }
+    }
+}
+
+/// The records that hold, and those that wait.
 #[derive(Default)]
-pub struct Records(BTreeMap<String, RecordRow>);
+pub struct Records {
+    /// By key.
+    kept: Vec<RecordEntry>,
+    proposed: BTreeMap<String, RecordEntry>,
+}
 
 impl Records {
     /// Folds one event in.
@@ -46,57 +183,130 @@ impl Records {
         let Event::RecordChanged(changed) = &recorded.event else {
             return;
         };
-        if changed.statement.is_empty() {
-            if self.0.remove(&changed.key).is_some() {
-                changes.remove::<RecordRow>(|| (changed.key.clone(),));
+        let entry = RecordEntry::new(recorded.seq, changed);
+        match changed.standing {
+            _ if changed.statement.is_empty() => self.end(changed, changes),
+            RecordStanding::Kept => {
+                changes.put(|| row(&entry, RecordStanding::Kept));
+                self.keep(entry);
+                self.drop_proposal(&changed.key, changes);
             }
-            return;
+            RecordStanding::Proposed => {
+                changes.put(|| row(&entry, RecordStanding::Proposed));
+                self.proposed.insert(changed.key.clone(), entry);
+            }
+            RecordStanding::Ended => self.end(changed, changes),
         }
-        let row = RecordRow {
-            key: changed.key.clone(),
-            kind: changed.kind,
-            statement: changed.statement.clone(),
-            path: changed.path.clone(),
-            quotation: changed.quotation.clone(),
-            seq: recorded.seq,
-            said_in: recorded.session,
-            at_ms: recorded.at,
-        };
-        changes.put(|| row.clone());
-        self.0.insert(row.key.clone(), row);
     }
 
-    /// The record of this name.
+    fn end(&mut self, changed: &RecordChanged, changes: &mut Changes) {
+        if changed.cause == Reason::RecordRejected {
+            self.drop_proposal(&changed.key, changes);
+        } else if let Ok(at) = self.place(&changed.key) {
+            self.kept.remove(at);
+            changes.remove::<RecordRow>(|| (changed.key.clone(), RecordStanding::Kept));
+        }
+    }
+
+    fn place(&self, key: &str) -> Result<usize, usize> {
+        self.kept.binary_search_by(|entry| (*entry.key).cmp(key))
+    }
+
+    fn keep(&mut self, entry: RecordEntry) {
+        match self.place(&entry.key) {
+            Ok(at) => self.kept[at] = entry,
+            Err(at) => {
+                // By an eighth, not by twice: memory is bounded by what is kept.
+                if self.kept.len() == self.kept.capacity() {
+                    self.kept.reserve_exact(self.kept.len() / 8 + 8);
+                }
+                self.kept.insert(at, entry);
+            }
+        }
+    }
+
+    fn drop_proposal(&mut self, key: &str, changes: &mut Changes) {
+        if self.proposed.remove(key).is_some() {
+            changes.remove::<RecordRow>(|| (key.into(), RecordStanding::Proposed));
+        }
+    }
+
+    /// The record of this name that is kept.
     #[must_use]
-    pub fn named(&self, key: &str) -> Option<&RecordRow> {
-        self.0.get(key)
+    pub fn named(&self, key: &str) -> Option<&RecordEntry> {
+        self.place(key).ok().map(|at| &self.kept[at])
     }
 
-    /// All, by key.
-    pub fn all(&self) -> impl Iterator<Item = &RecordRow> {
-        self.0.values()
+    /// The record of this name that waits for the user's word.
+    #[must_use]
+    pub fn proposed(&self, key: &str) -> Option<&RecordEntry> {
+        self.proposed.get(key)
+    }
+
+    /// How many wait.
+    #[must_use]
+    pub fn proposed_count(&self) -> usize {
+        self.proposed.len()
+    }
+
+    /// All that are kept, by key.
+    #[must_use]
+    pub fn all(&self) -> &[RecordEntry] {
+        &self.kept
+    }
+}
+
+fn row(entry: &RecordEntry, standing: RecordStanding) -> RecordRow {
+    RecordRow {
+        key: entry.key.as_ref().into(),
+        standing,
+        kind: entry.kind,
+        author: entry.author,
+        expires_at: entry.expires_at,
+        seq: entry.seq,
     }
 }
 
 impl Keeps<RecordRow> for Records {
     fn visit_rows(&self, visit: &mut dyn FnMut(RecordRow)) {
-        self.0.values().cloned().for_each(visit);
+        let kept = self.kept.iter().map(|it| row(it, RecordStanding::Kept));
+        let proposed = self.proposed.values();
+        let proposed = proposed.map(|it| row(it, RecordStanding::Proposed));
+        let mut rows: Vec<RecordRow> = kept.chain(proposed).collect();
+        rows.sort_by(|one, other| {
+            let of = |row: &RecordRow| row.standing.as_str();
+            (&one.key, of(one)).cmp(&(&other.key, of(other)))
+        });
+        rows.into_iter().for_each(visit);
     }
 
-    fn restore_row(&mut self, row: RecordRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        self.0.insert(row.key.clone(), row);
+    fn restore_row(&mut self, row: RecordRow, event: EventAt<'_>) -> Result<(), UnfitRow> {
+        let said = event(row.seq).map(|recorded| recorded.event);
+        let Some(Event::RecordChanged(said)) = said.as_ref() else {
+            return Err(UnfitRow("its event says nothing of a record"));
+        };
+        if (&said.key, said.standing) != (&row.key, row.standing) {
+            return Err(UnfitRow("its event is about another record"));
+        }
+        let entry = RecordEntry::new(row.seq, said);
+        match row.standing {
+            RecordStanding::Kept => self.keep(entry),
+            RecordStanding::Proposed => {
+                self.proposed.insert(row.key, entry);
+            }
+            RecordStanding::Ended => return Err(UnfitRow("what has ended has no row")),
+        }
         Ok(())
     }
 }
 
 impl fmt::Display for Records {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for row in self.0.values() {
-            writeln!(
-                f,
-                "{} #{}: {} [{}]",
-                row.kind, row.key, row.statement, row.path
-            )?;
+        for entry in &self.kept {
+            writeln!(f, "{} #{} [{}]", entry.kind, entry.key, entry.author)?;
+        }
+        for entry in self.proposed.values() {
+            writeln!(f, "{} #{} [proposed]", entry.kind, entry.key)?;
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, UnixMillis, VersionId};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
-use tslp_core::record::RecordKind;
+use tslp_core::record::{RecordKind, RecordStanding};
 use tslp_core::scope::ScopeChange;
 use tslp_core::slice::Span;
 
@@ -471,6 +471,7 @@ word_cells!(
     ScopeChange,
     GoalChange,
     RecordKind,
+    RecordStanding,
 );
 
 const fn proof_word(proof: Proof) -> &'static str {

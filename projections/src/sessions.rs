@@ -106,6 +106,8 @@ pub struct Session {
     pub refused: BTreeMap<RelPath, EpisodeId>,
     /// How its context was cleared.
     pub clear: Clear,
+    /// Whether its last reply asks for tools whose results haven't come.
+    pub awaits_tools: bool,
 }
 
 /// How a session's context was cleared.
@@ -263,6 +265,7 @@ impl Sessions {
         session.system = prompt.system;
         let current = prompt.messages.current();
         session.last_episode = episode;
+        session.awaits_tools = false;
         if !current.iter().any(|message| message.role == Role::Tool) {
             let turn = Turn {
                 from: episode,
@@ -419,6 +422,7 @@ impl Sessions {
         let head = open.transcript.extended(ended.key);
         session.length = open.length.saturating_add(1);
         session.head = Some(head);
+        session.awaits_tools = !ended.tool_calls.is_empty();
         let point = ConversationPoint {
             transcript: head,
             length: session.length,
@@ -766,10 +770,32 @@ impl Sessions {
         cuts.map(|(_, seq)| seq).max().unwrap_or_default()
     }
 
+    /// Whether the session's last reply has left something undone: tools whose results haven't come, or changes that were refused.
+    #[must_use]
+    pub fn left_undone(&self, session: SessionId) -> bool {
+        let session = self.sessions.get(&session);
+        session.is_some_and(|session| session.awaits_tools || !session.refused.is_empty())
+    }
+
+    /// The user's texts in the session's prompt whose reply hasn't come to its end.
+    #[must_use]
+    pub fn open_texts(&self, session: SessionId) -> &[ArtifactHash] {
+        let open = self.sessions.get(&session).and_then(|it| it.open.as_ref());
+        open.map_or(&[], |open| &open.user)
+    }
+
     /// The model's last reply in the session.
     #[must_use]
     pub fn last_reply(&self, session: SessionId) -> Option<MessageKey> {
         self.sessions.get(&session)?.reply
+    }
+
+    /// The user's messages in the session's open prompt.
+    #[must_use]
+    pub fn open_user(&self, session: SessionId) -> Vec<ArtifactHash> {
+        let session = self.sessions.get(&session);
+        let open = session.and_then(|session| session.open.as_ref());
+        open.map_or_else(Vec::new, |open| open.user.clone())
     }
 
     /// Entities in the order in which the session first hydrated them.

@@ -12,6 +12,7 @@ use tslp_core::path::RelPath;
 use crate::anomalies::Anomalies;
 use crate::audits::Audits;
 use crate::changes::{Changes, RowChange};
+use crate::checks::Checks;
 use crate::counters::Counters;
 use crate::edits::Edits;
 use crate::episodes::Episodes;
@@ -24,6 +25,7 @@ use crate::row::{EventAt, Keeps, Row, UnfitRow};
 use crate::rules::Rules;
 use crate::scope::Scope;
 use crate::sessions::Sessions;
+use crate::signals::Signals;
 use crate::stale::{HeldCode, Stale};
 use crate::state_map::StateMap;
 use crate::table::{TableDigest, Value};
@@ -58,6 +60,8 @@ pub struct State {
     usage: Usage,
     scope: Scope,
     goal: Goal,
+    checks: Checks,
+    signals: Signals,
     records: Records,
     provenance: Provenance,
 }
@@ -98,6 +102,8 @@ impl State {
         self.usage.apply(recorded, &self.episodes, changes);
         self.scope.apply(recorded, changes);
         self.goal.apply(recorded, changes);
+        self.checks.apply(recorded, changes);
+        self.signals.apply(recorded, changes);
         self.records.apply(recorded, changes);
         self.provenance.apply(recorded, changes);
         if !(follows && possible) {
@@ -217,6 +223,18 @@ impl State {
     #[must_use]
     pub const fn goal(&self) -> &Goal {
         &self.goal
+    }
+
+    /// How the user's check ended last.
+    #[must_use]
+    pub const fn checks(&self) -> &Checks {
+        &self.checks
+    }
+
+    /// What clients' hooks have told.
+    #[must_use]
+    pub const fn signals(&self) -> &Signals {
+        &self.signals
     }
 
     /// Who said the newest texts.

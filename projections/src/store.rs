@@ -3,6 +3,7 @@
 use alloc::sync::Arc;
 
 use crate::vault::VaultLocation;
+use tslp_core::event::RecordChanged;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 
@@ -14,6 +15,9 @@ pub trait Store {
 
     /// The bytes of the content event at `seq`; `None` if there is no such event or it can't be read.
     fn content(&self, seq: Seq) -> Option<Arc<[u8]>>;
+
+    /// The record that the event at `seq` says; `None` if there is no such event or it can't be read.
+    fn record(&self, seq: Seq) -> Option<Arc<RecordChanged>>;
 
     /// The location of an artifact's bytes; `None` if it was never recorded.
     ///
@@ -51,6 +55,10 @@ impl Store for EmptyStore {
         None
     }
 
+    fn record(&self, _: Seq) -> Option<Arc<RecordChanged>> {
+        None
+    }
+
     fn location(&self, _: ArtifactHash) -> Result<Option<VaultLocation>, Unreadable> {
         Ok(None)
     }
@@ -72,6 +80,10 @@ impl<S: Store> Store for Option<S> {
 
     fn content(&self, seq: Seq) -> Option<Arc<[u8]>> {
         self.as_ref()?.content(seq)
+    }
+
+    fn record(&self, seq: Seq) -> Option<Arc<RecordChanged>> {
+        self.as_ref()?.record(seq)
     }
 
     fn location(&self, artifact: ArtifactHash) -> Result<Option<VaultLocation>, Unreadable> {

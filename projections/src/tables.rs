@@ -42,6 +42,8 @@ macro_rules! for_each_table {
             RECORDS: crate::records::RecordRow => records,
             SCOPE: crate::scope::ScopeRow => scope,
             GOAL: crate::goal::GoalRow => goal,
+            CHECKS: crate::checks::CheckRow => checks,
+            SIGNALS: crate::signals::SignalRow => signals,
             PROVENANCE: crate::provenance::ProvenanceRow => provenance,
         }
     };

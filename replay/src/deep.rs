@@ -6,7 +6,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use tslp_core::event::{Content, ContentKind, Event, PromptReceived, Recorded};
+use tslp_core::event::{Content, ContentKind, Event, PromptReceived, Recorded, Verb};
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::EpisodeId;
@@ -168,9 +168,11 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
                 .engine
                 .retrace_step(step, |engine| engine.retrace_audit(work, answered)),
             Event::DirectiveGiven(given) => {
-                let is_answered = step
-                    .iter()
-                    .any(|recorded| matches!(recorded.event, Event::NoticeIssued(_)));
+                // A signal is answered by nothing.
+                let is_answered = given.verb == Verb::Signal
+                    || step
+                        .iter()
+                        .any(|recorded| matches!(recorded.event, Event::NoticeIssued(_)));
                 self.engine.retrace_step(step, |engine| {
                     if is_answered {
                         engine.retrace_command(work, given)
@@ -190,6 +192,11 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
                 self.observe_until(head, &mut step);
                 self.engine
                     .retrace_step(step, |engine| engine.halt_after_run(ran, &mut work))
+            }
+            Event::CheckRan(ran) => {
+                self.observe_until(head, &mut step);
+                self.engine
+                    .retrace_step(step, |engine| engine.tell_check(ran, &mut work))
             }
             Event::ReplyImported(reply) => {
                 self.observe_until(head, &mut step);
@@ -265,6 +272,7 @@ const fn defining_rank(event: &Event) -> Option<u8> {
         | Event::ActionJudged(_)
         | Event::ToolRan(_)
         | Event::PolicyApproved(_)
+        | Event::CheckRan(_)
         | Event::LostCallFound(_)
         | Event::DraftRefused(_)
         | Event::ReplyImported(_) => Some(3),

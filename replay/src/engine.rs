@@ -13,7 +13,7 @@ use tslp_core::directive::Directive;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
     AuditOutcome, ContentKind, DirectiveGiven, DiskFinding, Event, History, NoticeIssued,
-    ReplyImported, ReplyOutcome, Verb,
+    RecordChanged, ReplyImported, ReplyOutcome, Verb,
 };
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
@@ -104,6 +104,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             store: UncommittedOverlay {
                 stored: store,
                 fresh: BTreeMap::new(),
+                fresh_records: BTreeMap::new(),
             },
             off: OffKnowledge::default(),
             sent: SentPrompts::new(),
@@ -140,7 +141,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// Frees the bytes of content events up to `until`, even those that aren't stored: nothing will read them.
     pub fn forget_contents(&mut self, until: Seq) {
-        self.store.fresh = self.store.fresh.split_off(&until.next());
+        let UncommittedOverlay {
+            fresh,
+            fresh_records,
+            ..
+        } = &mut self.store;
+        *fresh = fresh.split_off(&until.next());
+        *fresh_records = fresh_records.split_off(&until.next());
     }
 
     /// Empties the cache of facts about messages' texts. The next prompt takes longer; no decision changes.
@@ -156,11 +163,18 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// Handles a prompt's arrival: records it, and returns the files to look at before it can be composed.
     pub fn receive(&mut self, at: UnixMillis, request: Request) -> PendingPrompt {
         if side_request::is_side_request(&request) {
-            let (episode, events) = receive::receive_side_request(&self.view(), &request);
+            let view = self.view();
+            let repeated = receive::repeated_conversation(&view, &request);
+            let session = repeated.map_or(SessionId(0), |(session, _)| session);
+            let mut checks = DiskChecks::default();
+            for path in view.state.scope().locked(session) {
+                checks.add_file(&view, &path);
+            }
+            let (episode, events) = receive::receive_side_request(&view, &request);
             let mut work = BatchBuilder::of(at, episode, SessionId(0));
             self.fold(events, &mut work);
             return PendingPrompt {
-                checks: Vec::new(),
+                checks: checks.into_vec(),
                 reads: Vec::new(),
                 touches: Vec::new(),
                 aftermath: Vec::new(),
@@ -169,7 +183,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 off_rules: self.state.scope().off().clone(),
                 request,
                 work,
-                kind: RequestKind::SideRequest(episode),
+                kind: RequestKind::SideRequest(episode, session),
             };
         }
         let mut received = receive::receive(&self.view(), &request);
@@ -213,21 +227,20 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         } = pending;
         let (received, examined) = match kind {
             RequestKind::Prompt(received, examined) => (received, examined),
-            RequestKind::SideRequest(episode) => {
+            RequestKind::SideRequest(episode, session) => {
                 self.learn_off_files(answers.off_files);
+                let bill = RequestToBill {
+                    model: &request.model,
+                    tokens,
+                };
+                let (view, policy) = (self.view(), &self.policy);
+                let by_work =
+                    || agents_work::withheld(&view, policy, work.at, SessionId(0), 0, bill);
+                let withheld = scope::lock_miss(&view, session, &answers.findings);
+                let withheld = withheld.or_else(by_work);
                 return ComposedPrompt {
                     episode,
-                    withheld: agents_work::withheld(
-                        &self.view(),
-                        &self.policy,
-                        work.at,
-                        SessionId(0),
-                        0,
-                        RequestToBill {
-                            model: &request.model,
-                            tokens,
-                        },
-                    ),
+                    withheld,
                     batch: work.finish(&self.state),
                     outgoing: compose::compose_side_request(
                         &self.view(),
@@ -340,6 +353,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             "every text that was read belongs to a file that is accepted"
         );
         let at = work.at;
+        self.decide(&mut work, |engine, _| records::expire(&engine.view(), at));
         let changed = agents_work::changed_meanwhile(&self.view(), &request, &work.recorded);
         self.decide(&mut work, |engine, policy| {
             agents_work::warn(&engine.view(), policy, at, ids, changed)
@@ -353,7 +367,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let is_for_another = work.recorded.iter().any(goal::leaves_nothing_to_tell);
         if !is_for_another {
             self.decide(&mut work, |engine, _| {
-                goal::tell(&engine.view(), ids, &request, seen.as_ref())
+                goal::tell(&engine.view(), at, ids, &request, seen.as_ref())
             });
         }
         let messages = Messages {
@@ -468,6 +482,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         if let Ok(entity) = &directive.entity {
             checks.add_file(&self.view(), &entity.path);
         }
+        if let Some(path) = self.file_of_record(&directive) {
+            checks.add_file(&self.view(), &path);
+        }
         PendingCommand {
             checks: checks.into_vec(),
             reads,
@@ -512,7 +529,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             (recorder.into_events(), content)
         };
         self.fold(events, &mut work);
-        self.read_import(content, &text, work)
+        self.read_import(content, (source, &text), work)
     }
 
     fn carry_out(
@@ -541,17 +558,20 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 false => goal::change_goal(&view, ids, &directive.target),
             };
         }
+        if directive.verb == Verb::Signal {
+            return Vec::new();
+        }
         if directive.verb == Verb::Clear {
             return match is_repeated {
                 true => Vec::new(),
                 false => clear::ask_clear(&view, policy, ids, &directive.target),
             };
         }
-        if directive.verb.is_about_records() {
+        if directive.verb.concerns_record(&directive.target) {
             let said = (directive.verb, directive.target.as_str());
             return match is_repeated {
                 true => Vec::new(),
-                false => records::change_record(&view, policy, ids, said),
+                false => records::change_record(&view, policy, at, ids, said),
             };
         }
         if !directive.verb.is_about_tools() {
@@ -566,9 +586,17 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
     }
 
+    /// The file that a directive about a record cites.
+    fn file_of_record(&self, directive: &ResolvedDirective) -> Option<RelPath> {
+        let said = (directive.verb, directive.target.as_str());
+        let is_meant = directive.verb.concerns_record(said.1);
+        let cited = || records::cited_file(&self.view(), &self.policy, said);
+        is_meant.then(cited).flatten()
+    }
+
     /// Why a prompt of the session couldn't go out by its locks, if so.
     pub fn lock_miss(&self, session: SessionId) -> Option<WithheldPrompt> {
-        scope::lock_miss(&self.view(), session)
+        scope::lock_miss(&self.view(), session, &[])
     }
 
     /// Why no conversation is cleared, if decisions lack evidence.
@@ -613,14 +641,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     }
                 }
             }
-            for (path, text, is_code) in known {
-                off.add(&path, &text, is_code);
-            }
+            off.learn(known);
             self.off = off;
         }
-        for file in files {
-            self.off.add(&file.path, &file.text, file.is_code);
-        }
+        let files = files.into_iter();
+        self.off
+            .learn(files.map(|file| (file.path, file.text, file.is_code)));
     }
 
     fn last_own_words(&self, session: SessionId) -> String {
@@ -894,6 +920,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             touches,
             text,
             calls,
+            notes,
             found,
             containers,
             measured,
@@ -933,6 +960,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     seen: &|entities| engine.entities_seen(&seen, entities),
                 };
                 propose::propose(judging, &found, &containers)
+            });
+        }
+        let ids = work.ids();
+        for (place, note) in notes.iter().enumerate() {
+            let at = work.at;
+            self.decide(&mut work, |engine, policy| {
+                records::propose_record(&engine.view(), policy, at, ids, (place, note))
             });
         }
         let judged: Vec<Event> = work.recorded[before..]
@@ -1012,6 +1046,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         StateView {
             state: &self.state,
             store: &self.store,
+            is_of_draft: false,
         }
     }
 
@@ -1061,6 +1096,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 struct UncommittedOverlay<S> {
     stored: S,
     fresh: BTreeMap<Seq, Arc<[u8]>>,
+    fresh_records: BTreeMap<Seq, Arc<RecordChanged>>,
 }
 
 impl<S: Store> Store for UncommittedOverlay<S> {
@@ -1073,6 +1109,11 @@ impl<S: Store> Store for UncommittedOverlay<S> {
             .get(&seq)
             .cloned()
             .or_else(|| self.stored.content(seq))
+    }
+
+    fn record(&self, seq: Seq) -> Option<Arc<RecordChanged>> {
+        let fresh = self.fresh_records.get(&seq).cloned();
+        fresh.or_else(|| self.stored.record(seq))
     }
 
     fn location(&self, artifact: ArtifactHash) -> Result<Option<VaultLocation>, Unreadable> {

@@ -106,7 +106,8 @@ pub(crate) enum RequestKind {
     /// The user's.
     Prompt(ReceivedPrompt, ExaminedPrompt),
     /// The client's own, with its episode.
-    SideRequest(EpisodeId),
+    /// With the conversation that it repeats, if any.
+    SideRequest(EpisodeId, SessionId),
 }
 
 /// The contents of a prompt that matter to decisions.
@@ -135,7 +136,7 @@ pub struct PendingCommand {
     pub(crate) work: BatchBuilder,
 }
 
-/// A file that the user turned off, as disk holds it.
+/// A file that the user turned off, as disk holds it, or another one, for what it has in common with those.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OffFile {
     /// Its path.
@@ -157,7 +158,7 @@ pub struct DiskAnswers {
     pub touched: Vec<Option<String>>,
     /// The text of each file of the aftermath, in order.
     pub aftermath: Vec<FileText>,
-    /// The files that are off, as far as their text is new.
+    /// The files that are off, as far as their text is new, and after them others.
     pub off_files: Vec<OffFile>,
 }
 
@@ -208,6 +209,8 @@ pub struct PendingReply {
     pub(crate) text: String,
     /// Its tool calls, if it is complete.
     pub(crate) calls: Vec<ToolCall>,
+    /// The records that it proposes.
+    pub(crate) notes: Vec<String>,
     pub(crate) found: Vec<FoundCode>,
     pub(crate) containers: MessagePieces,
     pub(crate) work: BatchBuilder,

@@ -23,6 +23,9 @@ LOST_WAY = 'after `"\\\\"`, at which ctags gives up on the rest of the file'
 MODULE = "a line of C++ modules, which ctags takes for a variable: `import x;`"
 UNDERLYING = "a macro after a type's name, which ctags takes for a function's: `enum e TYPE(int) {`"
 
+WORD_AFTER = "a macro after a class's name, which ctags takes for the name: `class stream_t FINAL : base {`"
+PROTOTYPE = "a prototype whose name stands in brackets, which ctags takes for a variable: `int (f)(int a);`"
+
 
 class Reasons:
     """The reasons of one language, asked of one file after the other."""
@@ -51,6 +54,11 @@ class Reasons:
             return MODULE
         if re.search(rf"\b(enum|struct|class|union)\s[\w\s]*\b{name}\s*\(", line):
             return UNDERLYING
+        if re.match(rf"\s*(class|struct)\s+\w+\s+{name}\s*(:|\{{|$)", line):
+            return WORD_AFTER
+        if tag["kind"] == "variable" and re.search(rf"\(\s*{name}\s*\)\s*\(", line):
+            rest = after_brackets(self.text_from(tag["line"]).split(tag["name"], 1)[1].lstrip(") \t\n"))
+            return PROTOTYPE if rest is not None and rest.startswith(";") else ""
         call = re.match(r"\s*(?!if\b|for\b|while\b|switch\b)\w+\s*(?=\()", line)
         if call and re.search(rf"\b{name}\s*\(", within_brackets(line[call.end() :])):
             return ARGUMENT
@@ -92,6 +100,8 @@ class Reasons:
             return POINTER
         if re.search(rf"\w*\s*\(\s*(\w+::)*{name}\s*\)\s*[(\[]", head):
             return IN_BRACKETS
+        if re.match(rf"\s*(class|struct)\s+{name}\s+\w+\s*(:|\{{|$)", text.split("\n")[0]):
+            return WORD_AFTER
         if re.match(r"\s*template\s*<", head) and "::value" in template_parameters(head):
             return CONDITION
         if any(self.is_old_parameter(line, None) for line in range(definition.head, definition.head_end + 2)):

@@ -70,14 +70,13 @@ impl Disk {
         })
     }
 
-    /// The files that are off by these rules.
+    /// The files that are off by these rules, and after them all others.
     #[must_use]
     pub fn off_files(&self, rules: &OffRules) -> Vec<OffFile> {
-        let files = self
-            .entries
-            .iter()
-            .filter(|(path, _)| rules.is_off(path.as_str()));
-        let files = files.filter_map(|(path, entry)| match entry {
+        let is_off = |path: &RelPath| rules.is_off(path.as_str());
+        let entries = self.entries.iter().filter(|(path, _)| is_off(path));
+        let entries = entries.chain(self.entries.iter().filter(|(path, _)| !is_off(path)));
+        let files = entries.filter_map(|(path, entry)| match entry {
             DiskEntry::File(text) => Some(OffFile {
                 path: path.clone(),
                 text: text.clone(),

@@ -30,6 +30,9 @@
 //! back 2                  the client forgets its last two messages: an edited or regenerated turn
 //! shorten 3               the client's message before its last two says something else from here on
 //! | Outdated.
+//! import SOURCE           another model's answer, brought from outside of the conversation; of `mcp` only
+//! | …                     records are read
+//! later 72                so many hours pass; with a minus the clock is put back
 //! again                   the client sends its conversation as it is
 //! retry                   the same, marked as a retry
 //! command accept src/a.c  a directive that the user gives in a terminal
@@ -121,6 +124,15 @@ pub enum Step {
         /// Its new text.
         text: String,
     },
+    /// Another model's answer is brought from outside of the conversation.
+    Import {
+        /// Whose it is.
+        source: String,
+        /// The answer.
+        text: String,
+    },
+    /// So many hours pass; the clock may also be put back.
+    Later(i64),
     /// The client sends its conversation as it is.
     Again,
     /// The client sends its conversation as it is, marked as a retry.
@@ -258,6 +270,15 @@ fn parse_step(line: &str, text: String) -> Step {
                 .unwrap_or_else(|_| panic!("no number: {line}")),
             text,
         },
+        ("import", source) => Step::Import {
+            source: source.into(),
+            text,
+        },
+        ("later", hours) => Step::Later(
+            hours
+                .parse()
+                .unwrap_or_else(|_| panic!("no number: {line}")),
+        ),
         ("again", "") => Step::Again,
         ("retry", "") => Step::Retry,
         ("command", directive) => Step::Command(parse_directive(directive)),

@@ -280,6 +280,8 @@ impl Stage {
                 let role = messages[at].role;
                 messages[at] = Message::new(role, &text);
             }
+            Step::Import { source, text } => self.import(&source, &text),
+            Step::Later(hours) => self.clock += hours * 60 * 60 * 1000,
             Step::Again => self.send_prompt(Attempt::First),
             Step::Retry => self.send_prompt(Attempt::Retry),
             Step::Command(directive) => self.command(directive),
@@ -334,6 +336,7 @@ impl Stage {
         StateView {
             state: self.engine.state(),
             store: &self.store,
+            is_of_draft: false,
         }
     }
 
@@ -493,6 +496,19 @@ impl Stage {
             self.inputs
                 .push((self.ledger.len(), ModelInput::Audit(question.user)));
         }
+    }
+
+    fn import(&mut self, source: &str, text: &str) {
+        let at = self.next_time();
+        let session = self.engine.state().current_session().unwrap_or_default();
+        let pending = self.engine.receive_import(at, session, (source, text));
+        let answers = DiskAnswers {
+            findings: self.disk.findings(&pending.checks),
+            touched: self.read_touched(&pending.touches),
+            ..DiskAnswers::default()
+        };
+        let judged = self.engine.judge(pending, answers);
+        self.record_batch(judged.batch);
     }
 
     fn command(&mut self, directive: Directive) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use tslp_core::event::{Event, Recorded};
+use tslp_core::event::{Event, RecordChanged, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 use tslp_projections::changes::{Changes, RowChange};
@@ -27,6 +27,7 @@ pub struct MemoryStore(Rc<RefCell<StoredData>>);
 #[derive(Default)]
 struct StoredData {
     contents: BTreeMap<Seq, Arc<[u8]>>,
+    records: BTreeMap<Seq, Arc<RecordChanged>>,
     archives: Option<Tables>,
 }
 
@@ -57,9 +58,16 @@ impl MemoryStore {
     pub fn append(&self, recorded: &[Recorded], changes: Vec<RowChange>) {
         let mut stored = self.0.borrow_mut();
         for recorded in recorded {
-            if let Event::Content(content) = &recorded.event {
-                let bytes = Arc::clone(&content.bytes);
-                stored.contents.insert(recorded.seq, bytes);
+            match &recorded.event {
+                Event::Content(content) => {
+                    let bytes = Arc::clone(&content.bytes);
+                    stored.contents.insert(recorded.seq, bytes);
+                }
+                Event::RecordChanged(record) => {
+                    let record = Arc::new(record.clone());
+                    stored.records.insert(recorded.seq, record);
+                }
+                _ => {}
             }
         }
         if let Some(archives) = &mut stored.archives {
@@ -93,6 +101,10 @@ impl Store for MemoryStore {
 
     fn content(&self, seq: Seq) -> Option<Arc<[u8]>> {
         self.0.borrow().contents.get(&seq).cloned()
+    }
+
+    fn record(&self, seq: Seq) -> Option<Arc<RecordChanged>> {
+        self.0.borrow().records.get(&seq).cloned()
     }
 
     fn location(&self, artifact: ArtifactHash) -> Result<Option<VaultLocation>, Unreadable> {

@@ -109,6 +109,14 @@ impl EventListing {
                     format_args!("directive {verb} {target:?}\n"),
                 );
             }
+            Event::RecordChanged(record) => {
+                let (key, standing, cause) = (&record.key, record.standing, record.cause);
+                let author = record.author;
+                self.begin_line(
+                    recorded.episode,
+                    format_args!("record #{key} {standing} by the {author}: {cause}\n"),
+                );
+            }
             Event::AuthorFound(found) => {
                 let opens = if found.opens_subagent {
                     ", a subagent's orders"

@@ -9,8 +9,9 @@ use std::sync::{Arc, Mutex};
 use tslp_core::artifact::{Level, Origin, Transition, Version};
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
-    ArtifactCaptured, ArtifactResolved, DiskFile, DiskFinding, DiskObserved, DiskSlice, Envelope,
-    Event, Extent, Format, PathEvidence, Recorded, ReplyOutcome, Transitioned,
+    ArtifactCaptured, ArtifactResolved, Author, DiskFile, DiskFinding, DiskObserved, DiskSlice,
+    Envelope, Event, Extent, Format, PathEvidence, RecordChanged, Recorded, ReplyOutcome,
+    Transitioned,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::Completeness;
@@ -20,6 +21,7 @@ use tslp_core::message::Attempt;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
+use tslp_core::record::{RecordKind, RecordStanding};
 use tslp_core::request::Request;
 use tslp_core::slice::{Figures, Span};
 use tslp_decide::reply::Reply;
@@ -69,6 +71,10 @@ impl Store for Sink {
     }
 
     fn content(&self, _: Seq) -> Option<Arc<[u8]>> {
+        None
+    }
+
+    fn record(&self, _: Seq) -> Option<Arc<RecordChanged>> {
         None
     }
 
@@ -279,6 +285,33 @@ fn look_at(file: u64) -> DiskObserved {
 fn recorded(seq: Seq, event: Event) -> Recorded {
     let envelope = Envelope::outside(seq, UnixMillis(1_700_000_000_000));
     Recorded { envelope, event }
+}
+
+/// What a record says stays in the ledger.
+#[test]
+fn ten_thousand_records_are_kept_in_a_megabyte() {
+    let _counts = COUNTS.lock();
+    let mut state = State::default();
+    let before = ALLOCATED.load(Ordering::Relaxed);
+    for number in 0..10_000 {
+        let record = RecordChanged {
+            key: format!("part.{number}"),
+            kind: RecordKind::Fact,
+            standing: RecordStanding::Kept,
+            author: Author::User,
+            cause: Reason::RecordNoted,
+            statement: format!("The queue of part {number} refuses what comes when it is full."),
+            path: format!("components/part_{number}/queue.c"),
+            quotation: "    if (full) return -1;\n".repeat(20),
+            inputs: Vec::new(),
+            expires_at: UnixMillis(0),
+        };
+        let recorded = recorded(state.head().next(), Event::RecordChanged(record));
+        state.apply(&recorded, &mut Changes::discarding());
+    }
+    let kept = ALLOCATED.load(Ordering::Relaxed) - before;
+    assert!(kept <= 1 << 20, "{kept}");
+    assert!(kept > 480_000, "they are kept: {kept}");
 }
 
 /// A file's functions become true as disk holds them.

@@ -197,7 +197,7 @@ fn compared<T>(texts: Vec<T>, mut pairs_of: impl FnMut(&T) -> Arc<[u64]>) -> Vec
 
 /// All texts whose author is known, the first said first, each with its further pieces. The pieces of a reply are one text, named by its
 /// first.
-fn texts_by_author(view: &StateView<'_>) -> Vec<(AuthoredText, Vec<ArtifactHash>)> {
+pub(super) fn texts_by_author(view: &StateView<'_>) -> Vec<(AuthoredText, Vec<ArtifactHash>)> {
     let mut texts: Vec<(AuthoredText, Vec<ArtifactHash>)> = Vec::new();
     let mut replies: BTreeMap<(EpisodeId, Author), usize> = BTreeMap::new();
     for authored in view.state.provenance().texts() {

@@ -1,17 +1,19 @@
 //! A conversation's context cleared: what it held so far goes to no model any more, and where the work stands is told in its place
 //! (docs/memory.md, spec 003).
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use tslp_core::event::{ContextCleared, ContextCut, Event, NoticeIssued};
 use tslp_core::hash::MessageKey;
 use tslp_core::ids::{EpisodeId, SessionId};
-use tslp_core::message::Role;
+use tslp_core::message::{Message, Role};
 use tslp_core::outgoing::Outgoing;
-use tslp_core::path::RelPath;
 use tslp_core::policy::{Grounding, Policy};
+use tslp_core::read_message::ReadMessage;
 use tslp_core::reason::Reason;
 use tslp_core::record::RecordKind;
 use tslp_core::request::Request;
@@ -46,16 +48,17 @@ impl DecisionEvidence {
     pub fn of(view: &StateView<'_>) -> Self {
         let last_clear = view.state.sessions().last_clear();
         let mut evidence = Self::default();
-        for row in view.state.records().all() {
-            let is_claim = row.kind == RecordKind::Decision && !row.statement.contains(ASSUMPTION);
-            if !is_claim || row.seq <= last_clear {
+        let entries = view.state.records().all().iter();
+        let decided =
+            entries.filter(|entry| entry.kind == RecordKind::Decision && entry.seq > last_clear);
+        for row in decided.filter_map(|entry| view.record(entry)) {
+            if row.statement.contains(ASSUMPTION) {
                 continue;
             }
             evidence.claims += 1;
-            let path = || RelPath::from_normalised(&row.path);
             let lacks = if row.path.is_empty() {
                 "no citation".into()
-            } else if !records::stands(view, &path(), &row.quotation) {
+            } else if records::ground(view, &row).is_err() {
                 format!("its quotation is gone from {}", row.path)
             } else {
                 continue;
@@ -225,26 +228,59 @@ impl Messages<'_> {
         elsewhere
     }
 
-    /// The prompt as it is from its first message that is kept on, with the system messages before it.
+    /// The prompt as it is from its first message that is kept on, with what the client itself says before it: system messages, and the
+    /// project's instructions and the like at the beginning.
     #[must_use]
     pub fn kept_from(&self, first: usize) -> KeptMessages {
-        let is_kept =
-            |index: &usize| *index >= first || self.request.messages[*index].role == Role::System;
-        let indices: Vec<usize> = (0..self.request.messages.len()).filter(is_kept).collect();
-        let left_out = self.request.messages.len() - indices.len();
-        let messages = indices.iter().map(|at| self.request.messages[*at].clone());
-        KeptMessages {
+        let all = &self.request.messages;
+        let mut spoken = all.iter();
+        let opening = spoken
+            .position(|it| matches!(it.role, Role::Assistant | Role::Tool))
+            .unwrap_or(all.len());
+        let has_context = all[..opening.min(first)]
+            .iter()
+            .any(|it| is_clients_own(it));
+        let mut kept = KeptMessages {
             request: Request {
-                messages: messages.collect(),
+                messages: Vec::new(),
                 ..self.request.clone()
             },
-            keys: indices.iter().map(|at| self.keys[*at]).collect(),
-            omitted_prefix: self
-                .omitted_prefix
-                .saturating_add(u32::try_from(left_out).unwrap_or(u32::MAX)),
-            indices,
+            keys: Vec::new(),
+            omitted_prefix: self.omitted_prefix,
+            indices: Vec::new(),
+            replaced: BTreeMap::new(),
+        };
+        for (index, message) in all.iter().enumerate() {
+            let is_whole = index >= first || message.role == Role::System;
+            let is_context = index < opening && is_clients_own(message);
+            // A client's text and the user's may be parts of one message.
+            let is_beside = index < opening && has_context && message.role == Role::User;
+            if !is_whole && !is_context && !is_beside {
+                kept.omitted_prefix = kept.omitted_prefix.saturating_add(1);
+                continue;
+            }
+            let mut message = Arc::clone(message);
+            if !is_whole && is_beside {
+                let mut changed = Message::clone(&message);
+                changed.parts.fill(CLEARED.into());
+                let parts = changed.parts.iter().cloned().enumerate();
+                kept.replaced.insert(index, parts.collect());
+                message = changed.into();
+            }
+            kept.request.messages.push(message);
+            kept.keys.push(self.keys[index]);
+            kept.indices.push(index);
         }
+        kept
     }
+}
+
+/// Stands in the place of what the user said beside the client's own text.
+const CLEARED: &str = "(cleared)";
+
+/// Whether a message is a text of the client's own, such as the project's instructions or its environment.
+fn is_clients_own(message: &ReadMessage) -> bool {
+    message.role == Role::Other && !message.recorded().is_empty()
 }
 
 /// What a clear leaves of a prompt.
@@ -257,6 +293,8 @@ pub struct KeptMessages {
     pub omitted_prefix: u32,
     /// The index of each of its messages in the client's request.
     indices: Vec<usize>,
+    /// Of messages that are kept in part the other texts, by the message's index in the client's request.
+    replaced: BTreeMap<usize, Vec<(usize, String)>>,
 }
 
 impl KeptMessages {
@@ -266,6 +304,51 @@ impl KeptMessages {
         for message in &mut outgoing.messages {
             message.index = self.indices[message.index];
         }
+        self.leave_out(&mut outgoing);
         outgoing
+    }
+
+    /// Leaves out of a prompt what is cleared.
+    pub(super) fn leave_out(&self, outgoing: &mut Outgoing) {
+        let messages = &mut outgoing.messages;
+        messages.retain(|message| self.indices.binary_search(&message.index).is_ok());
+        for message in messages {
+            for (part, text) in self.replaced.get(&message.index).into_iter().flatten() {
+                message.rewritten.retain(|(rewritten, _)| rewritten != part);
+                message.rewritten.push((*part, text.clone()));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nineteen_of_twenty_decisions_with_evidence_suffice() {
+        let check = |grounded: usize, claims: usize, suffices: bool| {
+            let lacking = (grounded..claims).map(|it| (format!("d{it}"), "no citation".into()));
+            let evidence = DecisionEvidence {
+                claims,
+                ungrounded: lacking.collect(),
+            };
+            assert_eq!(evidence.suffices(), suffices, "{grounded} of {claims}");
+            evidence.refusal()
+        };
+        check(0, 0, true);
+        check(19, 20, true);
+        let refused = check(18, 19, false);
+        assert!(
+            refused.starts_with(
+                "Cannot clear: 1 decision lacks evidence.\nGrounding ratio 0.94, required 0.95. "
+            ),
+            "{refused}"
+        );
+        let refused = check(0, 10_000, false);
+        assert!(
+            refused.ends_with("#d7: no citation\n  and 9992 more"),
+            "{refused}"
+        );
     }
 }

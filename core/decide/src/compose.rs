@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 use tslp_projections::state::StateView;
 
 use super::Recorder;
+use super::check;
 use super::clear::{DecisionEvidence, Messages};
 use super::goal;
 use super::hydrate::{self, Hydration};
@@ -68,7 +69,7 @@ pub fn compose(
         prompt.request.messages.len(),
         "each message has its key, or none"
     );
-    if let Some(withheld) = scope::lock_miss(view, prompt.session) {
+    if let Some(withheld) = scope::lock_miss(view, prompt.session, &[]) {
         return Err(withheld);
     }
     match prompt.history {
@@ -142,7 +143,7 @@ fn compose_window(
         core::mem::take(&mut hydration.notices),
         &|_, _| true,
     );
-    let (state, composed) = assemble(view, policy, prompt, hydration, &notices, &[]);
+    let (state, composed) = assemble(view, policy, prompt, hydration, &notices, Some(&[]));
     let mut before = String::new();
     if let Some(recent) = recent {
         // One system message: many models' templates take only one, and only in front.
@@ -305,7 +306,8 @@ fn compose_client(
                 && !(was_shown && notice.reason.is_about_changes_outside())
         },
     );
-    let (text, composed) = assemble(view, policy, prompt, hydration, &notices, &injected.all);
+    let told = target.map(|_| injected.all.as_slice());
+    let (text, composed) = assemble(view, policy, prompt, hydration, &notices, told);
     let target = target.filter(|_| !text.is_empty());
     // Stored as an injection, and put at the same place in every later prompt: what went out before must not change, or the
     // server's prompt cache is lost and the model reads another past.
@@ -357,14 +359,15 @@ pub fn compose_side_request(
     known: &OffKnowledge,
 ) -> Outgoing {
     let mut injected = InjectedTexts::default();
-    let mut first_kept = 0;
+    let mut kept = None;
     if let Some((session, keys)) = receive::repeated_conversation(view, request) {
         let messages = Messages {
             request,
             keys: &keys,
             omitted_prefix: 0,
         };
-        first_kept = messages.first_kept(view, session).unwrap_or_default();
+        let first = messages.first_kept(view, session);
+        kept = first.map(|first| messages.kept_from(first));
         let positions = MessagePositions::new(request, 0, 0);
         let amendments = view.state.sessions().amendments(session);
         injected = InjectedTexts::new(view, &keys, &amendments, &positions);
@@ -377,9 +380,6 @@ pub fn compose_side_request(
         ..Withholding::default()
     };
     let mut outgoing = Outgoing::unchanged(request);
-    outgoing.messages.retain(|message| {
-        message.index >= first_kept || request.messages[message.index].role == Role::System
-    });
     for message in &mut outgoing.messages {
         let all = (message.index, TextSlot::Before)..=(message.index, TextSlot::After);
         let changed = withholding.rewritten.range(all.clone()).map(|_| ());
@@ -390,6 +390,9 @@ pub fn compose_side_request(
         {
             *message = injected.outgoing_message(request, message.index, &withholding);
         }
+    }
+    if let Some(kept) = kept {
+        kept.leave_out(&mut outgoing);
     }
     outgoing
 }
@@ -424,16 +427,18 @@ fn lock_is_kept(hydration: &Hydration) -> Result<(), WithheldPrompt> {
 
 /// What the proxy adds to the prompt, and the record of it: code, then notices.
 ///
-/// `told` are the texts of ours that go along with the client's messages.
+/// `told` are the texts of ours that go along with the client's messages; `None` where nothing has a place.
 fn assemble(
     view: &StateView<'_>,
     policy: &Policy,
     prompt: &Prompt<'_>,
-    hydration: Hydration,
+    mut hydration: Hydration,
     notices: &[NoticeIssued],
-    told: &[String],
+    told: Option<&[String]>,
 ) -> (String, Event) {
-    let memory = records::memory_block(view, prompt, &hydration, told);
+    let memory = told.map(|told| records::memory_block(view, prompt, &hydration, told));
+    let (memory, unsaid) = memory.unwrap_or_default();
+    hydration.dropped.extend(unsaid);
     let mut sections: Vec<String> = memory.into_iter().chain(hydration.blocks).collect();
     let mut shown: BTreeSet<&EntityId> = hydration.hydrated.iter().map(|it| &it.entity).collect();
     let (outside, other): (Vec<_>, Vec<_>) = notices
@@ -797,7 +802,13 @@ fn notice_block(
     if notice.reason == Reason::DecisionsUngrounded {
         return notice::notice_of(&DecisionEvidence::of(view).refusal());
     }
-    if matches!(notice.reason, Reason::GoalChanged | Reason::GoalTold)
+    if notice.reason == Reason::CheckRan
+        && let Some(text) = check::told(view, notice.session)
+    {
+        return notice::notice_of(&text);
+    }
+    let has_goal = view.state.goal().text().is_some();
+    if (notice.reason == Reason::GoalTold || notice.reason == Reason::GoalChanged && has_goal)
         && let Some(block) = goal::recovery_block(view, prompt.session)
     {
         return block;

@@ -66,10 +66,16 @@ pub fn resolve_directive(
         verb: directive.verb,
         target: directive.target.clone(),
         entity: match directive.verb {
-            Verb::Off | Verb::On | Verb::External | Verb::Goal | Verb::Clear | Verb::Unknown => {
+            Verb::Off
+            | Verb::On
+            | Verb::External
+            | Verb::Goal
+            | Verb::Clear
+            | Verb::Signal
+            | Verb::Unknown => Err(Reason::TargetMissing),
+            verb if verb.is_about_tools() || verb.concerns_record(&directive.target) => {
                 Err(Reason::TargetMissing)
             }
-            verb if verb.is_about_tools() || verb.is_about_records() => Err(Reason::TargetMissing),
             _ => target_entity(view, policy, &directive.target),
         },
         repetition,

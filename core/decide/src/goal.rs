@@ -5,33 +5,34 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use tslp_core::artifact::Origin;
-use tslp_core::delimiter;
+use tslp_core::capture;
+use tslp_core::delimiter::{self, RECOVERY_CLOSE, RECOVERY_OPEN};
 use tslp_core::entity::EntityId;
-use tslp_core::event::{Event, GoalChanged, NoticeIssued, Recorded};
+use tslp_core::event::{Event, GoalChanged, NoticeIssued, Recorded, ReplyOutcome};
 use tslp_core::first_words;
 use tslp_core::goal::{self, GoalChange};
-use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 use tslp_core::limits::BYTES_PER_TOKEN;
-use tslp_core::message::Role;
+use tslp_core::message::{Role, Tools};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
+use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::goal::lines;
 use tslp_projections::state::StateView;
 
 use super::hydrate;
 use crate::prompt_facts::RecordedSight;
 
+/// How long a conversation that waits for its tools counts as at work, in milliseconds: few commands take longer.
+pub const AT_WORK_MILLIS: u64 = 10 * 60 * 1000;
+
 /// Most tokens of what is told, its delimiters left out.
 const RECOVERY_TOKENS_MAX: usize = 100;
 
 /// Files that are named as changed.
 const CHANGED_MAX: usize = 4;
-
-/// Opens what a conversation that begins anew is told.
-const RECOVERY_OPEN: &str = "[SESSION RECOVERY: READ-ONLY]";
-/// Closes it.
-const RECOVERY_CLOSE: &str = "[END SESSION RECOVERY]";
 
 /// Carries out what the user says of the goal.
 #[must_use]
@@ -64,25 +65,63 @@ pub fn leaves_nothing_to_tell(recorded: &Recorded) -> bool {
     }
 }
 
-/// Tells a conversation that begins what the work is for, if there is a goal, and a client's hook hasn't told it.
+/// Tells a conversation that begins what the work is for, if there is a goal, or where it goes on, if the last one was left unfinished,
+/// and a client's hook hasn't told it.
 #[must_use]
 pub fn tell(
     view: &StateView<'_>,
+    at: UnixMillis,
     ids: (EpisodeId, SessionId),
     request: &Request,
     seen: Option<&RecordedSight>,
 ) -> Vec<Event> {
-    if view.state.goal().text().is_none() {
-        return Vec::new();
-    }
     // The record lacks messages that were known before, so it says itself whether the conversation began.
-    let begins = match seen {
+    let is_told = match seen {
         Some(seen) => seen.noticed.contains(&(Reason::GoalTold, None)),
-        None => opens_conversation(view, ids, request),
+        None => {
+            opens_conversation(view, ids, request)
+                && (view.state.goal().text().is_some() || goes_on(view, at, ids.1, request))
+        }
     };
     let told = NoticeIssued::new(ids, Reason::GoalTold, None);
-    let told = begins.then_some(Event::NoticeIssued(told));
+    let told = is_told.then_some(Event::NoticeIssued(told));
     told.into_iter().collect()
+}
+
+/// Whether an agent's conversation that begins goes on with another one's work: that was left unfinished, and nobody is at work there.
+/// Plain chats are each about something else.
+fn goes_on(view: &StateView<'_>, at: UnixMillis, begun: SessionId, request: &Request) -> bool {
+    let others = |row: &&EpisodeRow| ![SessionId(0), begun].contains(&row.session);
+    let episodes = view.state.episodes();
+    let Some(last) = episodes.iter().filter(others).last() else {
+        return false;
+    };
+    if request.tools == Tools::None || whole_work_in(view, last.session).is_empty() {
+        return false;
+    }
+    let left = view.state.sessions().left_undone(last.session);
+    let is_over = || {
+        view.state.signals().last_end() > last.seq
+            || at.0.abs_diff(last.at_ms.0) >= AT_WORK_MILLIS
+            || is_after_compaction(request)
+    };
+    match last.outcome {
+        // Its client or the proxy has ended in the middle of the reply.
+        Some(ReplyOutcome::ClientGone | ReplyOutcome::Interrupted) => true,
+        Some(ReplyOutcome::Completed) => left && is_over(),
+        _ => false,
+    }
+}
+
+/// Whether the conversation begins with its client's summary of what it held before.
+fn is_after_compaction(request: &Request) -> bool {
+    let mut users = request.messages.iter().filter(|it| it.role == Role::User);
+    users.any(|message| {
+        message
+            .parts
+            .iter()
+            .any(|part| capture::begins_with_summary(part))
+    })
 }
 
 /// Whether nothing was said before in the conversation.
@@ -99,12 +138,13 @@ fn opens_conversation(
         && !episodes.any(|row| row.session == session && row.episode != episode)
 }
 
-/// What a conversation is told of the work. `None` if there is no goal.
+/// What a conversation is told of the work; `None` if there is nothing to tell.
 pub(super) fn recovery_block(view: &StateView<'_>, session: SessionId) -> Option<String> {
-    view.state.goal().text()?;
     let rows: Vec<_> = view.state.goal().rows().collect();
-    let said = lines(rows.into_iter());
-    Some(block_of(said.chain(last_work(view, session))))
+    let said: Vec<String> = lines(rows.into_iter())
+        .chain(last_work(view, session))
+        .collect();
+    (!said.is_empty()).then(|| block_of(said.into_iter()))
 }
 
 /// What a conversation is told in the place of the messages that were cleared.
@@ -112,7 +152,7 @@ pub(super) fn block_after_clear(view: &StateView<'_>, session: SessionId) -> Str
     let cleared = String::from("The user cleared the earlier messages of this conversation.");
     let rows: Vec<_> = view.state.goal().rows().collect();
     let said = lines(rows.into_iter());
-    let work = work_in(view, session).into_iter();
+    let work = work_in(view, session, &[]).into_iter();
     block_of(
         [cleared]
             .into_iter()
@@ -147,7 +187,7 @@ fn last_work(view: &StateView<'_>, begun: SessionId) -> Vec<String> {
     let mut sessions: Vec<SessionId> = view.state.episodes().iter().map(|it| it.session).collect();
     sessions.retain(|session| ![SessionId(0), begun].contains(session));
     let last = sessions.last().copied();
-    last.map_or_else(Vec::new, |session| work_in(view, session))
+    last.map_or_else(Vec::new, |session| whole_work_in(view, session))
 }
 
 /// The files that a conversation has changed, as far as that is true.
@@ -170,12 +210,17 @@ fn changed_in(view: &StateView<'_>, session: SessionId) -> Option<String> {
     (!changed.is_empty()).then(|| format!("Changed: {}", changed.join(", ")))
 }
 
-/// What was asked last in a conversation, and which of its changes were refused.
-fn work_in(view: &StateView<'_>, session: SessionId) -> Vec<String> {
+/// The work of a conversation, with its prompt whose reply hasn't come to its end.
+fn whole_work_in(view: &StateView<'_>, session: SessionId) -> Vec<String> {
+    work_in(view, session, view.state.sessions().open_texts(session))
+}
+
+/// What was asked last in a conversation, and which of its changes were refused. `open` are the texts of a later prompt.
+fn work_in(view: &StateView<'_>, session: SessionId, open: &[ArtifactHash]) -> Vec<String> {
     let exchanges = view.state.sessions().recent_exchanges(session);
-    let asked = exchanges.iter().rev().find_map(|exchange| {
-        let texts = exchange.user.iter();
-        let mut words = texts.filter_map(|content| {
+    let answered = exchanges.iter().rev().map(|exchange| &exchange.user[..]);
+    let asked = [open].into_iter().chain(answered).find_map(|texts| {
+        let mut words = texts.iter().filter_map(|content| {
             let text = view.artifact_content(*content)?;
             Some(first_words::first_words(&String::from_utf8_lossy(&text)))
         });

@@ -317,7 +317,7 @@ impl Hydration {
             None => prompt.request.messages[from..].iter().any(|message| {
                 let is_others = !matches!(message.role, Role::System | Role::Assistant);
                 let mut texts = message.texts();
-                is_others && !message.is_safe() && texts.any(delimiter::quoted_in)
+                is_others && !message.is_safe() && texts.any(delimiter::forged_in)
             }),
         };
         let said = [

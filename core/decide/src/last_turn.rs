@@ -15,10 +15,17 @@ pub fn shown_before(view: &StateView<'_>, session: SessionId) -> Vec<EntityId> {
     before.map(|turn| turn.shown).unwrap_or_default()
 }
 
-/// The user's messages in the session's last complete turn.
+/// The user's messages in the session's last complete turn, or in the one that a draft answers.
 pub(crate) fn last_texts(view: &StateView<'_>, session: SessionId) -> Vec<String> {
-    let exchange = view.state.sessions().recent_exchanges(session).pop();
-    let said = exchange.into_iter().flat_map(|exchange| exchange.user);
+    let sessions = view.state.sessions();
+    let said = match view.is_of_draft {
+        true => sessions.open_user(session),
+        false => {
+            let exchange = sessions.recent_exchanges(session).pop();
+            exchange.map_or_else(Vec::new, |exchange| exchange.user)
+        }
+    };
+    let said = said.into_iter();
     said.filter_map(|content| String::from_utf8(view.artifact_content(content)?).ok())
         .collect()
 }

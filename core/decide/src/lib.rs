@@ -15,6 +15,7 @@ mod asked_change;
 mod asked_removal;
 pub mod audit;
 pub mod authorship;
+pub mod check;
 pub mod clear;
 pub mod code_reader;
 pub mod compose;

@@ -291,12 +291,23 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::RecordForgotten => {
             String::from("The user keeps a statement no longer that was kept for the project.")
         }
-        Reason::RecordNotUsable => directive_text(
-            "names no record: use `note fact #key: STATEMENT` (or `preference`, `decision`), one line without credentials, or `forget #key`",
+        reason if why_not_kept(reason).is_some() => {
+            let why = why_not_kept(reason).unwrap_or_default();
+            match &notice.entity {
+                Some(record) => format!("The record {record} of a reply is not kept: {why}."),
+                None => directive_text(&format!("did nothing: {why}")),
+            }
+        }
+        Reason::RecordProposed => {
+            String::from("The words of the user's note are a model's: it waits for `@tslp accept`.")
+        }
+        Reason::RecordProven => String::from(
+            "A model's statement is kept for the project, with the code that proves it.",
         ),
-        Reason::QuotationMissing => directive_text(
-            "did nothing: the code that it quotes isn't true of that file, or stands there more than once",
+        Reason::RecordAccepted => String::from(
+            "The user keeps a statement that a model proposed; it is shown where it matters.",
         ),
+        Reason::RecordRejected => String::from("The user drops a statement that a model proposed."),
         Reason::ExternalAnswer => String::from(
             "The user's message holds another model's answer. Its code is only a proposal: check it before you use it.",
         ),
@@ -308,6 +319,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::ClearedUngrounded => String::from(
             "The conversation was cleared though decisions made before lack evidence: no quotation in the code bears them out.",
         ),
+        Reason::CheckRan => String::from("The user's check was run after the last change."),
         Reason::GoalChanged | Reason::GoalTold => String::from("The goal of the work is done."),
         Reason::ToolNotRun => String::from(
             "The last reply asks for a tool in a fence, and nothing was run: such fences run only for a client without tools of its own, where tools are on.\nUse the tools that the client offers, or ask the user to run it.",
@@ -496,6 +508,29 @@ fn halted(why: &str) -> String {
     format!("Tools are halted: {why}.\nNothing more is run until the user says `@tslp resume`.")
 }
 
+/// Why a record is not kept.
+const fn why_not_kept(reason: Reason) -> Option<&'static str> {
+    Some(match reason {
+        Reason::RecordNotUsable => {
+            "write `KIND #key: STATEMENT` on one line without credentials, KIND one of fact, preference, decision, hypothesis, derived"
+        }
+        Reason::RecordWithoutEnd => {
+            "a hypothesis ends with its time to live, such as `ttl 3d`, at most 90 days"
+        }
+        Reason::RecordWithoutInputs => {
+            "what is derived ends with `from #key`, of other records that are kept"
+        }
+        Reason::QuotationMissing => "the code that it quotes isn't true of that file",
+        Reason::QuotationAmbiguous => {
+            "the code that it quotes is in that file more than once: quote more of it"
+        }
+        Reason::TooManyRecords => {
+            "there are as many records as are kept, or as one reply may propose"
+        }
+        _ => return None,
+    })
+}
+
 fn directive_text(why: &str) -> String {
     format!("The user's directive {why}.")
 }
@@ -586,7 +621,9 @@ mod tests {
             other: None,
         };
         let text = notice_text(&notice, None);
-        for verb in Verb::ALL.iter().filter(|verb| **verb != Verb::Unknown) {
+        // What a client's hook tells is no directive that anybody types.
+        let typed = |verb: &&Verb| !matches!(verb, Verb::Unknown | Verb::Signal);
+        for verb in Verb::ALL.iter().filter(typed) {
             assert!(text.contains(verb.as_str()), "{verb}: {text}");
         }
     }

@@ -18,10 +18,11 @@ use super::notice;
 use super::sight::{ShownText, TextSlot};
 use tslp_core::capture::{self, json_text};
 use tslp_core::delimiter::{NOTICE_CLOSE, NOTICE_OPEN, STATE_CLOSE, STATE_OPEN};
+use tslp_core::guardian::{self, CallPart};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::SessionId;
-use tslp_core::line_set::{LineSet, Suspicion};
 use tslp_core::message::Role;
+use tslp_core::passages::{Passages, Suspicion};
 use tslp_core::path::RelPath;
 use tslp_core::request::Request;
 use tslp_core::scope::OffRules;
@@ -42,7 +43,7 @@ const HEAD_LINES: usize = 3;
 #[derive(Default)]
 pub struct OffKnowledge {
     rules: OffRules,
-    lines: LineSet,
+    passages: Passages,
     /// Texts that show nothing of them: clients send all of a conversation again with each prompt. Affects only speed.
     clean: RefCell<BTreeSet<(ArtifactHash, Suspicion, bool)>>,
 }
@@ -66,10 +67,13 @@ impl OffKnowledge {
         &self.rules
     }
 
-    /// Takes in a file's text, if the file is off.
-    pub fn add(&mut self, path: &RelPath, text: &str, is_code: bool) {
-        if self.rules.is_off(path.as_str()) {
-            self.lines.add(path, text, is_code);
+    /// Takes in files' texts, each with whether it is code. What one has that isn't off says nothing of those before it.
+    pub fn learn(&mut self, files: impl IntoIterator<Item = (RelPath, String, bool)>) {
+        for (path, text, is_code) in files {
+            match self.rules.is_off(path.as_str()) {
+                true => self.passages.add(&path, &text, is_code),
+                false => self.passages.spare(&text),
+            }
             self.clean.get_mut().clear();
         }
     }
@@ -184,7 +188,10 @@ impl<'v> OffFilter<'v> {
                     (open, answered) = (Vec::new(), 0);
                 }
                 for (at, call) in message.tool_calls.iter().enumerate() {
-                    let named = self.named_in(&capture::short_strings(&call.arguments));
+                    let mut named = self.named_in(&capture::short_strings(&call.arguments));
+                    if prints_no_content(&call.name, &call.arguments) {
+                        named = Named::of_names(named);
+                    }
                     found.insert((index, TextSlot::Arguments(at)), named.clone());
                     open.push((&call.id, named));
                 }
@@ -226,7 +233,7 @@ impl<'v> OffFilter<'v> {
         let mut named = Named::default();
         for word in words() {
             if word.contains(['*', '?']) {
-                named.may_mean |= self.known.lines.is_any_meant(word);
+                named.may_mean |= self.known.passages.is_any_meant(word);
                 continue;
             }
             let Some(path) = self.path_of(word) else {
@@ -254,7 +261,7 @@ impl<'v> OffFilter<'v> {
         files: &mut BTreeSet<RelPath>,
     ) -> Option<String> {
         let may_name = self.may_name(text);
-        if !may_name && self.known.lines.is_empty() {
+        if !may_name && self.known.passages.is_empty() {
             return None;
         }
         // In JSON a path is followed by what there is to say of the file.
@@ -287,7 +294,7 @@ impl<'v> OffFilter<'v> {
                     _ => self.find_lines(string, 0, &mut gone, files),
                 }
             }
-            for (range, path) in self.known.lines.shown_in(string, suspicion) {
+            for (range, path) in self.known.passages.shown_in(string, suspicion) {
                 if !self.locked.contains(path) {
                     files.insert(path.clone());
                     gone.push(range);
@@ -462,7 +469,11 @@ pub fn output_without_off(
     output: &str,
 ) -> Option<String> {
     let filter = OffFilter::of(view, session, root, known)?;
-    match filter.named_in(&[String::from(command)]) {
+    let mut named = filter.named_in(&[String::from(command)]);
+    if is_of_names(command) {
+        named = Named::of_names(named);
+    }
+    match named {
         Named { off: Some(_), .. } => Some(String::from(WITHHELD)),
         named => {
             let suspicion = named.suspicion();
@@ -483,6 +494,15 @@ struct Named {
 }
 
 impl Named {
+    /// Of a call that prints no content: what it prints is looked through.
+    fn of_names(self) -> Self {
+        Self {
+            may_mean: self.may_mean || self.off.is_some(),
+            off: None,
+            ..self
+        }
+    }
+
     fn suspicion(&self) -> Suspicion {
         match (self.may_mean, self.names_other) {
             (true, _) => Suspicion::Meant,
@@ -490,6 +510,42 @@ impl Named {
             (false, false) => Suspicion::Any,
         }
     }
+}
+
+/// Programs that print names and figures of files and nothing that is in them.
+const NAMES_ALONE: [&str; 12] = [
+    "ls", "wc", "stat", "du", "tree", "cd", "pwd", "test", "mkdir", "touch", "chmod", "rm",
+];
+
+/// Clients' tools that do.
+const LISTING_TOOLS: [&str; 8] = [
+    "ls",
+    "list",
+    "list_dir",
+    "list_directory",
+    "list_files",
+    "listfiles",
+    "glob",
+    "stat",
+];
+
+/// Whether a call, by its tool or its command line, prints nothing that is in files.
+fn prints_no_content(tool: &str, arguments: &str) -> bool {
+    let tool = tool.to_ascii_lowercase();
+    if LISTING_TOOLS.contains(&&*tool) {
+        return true;
+    }
+    let parts = guardian::call_parts(&tool, arguments);
+    let mut commands = parts
+        .iter()
+        .filter(|(part, _)| *part == CallPart::Shell)
+        .peekable();
+    commands.peek().is_some() && commands.all(|(_, line)| is_of_names(line))
+}
+
+fn is_of_names(line: &str) -> bool {
+    let commands = guardian::split(line);
+    commands.is_ok_and(|it| it.iter().all(|it| NAMES_ALONE.contains(&it.program_name())))
 }
 
 /// How tools announce a file's lines.

@@ -181,7 +181,7 @@ fn record_system(recorder: &mut Recorder<'_>, request: &Request) -> Option<Artif
 }
 
 /// The session whose conversation a request repeats below the same system message, and how its messages are recognised.
-pub(super) fn repeated_conversation(
+pub fn repeated_conversation(
     view: &StateView<'_>,
     request: &Request,
 ) -> Option<(SessionId, Vec<Option<MessageKey>>)> {

@@ -1,5 +1,5 @@
-//! What the user keeps for the project: taken if what it quotes is true, and shown where it matters, as long as that stays so
-//! (docs/records.md).
+//! What is kept for the project: taken if the user says it or the code that it quotes proves it, and shown where it matters, as long as
+//! that stays so (docs/records.md).
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -7,93 +7,359 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::str;
 
+use super::authorship;
 use super::code_reader;
 use super::hydrate::{self, Hydration};
 use super::prompt_facts::Prompt;
+use super::shown;
+use crate::text_index::TextIndex;
+use tslp_core::capture;
 use tslp_core::delimiter::{MEMORY_CLOSE, MEMORY_OPEN};
-use tslp_core::event::{Event, NoticeIssued, RecordChanged, Verb};
-use tslp_core::ids::{EpisodeId, SessionId};
-use tslp_core::limits::BYTES_PER_TOKEN;
+use tslp_core::entity::EntityId;
+use tslp_core::event::{Author, DiskFinding, Dropped, Event, NoticeIssued, RecordChanged, Verb};
+use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
+use tslp_core::limits::{
+    BYTES_PER_TOKEN, RECORDS_KEPT_MAX, RECORDS_PER_REPLY_MAX, RECORDS_PROPOSED_MAX,
+};
 use tslp_core::message::Role;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
-use tslp_core::record::{self, RecordKind};
-use tslp_projections::records::RecordRow;
+use tslp_core::record::{self, Note, RecordKind, RecordStanding};
+use tslp_core::request::Request;
+use tslp_core::spoken_lines;
+use tslp_projections::records::{Clues, Found, RecordEntry};
 use tslp_projections::state::StateView;
 
 /// How much of a prompt records may be, in tokens.
 const MEMORY_TOKENS_MAX: usize = 500;
 
-/// Carries out `note` or `forget`.
+/// Words of a prompt that records are looked for by.
+const WORDS_MAX: usize = 512;
+
+/// Records that are looked up because a prompt may be about them; the most telling come first.
+const LOOKED_UP_MAX: usize = 64;
+
+/// Records that one is derived from, directly or through others, that are followed.
+const INPUTS_FOLLOWED_MAX: usize = 64;
+
+/// What a reply says where its record has no key that can be named.
+const UNNAMED: &str = "unnamed";
+
+/// Carries out `note` or `forget`, or `accept`, `confirm` or `reject` of a `#key`.
 #[must_use]
 pub fn change_record(
     view: &StateView<'_>,
     policy: &Policy,
+    at: UnixMillis,
     ids: (EpisodeId, SessionId),
     (verb, said): (Verb, &str),
 ) -> Vec<Event> {
     let changed = match verb {
         Verb::Forget => forgotten(view, said),
-        _ => noted(view, policy, said),
+        Verb::Accept | Verb::Confirm => accepted(view, at, ids.1, said),
+        Verb::Reject => rejected(view, said),
+        _ => record::parse_note(said).and_then(|note| {
+            let author = match said_by_another(view, &format!("{}{}", note.key, note.statement)) {
+                // Whoever repeats a model hasn't said it: accepting it is a word of its own.
+                Some(_) => Author::Model,
+                None => Author::User,
+            };
+            noted(view, policy, at, author, note)
+        }),
     };
-    let (event, reason) = match changed {
-        Ok(changed) if changed.statement.is_empty() => (Some(changed), Reason::RecordForgotten),
-        Ok(changed) => (Some(changed), Reason::RecordNoted),
-        Err(reason) => (None, reason),
+    let reason = match &changed {
+        Ok(changed) => changed.cause,
+        Err(reason) => *reason,
     };
     let answer = Event::NoticeIssued(NoticeIssued::new(ids, reason, None));
-    let event = event.map(Event::RecordChanged);
+    let event = changed.ok().map(Event::RecordChanged);
     event.into_iter().chain([answer]).collect()
 }
 
-fn noted(view: &StateView<'_>, policy: &Policy, said: &str) -> Result<RecordChanged, Reason> {
-    let note = record::parse_note(said)?;
-    let (path, quotation) = match &note.citation {
-        None => (String::new(), String::new()),
-        Some((written, quotation)) => {
-            let path = code_reader::usable_path(view, &policy.workspace_root, written);
-            let path = path.map_err(|_| Reason::QuotationMissing)?;
-            if !stands(view, &path, quotation) {
-                return Err(Reason::QuotationMissing);
-            }
-            (String::from(path.as_str()), quotation.clone())
+/// What a reply proposes: at most one more than [`RECORDS_PER_REPLY_MAX`], which is answered for all that follow.
+#[must_use]
+pub fn proposals_in(text: &str) -> Vec<String> {
+    let fences = capture::record_fences(text).into_iter();
+    let notes = fences.flat_map(record::notes_in);
+    notes.take(RECORDS_PER_REPLY_MAX + 1).collect()
+}
+
+/// Keeps what a model notes, if that is a fact and the code that it quotes is true, or lets it wait for the user's word.
+#[must_use]
+pub fn propose_record(
+    view: &StateView<'_>,
+    policy: &Policy,
+    at: UnixMillis,
+    ids: (EpisodeId, SessionId),
+    (place, written): (usize, &str),
+) -> Vec<Event> {
+    let noted = match place < RECORDS_PER_REPLY_MAX {
+        true => record::parse_note(written)
+            .and_then(|note| noted(view, policy, at, Author::Model, note)),
+        false => Err(Reason::TooManyRecords),
+    };
+    let event = match noted {
+        Ok(changed) => Event::RecordChanged(changed),
+        Err(Reason::NothingToDo) => return Vec::new(),
+        Err(reason) => {
+            let key = written.split([' ', ':']).find_map(record::parse_key);
+            let about = named_entity(key.as_deref().unwrap_or(UNNAMED));
+            Event::NoticeIssued(NoticeIssued::new(ids, reason, about))
         }
     };
-    let known = view.state.records().named(&note.key);
-    let is_known = known.is_some_and(|row| {
-        (row.kind, &row.statement, &row.path, &row.quotation)
-            == (note.kind, &note.statement, &path, &quotation)
-    });
-    match is_known {
-        true => Err(Reason::NothingToDo),
-        false => Ok(RecordChanged {
-            key: note.key,
-            kind: note.kind,
-            statement: note.statement,
-            path,
-            quotation,
-        }),
+    Vec::from([event])
+}
+
+/// Ends the hypotheses whose time is over: on record, so that no clock brings them back.
+#[must_use]
+pub fn expire(view: &StateView<'_>, at: UnixMillis) -> Vec<Event> {
+    let entries = view.state.records().all().iter();
+    let over = entries.filter(|entry| is_over(entry, at));
+    let over = over.filter_map(|entry| view.record(entry));
+    let ended = over.map(|record| ended(&record, Reason::RecordExpired));
+    ended.map(Event::RecordChanged).collect()
+}
+
+fn is_over(entry: &RecordEntry, at: UnixMillis) -> bool {
+    entry.expires_at != UnixMillis(0) && entry.expires_at <= at
+}
+
+/// The file that a directive about records cites.
+#[must_use]
+pub fn cited_file(
+    view: &StateView<'_>,
+    policy: &Policy,
+    (verb, said): (Verb, &str),
+) -> Option<RelPath> {
+    if verb != Verb::Note {
+        let entry = view.state.records().proposed(&record::parse_key(said)?)?;
+        let path = &view.record(entry)?.path;
+        return (!path.is_empty()).then(|| RelPath::from_normalised(path));
     }
+    let (path, _) = record::parse_note(said).ok()?.citation?;
+    code_reader::usable_path(view, &policy.workspace_root, &path).ok()
+}
+
+/// The files of what a reply proposes.
+pub fn proposed_files(
+    view: &StateView<'_>,
+    policy: &Policy,
+    notes: &[String],
+) -> impl Iterator<Item = RelPath> {
+    let cited = |note: &String| cited_file(view, policy, (Verb::Note, note));
+    notes.iter().filter_map(cited)
+}
+
+/// Keeps a statement, or lets it wait, by who says it.
+fn noted(
+    view: &StateView<'_>,
+    policy: &Policy,
+    at: UnixMillis,
+    author: Author,
+    note: Note,
+) -> Result<RecordChanged, Reason> {
+    let records = view.state.records();
+    let (path, quotation) = match note.citation {
+        None => (String::new(), String::new()),
+        Some((written, quotation)) => {
+            let path = code_reader::usable_path(view, &policy.workspace_root, &written);
+            let path = path.map_err(|_| Reason::QuotationMissing)?;
+            prove(view, &path, &quotation)?;
+            (String::from(path.as_str()), quotation)
+        }
+    };
+    let is_kept = |key: &String| records.named(key).is_some();
+    if !note.inputs.iter().all(is_kept) || leads_to(view, &note.inputs, &note.key) {
+        return Err(Reason::RecordWithoutInputs);
+    }
+    let known = records.named(&note.key);
+    // The model's word never replaces the user's.
+    let is_users = known.is_some_and(|known| known.author == Author::User);
+    let is_proven = note.kind == RecordKind::Fact && !path.is_empty() && !is_users;
+    let (standing, cause) = match author {
+        Author::User => (RecordStanding::Kept, Reason::RecordNoted),
+        _ if is_proven => (RecordStanding::Kept, Reason::RecordProven),
+        _ => (RecordStanding::Proposed, Reason::RecordProposed),
+    };
+    let life = note.life_ms.and_then(|life| i64::try_from(life).ok());
+    let changed = RecordChanged {
+        key: note.key,
+        kind: note.kind,
+        standing,
+        author,
+        cause,
+        statement: note.statement,
+        path,
+        quotation,
+        inputs: note.inputs,
+        expires_at: UnixMillis(life.map_or(0, |life| at.0.saturating_add(life))),
+    };
+    let waiting = records.proposed(&changed.key);
+    let says_the_same = |entry: &RecordEntry| {
+        let of = |it: &RecordChanged| {
+            let RecordChanged {
+                kind,
+                statement,
+                path,
+                quotation,
+                inputs,
+                ..
+            } = it.clone();
+            (kind, statement, path, quotation, inputs)
+        };
+        let is_same = view.record(entry).is_some_and(|it| of(&it) == of(&changed));
+        // A hypothesis that is said again lives on.
+        is_same
+            && (entry.author == author || author == Author::Model)
+            && changed.expires_at == UnixMillis(0)
+    };
+    let has_room = match standing {
+        RecordStanding::Proposed => {
+            waiting.is_some() || records.proposed_count() < RECORDS_PROPOSED_MAX
+        }
+        _ => known.is_some() || records.all().len() < RECORDS_KEPT_MAX,
+    };
+    match standing {
+        _ if known.is_some_and(&says_the_same) => Err(Reason::NothingToDo),
+        RecordStanding::Proposed if waiting.is_some_and(says_the_same) => Err(Reason::NothingToDo),
+        _ if !has_room => Err(Reason::TooManyRecords),
+        _ => Ok(changed),
+    }
+}
+
+/// Whether a record would be derived from itself.
+fn leads_to(view: &StateView<'_>, inputs: &[String], key: &str) -> bool {
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    let mut ahead: Vec<String> = inputs.to_vec();
+    while let Some(next) = ahead.pop() {
+        if next == key || seen.len() > INPUTS_FOLLOWED_MAX {
+            return true;
+        }
+        let entry = view.state.records().named(&next);
+        let record = entry.and_then(|entry| view.record(entry));
+        if seen.insert(next) {
+            ahead.extend(record.into_iter().flat_map(|it| it.inputs.clone()));
+        }
+    }
+    false
+}
+
+fn accepted(
+    view: &StateView<'_>,
+    at: UnixMillis,
+    session: SessionId,
+    said: &str,
+) -> Result<RecordChanged, Reason> {
+    let key = record::parse_key(said).ok_or(Reason::RecordNotUsable)?;
+    let waiting = view.state.records().proposed(&key);
+    let waiting = waiting.filter(|entry| !is_over(entry, at));
+    let record = waiting.and_then(|entry| view.record(entry));
+    let record = record.ok_or(Reason::NothingToDo)?;
+    // A terminal's commands may be an agent's.
+    if session == SessionId(0)
+        && said_by_another(view, &format!("accept{key}")) == Some(Author::Call)
+    {
+        return Err(Reason::DirectiveNotTyped);
+    }
+    ground(view, &record)?;
+    Ok(RecordChanged {
+        standing: RecordStanding::Kept,
+        author: Author::User,
+        cause: Reason::RecordAccepted,
+        ..(*record).clone()
+    })
+}
+
+fn rejected(view: &StateView<'_>, said: &str) -> Result<RecordChanged, Reason> {
+    let key = record::parse_key(said).ok_or(Reason::RecordNotUsable)?;
+    let waiting = view.state.records().proposed(&key);
+    let record = waiting.and_then(|entry| view.record(entry));
+    let record = record.ok_or(Reason::NothingToDo)?;
+    Ok(ended(&record, Reason::RecordRejected))
 }
 
 fn forgotten(view: &StateView<'_>, said: &str) -> Result<RecordChanged, Reason> {
     let key = record::parse_key(said).ok_or(Reason::RecordNotUsable)?;
     let known = view.state.records().named(&key);
-    let known = known.ok_or(Reason::NothingToDo)?;
-    Ok(RecordChanged {
-        key,
-        kind: known.kind,
+    let record = known.and_then(|entry| view.record(entry));
+    let record = record.ok_or(Reason::NothingToDo)?;
+    Ok(ended(&record, Reason::RecordForgotten))
+}
+
+fn ended(record: &RecordChanged, cause: Reason) -> RecordChanged {
+    RecordChanged {
+        key: record.key.clone(),
+        kind: record.kind,
+        standing: RecordStanding::Ended,
+        author: record.author,
+        cause,
         statement: String::new(),
         path: String::new(),
         quotation: String::new(),
-    })
+        inputs: Vec::new(),
+        expires_at: UnixMillis(0),
+    }
+}
+
+/// Who said this first, if it wasn't the user: a text's letters and digits are compared, so that no markup and no escape hides it.
+fn said_by_another(view: &StateView<'_>, said: &str) -> Option<Author> {
+    let letters = |text: &str| -> String {
+        let letters = text.chars().filter(|c| c.is_alphanumeric());
+        letters.flat_map(char::to_lowercase).collect()
+    };
+    let wanted = letters(said);
+    for (source, further) in authorship::texts_by_author(view) {
+        let pieces = [source.text].into_iter().chain(further);
+        let pieces = pieces.filter_map(|piece| view.artifact_content(piece));
+        let text = pieces.fold(String::new(), |text, piece| {
+            text + &letters(&String::from_utf8_lossy(&piece))
+        });
+        if text.contains(&wanted) {
+            return Some(source.author).filter(|author| *author != Author::User);
+        }
+    }
+    None
+}
+
+/// How a record is named where an entity is.
+fn named_entity(key: &str) -> EntityId {
+    EntityId::file(RelPath::from_normalised(&format!("#{key}")))
+}
+
+/// Whether a record holds now: the code that it quotes, and all that it is derived from.
+///
+/// # Errors
+/// Why it doesn't.
+pub(super) fn ground(view: &StateView<'_>, record: &RecordChanged) -> Result<(), Reason> {
+    let prove_own = |record: &RecordChanged| match record.path.as_str() {
+        "" => Ok(()),
+        path => prove(view, &RelPath::from_normalised(path), &record.quotation),
+    };
+    prove_own(record)?;
+    let mut seen = BTreeSet::new();
+    let mut ahead = record.inputs.clone();
+    while let Some(input) = ahead.pop() {
+        let entry = view.state.records().named(&input);
+        let found = entry.and_then(|entry| view.record(entry));
+        let found = found.ok_or(Reason::RecordUngrounded)?;
+        prove_own(&found).map_err(|_| Reason::RecordUngrounded)?;
+        if seen.insert(input) {
+            ahead.extend(found.inputs.iter().cloned());
+        }
+    }
+    Ok(())
 }
 
 /// Whether code is true of the file, once, as disk holds it, and may be shown. Where in it doesn't matter: code moves.
-pub(super) fn stands(view: &StateView<'_>, path: &RelPath, quotation: &str) -> bool {
+fn prove(view: &StateView<'_>, path: &RelPath, quotation: &str) -> Result<(), Reason> {
     if view.state.scope().off().is_off(path.as_str()) {
-        return false;
+        return Err(Reason::OffByUser);
+    }
+    match view.disk_finding(path) {
+        Some(DiskFinding::Unreadable(_)) => return Err(Reason::FileUnreadable),
+        Some(DiskFinding::Missing) => return Err(Reason::FileMissing),
+        _ => {}
     }
     let mut places = BTreeSet::new();
     for entity in hydrate::true_entities_of(view, path) {
@@ -114,68 +380,222 @@ pub(super) fn stands(view: &StateView<'_>, path: &RelPath, quotation: &str) -> b
             places.extend(found.map(|(at, _)| (current.artifact, span.start as usize + at)));
         }
     }
-    places.len() == 1
+    match places.len() {
+        0 => Err(Reason::QuotationMissing),
+        1 => Ok(()),
+        _ => Err(Reason::QuotationAmbiguous),
+    }
+}
+
+/// What a prompt is about, as far as records go.
+struct Subject {
+    keys: BTreeSet<String>,
+    words: BTreeSet<String>,
+    paths: BTreeSet<RelPath>,
+    /// What its newest messages show of tools' results.
+    shown: Vec<String>,
+}
+
+impl Subject {
+    /// From the messages after the last reply, and the files that are shown or named.
+    fn of<'p>(
+        view: &StateView<'_>,
+        index: &mut TextIndex,
+        request: &Request,
+        paths: impl Iterator<Item = &'p RelPath>,
+    ) -> Self {
+        let mut subject = Self {
+            keys: BTreeSet::new(),
+            words: BTreeSet::new(),
+            paths: paths.cloned().collect(),
+            shown: Vec::new(),
+        };
+        for message in shown::newest_messages(request) {
+            for (text, hash) in message.texts().zip(message.text_hashes()) {
+                if message.role == Role::User {
+                    subject.keys.extend(named_keys(text));
+                    let room = WORDS_MAX.saturating_sub(subject.words.len());
+                    let words = record::telling_words(text).map(|(word, _)| word);
+                    subject.words.extend(words.take(room));
+                } else {
+                    let facts = index.facts(*hash, text);
+                    let files = facts.paths();
+                    let files = files.filter_map(|named| view.state.state_map().file_meant(named));
+                    subject.paths.extend(files);
+                    subject.shown.push(String::from(text));
+                }
+            }
+        }
+        subject
+    }
+
+    /// The records that it is about, the most telling first, some of them twice, and of preferences all.
+    fn records<'v>(&self, view: &StateView<'v>) -> Vec<&'v RecordEntry> {
+        let shown = self.shown.iter();
+        let clues = Clues::new(
+            self.words.iter().map(String::as_str),
+            self.paths.iter().map(RelPath::as_str),
+            shown.flat_map(|text| spoken_lines::line_hashes(text)),
+        );
+        let rank = |entry: &RecordEntry| match entry.kind {
+            RecordKind::Preference => Some(0),
+            _ => clues.find(entry).map(|found| match found {
+                Found::Place => 1,
+                Found::Words => 2,
+            }),
+        };
+        let entries = view.state.records().all().iter();
+        let ranked = entries.filter_map(|entry| Some((rank(entry)?, entry)));
+        let mut ranked: Vec<(u8, &RecordEntry)> = ranked.collect();
+        // By key among those of a rank.
+        ranked.sort_by_key(|(rank, _)| *rank);
+        let named = self.keys.iter();
+        let named = named.filter_map(|key| view.state.records().named(key));
+        named
+            .chain(ranked.into_iter().map(|(_, entry)| entry))
+            .collect()
+    }
+
+    /// Whether it is about a record, which only looked like it so far.
+    fn is_about(&self, record: &RecordChanged) -> bool {
+        let is_read = || {
+            let mut shown = self.shown.iter();
+            !record.path.is_empty() && shown.any(|text| holds_lines(text, &record.quotation))
+        };
+        record.kind == RecordKind::Preference
+            || self.keys.contains(&record.key)
+            || self.paths.iter().any(|path| path.as_str() == record.path)
+            || record::names_statement(&self.words, &record.key, &record.statement)
+            || is_read()
+    }
+}
+
+/// Whether a text has the lines of a quotation one after the other, whatever a tool has put around each.
+fn holds_lines(text: &str, quotation: &str) -> bool {
+    let wanted: Vec<u64> = spoken_lines::line_hashes(quotation).collect();
+    let lines: Vec<u64> = spoken_lines::line_hashes(text).collect();
+    !wanted.is_empty() && lines.windows(wanted.len()).any(|lines| lines == wanted)
+}
+
+/// The files of the records that a prompt may be about, or that its conversation was told: whether they are still true is to be looked up.
+#[must_use]
+pub fn files_of_records(
+    view: &StateView<'_>,
+    index: &mut TextIndex,
+    request: &Request,
+    session: SessionId,
+    named: &BTreeSet<RelPath>,
+) -> BTreeSet<RelPath> {
+    let records = view.state.records();
+    if records.all().is_empty() {
+        return BTreeSet::new();
+    }
+    let amendments = view.state.sessions().amendments(session);
+    let told = amendments.injected.iter().filter_map(|injected| {
+        let text = view.artifact_content(injected.text)?;
+        String::from_utf8(text).ok()
+    });
+    let told: Vec<String> = told.collect();
+    let told = last_told(&told).into_keys();
+    let told: Vec<String> = told.collect();
+    let told = told.iter().filter_map(|key| records.named(key));
+    let about = Subject::of(view, index, request, named.iter()).records(view);
+    let looked_up = about.into_iter().take(LOOKED_UP_MAX).chain(told);
+    let mut ahead: Vec<&RecordEntry> = looked_up.collect();
+    let (mut seen, mut files) = (BTreeSet::new(), BTreeSet::new());
+    while let Some(entry) = ahead.pop() {
+        if !seen.insert(&entry.key) || seen.len() > 2 * LOOKED_UP_MAX {
+            continue;
+        }
+        let Some(record) = view.record(entry) else {
+            continue;
+        };
+        if !record.path.is_empty() {
+            files.insert(RelPath::from_normalised(&record.path));
+        }
+        ahead.extend(record.inputs.iter().filter_map(|key| records.named(key)));
+    }
+    files
 }
 
 /// The block of records for a prompt of whose `hydration` files are shown or named. `told` are texts of ours that the conversation holds
-/// already, in order: what they say as it is now isn't said again, and what they say and isn't so any more is taken back, once.
+/// already, in order: what they say as it is now isn't said again, and what they say and isn't so any more is taken back, once. With it,
+/// what it would have said and doesn't.
 #[must_use]
 pub(super) fn memory_block(
     view: &StateView<'_>,
     prompt: &Prompt<'_>,
     hydration: &Hydration,
     told: &[String],
-) -> Option<String> {
+) -> (Option<String>, Vec<Dropped>) {
     let records = view.state.records();
     let mut told = last_told(told);
-    if records.all().next().is_none() && told.is_empty() {
-        return None;
+    let mut dropped = Vec::new();
+    if records.all().is_empty() && told.is_empty() {
+        return (None, dropped);
     }
-    let shown = hydration.hydrated.iter().map(|it| &it.entity);
-    let named = shown.chain(hydration.dropped.iter().map(|it| &it.entity));
-    let paths: BTreeSet<&str> = named.map(|entity| entity.path.as_str()).collect();
-    let keys = named_keys(prompt);
+    let shown = hydration.hydrated.iter().map(|it| &it.entity.path);
+    let named = shown.chain(hydration.dropped.iter().map(|it| &it.entity.path));
+    let subject = Subject::of(view, &mut prompt.index.borrow_mut(), prompt.request, named);
+    let mut drop_record = |key: &str, reason| {
+        if dropped.len() < LOOKED_UP_MAX {
+            let entity = named_entity(key);
+            dropped.push(Dropped { entity, reason });
+        }
+    };
     let mut left = MEMORY_TOKENS_MAX * BYTES_PER_TOKEN;
     let mut sections: [(&str, Vec<String>); 3] = [
         ("Facts:", Vec::new()),
         ("Constraints:", Vec::new()),
         ("Open Issues:", Vec::new()),
     ];
-    for row in records.all() {
-        let was_told = told.remove(&row.key);
-        let matters = row.kind == RecordKind::Preference
-            || paths.contains(row.path.as_str())
-            || keys.contains(row.key.as_str());
-        if !matters && was_told.is_none() {
+    let about = subject.records(view).into_iter();
+    let before = told.keys().filter_map(|key| records.named(key));
+    // What was told comes first, because what is taken back always has a place.
+    let before: Vec<&RecordEntry> = before.collect();
+    let mut seen = BTreeSet::new();
+    let all = before.into_iter().chain(about);
+    let candidates = all.filter(|entry| seen.insert(&*entry.key)).enumerate();
+    for (at, entry) in candidates {
+        let was_told = told.remove(&*entry.key);
+        if was_told.is_none() && at >= LOOKED_UP_MAX {
+            drop_record(&entry.key, Reason::OverBudget);
             continue;
         }
-        let line = record_line(row);
-        // What has no place needn't be looked up.
-        if was_told.is_none() && line.len() >= left {
-            continue;
-        }
-        let is_grounded = row.path.is_empty()
-            || stands(view, &RelPath::from_normalised(&row.path), &row.quotation);
-        let (section, line) = if is_grounded {
-            (usize::from(row.kind != RecordKind::Fact), line)
-        } else if was_told.is_some() {
-            (
-                2,
-                gone_line(&row.key, "the code that it quotes has changed"),
-            )
-        } else {
+        let Some(record) = view.record(entry) else {
+            drop_record(&entry.key, Reason::ContentMissing);
             continue;
         };
-        // What is taken back always has a place.
-        if was_told != Some(line.as_str()) && (section == 2 || line.len() < left) {
-            left = left.saturating_sub(line.len() + 1);
-            sections[section].1.push(line);
+        if was_told.is_none() && !subject.is_about(&record) {
+            continue;
+        }
+        let line = record_line(&record);
+        // What has no place needn't be looked up.
+        if was_told.is_none() && line.len() >= left {
+            drop_record(&entry.key, Reason::OverBudget);
+            continue;
+        }
+        match (ground(view, &record), was_told) {
+            (Ok(()), Some(told)) if told == line => {}
+            (Ok(()), _) if line.len() >= left => drop_record(&entry.key, Reason::OverBudget),
+            (Ok(()), _) => {
+                left -= line.len() + 1;
+                sections[section_of(record.kind)].1.push(line);
+            }
+            (Err(reason), None) => drop_record(&entry.key, reason),
+            (Err(reason), Some(told)) => {
+                let gone = gone_line(&entry.key, gone_words(reason));
+                if !says_gone(told) {
+                    left = left.saturating_sub(gone.len() + 1);
+                    sections[2].1.push(gone);
+                }
+            }
         }
     }
-    // What is left was told, and is forgotten.
+    // What is left was told, and has ended.
     for (key, line) in told {
-        let gone = gone_line(&key, "the user took it back");
-        if line != gone {
+        let gone = gone_line(&key, "it was taken back, or its time is over");
+        if !says_gone(line) {
             sections[2].1.push(gone);
         }
     }
@@ -187,30 +607,68 @@ pub(super) fn memory_block(
         }
     }
     lines.push(MEMORY_CLOSE);
-    (lines.len() > 2).then(|| lines.join("\n"))
+    ((lines.len() > 2).then(|| lines.join("\n")), dropped)
 }
 
-fn record_line(row: &RecordRow) -> String {
-    match row.path.as_str() {
-        "" => format!("#{}: {}", row.key, row.statement),
-        path => format!("#{}: {} ({path})", row.key, row.statement),
+const fn section_of(kind: RecordKind) -> usize {
+    match kind {
+        RecordKind::Fact | RecordKind::Derived => 0,
+        RecordKind::Preference | RecordKind::Decision => 1,
+        RecordKind::Hypothesis => 2,
     }
 }
 
-fn gone_line(key: &str, why: &str) -> String {
-    format!("#{key}: no longer holds, {why}.")
+fn record_line(record: &RecordChanged) -> String {
+    let RecordChanged {
+        key,
+        statement,
+        path,
+        ..
+    } = record;
+    let kind = match record.kind {
+        RecordKind::Hypothesis => " (hypothesis)",
+        RecordKind::Derived => " (derived)",
+        _ => "",
+    };
+    let source = match (path.as_str(), record.author) {
+        ("", _) => String::new(),
+        (path, Author::User) => format!(" ({path})"),
+        (path, _) => format!(" ({path}, noted by a model)"),
+    };
+    format!("#{key}{kind}: {statement}{source}")
 }
 
-/// The keys that the prompt names.
-fn named_keys<'r>(prompt: &Prompt<'r>) -> BTreeSet<&'r str> {
-    let current = &prompt.request.messages[prompt.request.current_from()..];
-    let of_user = current.iter().filter(|message| message.role == Role::User);
-    let texts = of_user.flat_map(|message| message.texts());
-    let words = texts.flat_map(str::split_whitespace);
+fn gone_line(key: &str, why: &str) -> String {
+    format!("#{key}{GONE}, {why}.")
+}
+
+/// Follows the key of what was told and isn't so any more.
+const GONE: &str = ": no longer holds";
+
+/// Whether a line says that. A statement is preceded by its key as well, and only says so if it is these words.
+fn says_gone(line: &str) -> bool {
+    let (_, rest) = line.split_at(line.find(':').unwrap_or(line.len()));
+    rest.starts_with(GONE)
+}
+
+const fn gone_words(reason: Reason) -> &'static str {
+    match reason {
+        Reason::OffByUser => "its file is off",
+        Reason::FileMissing => "its file is gone",
+        Reason::FileUnreadable => "its file can't be read",
+        Reason::QuotationAmbiguous => "the code that it quotes is there more than once",
+        Reason::RecordUngrounded => "what it is derived from no longer holds",
+        _ => "the code that it quotes has changed",
+    }
+}
+
+/// The keys that a text names.
+fn named_keys(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split_whitespace();
     words
         .filter_map(|word| word.trim_start_matches('(').strip_prefix('#'))
         .map(|word| word.trim_end_matches(['.', ',', ';', ':', '!', '?', ')']))
-        .collect()
+        .map(String::from)
 }
 
 /// Of each key the last line that was told of it.
@@ -224,9 +682,7 @@ fn last_told(texts: &[String]) -> BTreeMap<String, &str> {
                 MEMORY_OPEN => is_memory = true,
                 MEMORY_CLOSE => is_memory = false,
                 _ if is_memory => {
-                    let key = line
-                        .split_once(':')
-                        .and_then(|(key, _)| record::parse_key(key));
+                    let key = line.split([' ', ':']).next().and_then(record::parse_key);
                     told.extend(key.map(|key| (key, line)));
                 }
                 _ => {}

@@ -90,13 +90,20 @@ pub fn change_scope(
     events
 }
 
-/// Why a prompt can't go out with the files that are locked in a conversation: the first one that can't be shown whole, and why. The
-/// state must hold what disk says of them.
+/// Why a prompt can't go out with the files that are locked in a conversation: the first one that can't be shown whole, and why. Disk
+/// says of them what the state holds, or what was `seen` since.
 #[must_use]
-pub fn lock_miss(view: &StateView<'_>, session: SessionId) -> Option<WithheldPrompt> {
+pub fn lock_miss(
+    view: &StateView<'_>,
+    session: SessionId,
+    seen: &[(RelPath, DiskFinding)],
+) -> Option<WithheldPrompt> {
     let mut locked = view.state.scope().locked(session).into_iter();
     locked.find_map(|path| {
-        let finding = view.disk_finding(&path);
+        let seen = seen.iter().find(|(other, _)| *other == path);
+        let finding = seen
+            .map(|(_, finding)| finding)
+            .or(view.disk_finding(&path));
         let file = EntityId::file(path.clone());
         let cause = match finding {
             None | Some(DiskFinding::Missing) => "it is not on disk",

@@ -21,13 +21,18 @@ use tslp_core::request::Request;
 use tslp_core::slice;
 use tslp_projections::stale::Divergence;
 
-/// The texts of the messages after the last reply.
-pub(super) fn newest_texts(request: &Request) -> impl Iterator<Item = &str> {
+/// The messages after the last reply.
+pub(super) fn newest_messages(request: &Request) -> impl Iterator<Item = &ReadMessage> {
     let messages = &request.messages;
     let last_reply = messages.iter().rposition(|it| it.role == Role::Assistant);
     let newest = &messages[last_reply.map_or(0, |at| at + 1)..];
-    let newest = newest.iter().filter(|it| it.role != Role::System);
-    newest.flat_map(|message| message.texts())
+    let newest = newest.iter().map(|message| &**message);
+    newest.filter(|it| it.role != Role::System)
+}
+
+/// Their texts.
+pub(super) fn newest_texts(request: &Request) -> impl Iterator<Item = &str> {
+    newest_messages(request).flat_map(|message| message.texts())
 }
 
 /// What of a file on disk becomes true.

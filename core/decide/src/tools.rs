@@ -7,7 +7,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use tslp_projections::state::StateView;
 
-use tslp_core::capture;
+use tslp_core::capture::{self, FenceContent};
 use tslp_core::event::{
     ActionJudged, ActionRequested, CallId, CapabilityChanged, Event, GrantChange, NoticeIssued,
     ToolOutcome, ToolRan, Verb,
@@ -248,7 +248,11 @@ pub fn unanswered_tools(view: &StateView<'_>, episode: EpisodeId, text: &str) ->
         return Vec::new();
     }
     let talk = capture::tool_text(text);
-    let shown = talk.fences.iter().filter(|fence| fence.is_result).count();
+    let shown = talk
+        .fences
+        .iter()
+        .filter(|it| it.holds == FenceContent::Result)
+        .count();
     // Only episodes of long ago have no known session, and their replies are over.
     let Some(session) = view.state.sessions().of(episode) else {
         return Vec::new();

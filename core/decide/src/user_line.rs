@@ -9,6 +9,7 @@ use tslp_core::delimiter;
 use tslp_core::entity::EntityId;
 use tslp_core::event::Event;
 use tslp_core::reason::Reason;
+use tslp_core::record::RecordStanding;
 
 /// What the user hears of tools, budgets and loops.
 #[must_use]
@@ -73,6 +74,13 @@ impl UserNews {
             Event::NoticeIssued(notice) => {
                 let about_work = about_work(notice.reason).map(Into::into);
                 self.about_work = about_work.or(self.about_work.take());
+            }
+            Event::RecordChanged(record) if record.standing == RecordStanding::Proposed => {
+                self.about_work = Some(format!(
+                    "The model proposes to keep: #{key}, {}. `@tslp accept #{key}` keeps it, `@tslp reject #{key}` drops it.",
+                    record.statement.trim_end_matches('.'),
+                    key = record.key
+                ));
             }
             Event::WindowExceeded(exceeded) => self.about_work = Some(exceeded.sentence()),
             _ => {}

@@ -55,6 +55,17 @@ pub enum Authorship {
     Quoted,
 }
 
+/// What is in a [`ToolFence`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FenceContent {
+    /// A tool's call.
+    Call,
+    /// What a tool gave.
+    Result,
+    /// Statements to be kept for the project.
+    Records,
+}
+
 /// Whether a block's end is in the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closing {
@@ -74,11 +85,11 @@ impl Closing {
     }
 }
 
-/// A fence that asks for a tool, or shows what one gave: evidence, never code.
+/// A fence that is for the proxy, or of its making: never code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolFence {
-    /// Whether it shows a result.
-    pub is_result: bool,
+    /// What is in it.
+    pub holds: FenceContent,
     /// Its range in the message, delimiters included.
     pub outer: Range<usize>,
     /// What is in it.

@@ -5,7 +5,7 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use core::ops::Range;
 
-use super::block::{Closing, ToolFence};
+use super::block::{Closing, FenceContent, ToolFence};
 use super::container::Container;
 use super::ends::{ClosingTags, TagPosition};
 use super::line::{LineBefore, line_at, lines_from};
@@ -39,13 +39,14 @@ pub(super) fn read<'t>(
     })
 }
 
-/// Reads the fence of a tool's call or result that a line opens, if it does. Opaque: only the matching fence ends it, and no
+/// Reads the fence of a tool's call or result, or of records, that a line opens, if it does. Opaque: only the matching fence ends it, and no
 /// code is looked for in it.
 pub(super) fn read_tool(text: &str, opening: &Range<usize>) -> Option<ToolFence> {
     let fence = OpeningFence::opened_by(&text[opening.clone()])?;
-    let is_result = match fence.info.split_whitespace().next()? {
-        "tool" => false,
-        RESULT_FENCE => true,
+    let holds = match fence.info.split_whitespace().next()? {
+        "tool" => FenceContent::Call,
+        RESULT_FENCE => FenceContent::Result,
+        "record" => FenceContent::Records,
         _ => return None,
     };
     let mut lines = lines_from(text, opening.end);
@@ -53,7 +54,7 @@ pub(super) fn read_tool(text: &str, opening: &Range<usize>) -> Option<ToolFence>
     let (body_end, end) =
         closing.map_or((text.len(), text.len()), |(at, line)| (at, at + line.len()));
     Some(ToolFence {
-        is_result,
+        holds,
         outer: opening.start..end,
         body: opening.end..body_end,
         closing: Closing::when(closing.is_some()),

@@ -165,6 +165,14 @@ fn is_summary(line: &str, lines_before: usize) -> bool {
     SUMMARY_BEGINNINGS.iter().any(begins) || lines_before < SUMMARY_LINES && heads_a_summary(said)
 }
 
+/// Whether a message begins with a summary of a conversation, which its client has put in the place of that.
+#[must_use]
+pub fn begins_with_summary(text: &str) -> bool {
+    let said = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut beginnings = said.take(SUMMARY_LINES).enumerate();
+    beginnings.any(|(lines_before, line)| is_summary(line, lines_before))
+}
+
 /// `Summary of the conversation so far:`, `# Zusammenfassung des Gesprächs`: a heading that speaks of both, and asks for nothing.
 fn heads_a_summary(line: &str) -> bool {
     let line = line.to_lowercase();

@@ -25,9 +25,9 @@ mod enclosed;
 mod ends;
 mod line;
 
-pub use block::{Authorship, Closing, CodeBlock, StatedExtent, ToolFence};
+pub use block::{Authorship, Closing, CodeBlock, FenceContent, StatedExtent, ToolFence};
 pub use fence::RESULT_FENCE;
-pub use foreign::{ForeignPart, foreign_parts, is_users_tag};
+pub use foreign::{ForeignPart, begins_with_summary, foreign_parts, is_users_tag};
 pub use tool_call::{path_begun, short_strings, tool_call};
 pub use transcript::{asks_about_a_conversation, quotes_a_conversation};
 
@@ -57,8 +57,18 @@ pub struct ToolText {
     pub calls: Vec<Range<usize>>,
     /// What is in closed fences of shell commands that name no file, on the same level, in order.
     pub shell: Vec<Range<usize>>,
+    /// What is in closed fences of records, on the same level, in order.
+    pub records: Vec<Range<usize>>,
     /// Whether the text ends in the middle of a fence or an edit.
     pub is_cut: bool,
+}
+
+/// What a fence may ask for.
+#[derive(Clone, Copy)]
+enum Asking {
+    Tool,
+    Shell,
+    Record,
 }
 
 /// All fences of tools that stand in no other fence, edit or quotation, and what a reply may run.
@@ -79,7 +89,7 @@ pub fn tool_text(text: &str) -> ToolText {
             block
                 .verbatim
                 .filter(|_| is_shell)
-                .map(|body| (block.outer.start, body, true)),
+                .map(|body| (block.outer.start, body, Asking::Shell)),
         );
         // Code's own tags are code.
         if !text[block.outer.clone()]
@@ -92,21 +102,28 @@ pub fn tool_text(text: &str) -> ToolText {
     found.fences = scan.tool_fences;
     code.extend(found.fences.iter().map(|fence| fence.outer.clone()));
     code.sort_by_key(|block| block.start);
-    let calls = found.fences.iter().filter(|fence| !fence.is_result);
-    asking.extend(calls.map(|fence| (fence.outer.start, fence.body.clone(), false)));
+    let fences = found.fences.iter();
+    asking.extend(fences.filter_map(|fence| {
+        let kind = match fence.holds {
+            FenceContent::Call => Asking::Tool,
+            FenceContent::Records if fence.closing == Closing::Closed => Asking::Record,
+            _ => return None,
+        };
+        Some((fence.outer.start, fence.body.clone(), kind))
+    }));
     asking.retain(|(start, ..)| text[*start..].starts_with(['`', '~']));
     asking.sort_by_key(|(start, ..)| *start);
     let starts: Vec<usize> = asking.iter().map(|(start, ..)| *start).collect();
     let outside = enclosed::outside(text, &code, &starts);
-    for ((_, body, is_shell), _) in asking
+    for ((_, body, kind), _) in asking
         .into_iter()
         .zip(outside)
         .filter(|(_, outside)| *outside)
     {
-        let kind = if is_shell {
-            &mut found.shell
-        } else {
-            &mut found.calls
+        let kind = match kind {
+            Asking::Tool => &mut found.calls,
+            Asking::Shell => &mut found.shell,
+            Asking::Record => &mut found.records,
         };
         kind.push(body);
     }
@@ -117,13 +134,24 @@ pub fn tool_text(text: &str) -> ToolText {
     found
 }
 
+/// The fences of records in a reply's own text.
+#[must_use]
+pub fn record_fences(text: &str) -> Vec<&str> {
+    if !text.contains("record") {
+        return Vec::new();
+    }
+    let fences = tool_text(text).records.into_iter();
+    fences.map(|body| &text[body]).collect()
+}
+
 /// The text without its fences of tools: what is left is the speaker's own.
 #[must_use]
 pub fn without_tool_fences(text: &str) -> Cow<'_, str> {
     if !text.contains("tool") {
         return Cow::Borrowed(text);
     }
-    let fences = tool_text(text).fences;
+    let mut fences = tool_text(text).fences;
+    fences.retain(|fence| fence.holds != FenceContent::Records);
     if fences.is_empty() {
         return Cow::Borrowed(text);
     }

@@ -67,11 +67,15 @@ pub type HarmFound = (Harm, String);
 pub fn call_parts(tool: &str, arguments: &str) -> Vec<(CallPart, String)> {
     let mut parts = Vec::new();
     let tool = tool.to_ascii_lowercase();
-    match serde_json::from_str::<Value>(arguments) {
-        Ok(Value::String(text)) => {
-            collect_part(&tool, "input", &Value::String(text), false, &mut parts)
-        }
-        Ok(value) => {
+    // What comes after an object, such as one brace too many, is none of it to some clients.
+    let mut values = serde_json::Deserializer::from_str(arguments).into_iter::<Value>();
+    let read = match arguments.trim_start().starts_with('{') {
+        true => values.next().and_then(Result::ok),
+        false => serde_json::from_str(arguments).ok(),
+    };
+    match read {
+        Some(value @ Value::String(_)) => collect_part(&tool, "input", &value, false, &mut parts),
+        Some(value) => {
             let has = |words: &[&str]| words.iter().any(|word| has_key(&value, word));
             let editor = value.get("command").and_then(Value::as_str);
             let is_editor =
@@ -88,13 +92,7 @@ pub fn call_parts(tool: &str, arguments: &str) -> Vec<(CallPart, String)> {
             collect_parts(&tool, &value, writes, is_editor, &mut parts);
         }
         // A call that no JSON holds is a command line or a patch to clients that take one.
-        Err(_) => collect_part(
-            &tool,
-            "input",
-            &Value::String(arguments.into()),
-            false,
-            &mut parts,
-        ),
+        None => collect_part(&tool, "input", &arguments.into(), false, &mut parts),
     }
     parts.sort_by_key(|(part, _)| *part != CallPart::Folder);
     parts
@@ -145,59 +143,41 @@ fn collect_part(
     parts: &mut Vec<(CallPart, String)>,
 ) {
     let is_terminal = holds_any(TERMINAL_TOOLS, tool);
-    let words = || {
-        value
-            .as_array()?
-            .iter()
-            .map(Value::as_str)
-            .collect::<Option<Vec<_>>>()
-    };
-    let text = value.as_str();
     let is_line = vocabulary::COMMAND_LINE.contains(&name)
         || lists(LINE_ARGUMENTS, name)
         || is_terminal && lists(TYPED_ARGUMENTS, name);
-    if is_line
-        && let Some(line) = text
-            .map(str::to_string)
-            .or_else(|| Some(line_of(&words()?)))
-    {
-        return parts.push((CallPart::Shell, line));
-    }
-    if name == "commands" {
-        let lines = value.as_array().into_iter().flatten();
-        let lines = lines.filter_map(Value::as_str);
-        return parts.extend(lines.map(|line| (CallPart::Shell, line.to_string())));
-    }
-    if lists(PATH_LISTS, name) {
-        let part = if writes {
-            CallPart::Write
-        } else {
-            CallPart::Read
-        };
-        let paths = value.as_array().into_iter().flatten();
-        return parts.extend(paths.filter_map(|path| Some((part, path.as_str()?.to_string()))));
-    }
-    let Some(text) = text else { return };
     let is_patch = vocabulary::PATCH.contains(&name) || vocabulary::DIFF.contains(&name);
-    if is_patch && !patched_paths(text).is_empty() {
-        parts.extend(
-            patched_paths(text)
-                .into_iter()
-                .map(|path| (CallPart::Write, path)),
-        );
+    let path = match writes {
+        true => CallPart::Write,
+        false => CallPart::Read,
+    };
+    let mut add = |part, text: &str| parts.push((part, text.to_string()));
+    let Some(text) = value.as_str() else {
+        let items = value.as_array().into_iter().flatten();
+        let items: Vec<&str> = items.filter_map(Value::as_str).collect();
+        match name {
+            _ if is_line && !items.is_empty() => add(CallPart::Shell, &line_of(&items)),
+            "commands" => items.iter().for_each(|line| add(CallPart::Shell, line)),
+            _ if lists(PATH_LISTS, name) => items.iter().for_each(|it| add(path, it)),
+            _ => {}
+        }
+        return;
+    };
+    let patched = if is_patch {
+        patched_paths(text)
+    } else {
+        Vec::new()
+    };
+    if is_line {
+        add(CallPart::Shell, text);
+    } else if !patched.is_empty() {
+        patched.iter().for_each(|it| add(CallPart::Write, it));
     } else if lists(FOLDER_ARGUMENTS, name) {
-        parts.push((CallPart::Folder, text.into()));
+        add(CallPart::Folder, text);
     } else if lists(CODE_ARGUMENTS, name) && !writes {
-        parts.push((CallPart::Code, text.into()));
+        add(CallPart::Code, text);
     } else if vocabulary::PATH.contains(&name) || lists(PATH_ARGUMENTS, name) {
-        parts.push((
-            if writes {
-                CallPart::Write
-            } else {
-                CallPart::Read
-            },
-            text.into(),
-        ));
+        add(path, text);
     }
 }
 
@@ -720,29 +700,19 @@ impl ClientJudge<'_> {
                 .iter()
                 .any(|it| lists(SHARED_BRANCHES, it.trim_start_matches("refs/heads/")))
         };
+        let any_short = |letters: &str| letters.chars().any(short);
+        let any_long = |options: &str| options.split(' ').any(long);
         let rewrites = match *verb {
             "push" => {
-                short('f')
-                    || short('d')
-                    || long("--force")
-                    || long("--mirror")
-                    || long("--delete")
-                    || long("--prune")
+                any_short("fd")
+                    || any_long("--force --mirror --delete --prune")
                     || operands.iter().skip(1).any(|it| it.starts_with(['+', ':']))
             }
             "filter-branch" | "filter-repo" => true,
             "reflog" => operands
                 .first()
                 .is_some_and(|it| matches!(*it, "expire" | "delete")),
-            "branch" => {
-                (short('D')
-                    || short('d')
-                    || short('f')
-                    || short('M')
-                    || long("--delete")
-                    || long("--force"))
-                    && is_shared()
-            }
+            "branch" => (any_short("DdfM") || any_long("--delete --force")) && is_shared(),
             "update-ref" => short('d') && is_shared(),
             _ => false,
         };

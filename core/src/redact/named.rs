@@ -19,8 +19,8 @@ pub(super) enum NameFamily {
     Pair,
     Bearer,
     Basic,
-    /// A program that is given a password by `-p`.
-    Client,
+    /// A program that is given a password by one of these options.
+    Client(&'static [u8]),
 }
 
 impl NameFamily {
@@ -61,9 +61,13 @@ pub(super) const NAMES: [(NameFamily, &[u8]); count_entries(false)] = {
             b"bearer" => Some(NameFamily::Bearer),
             b"basic" => Some(NameFamily::Basic),
             b"pair" => Some(NameFamily::Pair),
-            b"client" => Some(NameFamily::Client),
+            b"client" => Some(NameFamily::Client(next_word(name).1)),
             b"harmless" => None,
             _ => panic!("names.txt says which families there are"),
+        };
+        let name = match family {
+            Some(NameFamily::Client(_)) => next_word(name).0,
+            _ => name,
         };
         if let Some(family) = family {
             names[at] = (family, name);
@@ -111,6 +115,10 @@ static BACKSLASH: ByteClass = ByteClass::of(b"\\");
 static DIGITS: ByteClass = ByteClass::of(b"0-9");
 static NAME_REST: ByteClass = ByteClass::of(b"a-zA-Z0-9_-");
 static NAME_END: ByteClass = ByteClass::of(b"\"'`\\]");
+static EITHER: ByteClass = ByteClass::of(b"|?");
+static BRACKET: ByteClass = ByteClass::of(b"[{(");
+/// What stands between a name that is a value itself and the field with its value: `"name": "API_KEY", "value": "…"`.
+static FIELD: ByteClass = ByteClass::of(b"\"' \t,");
 static ARROW: ByteClass = ByteClass::of(b"=>");
 /// A type between a name and its value, and the letters before a string's quote.
 static TYPE: ByteClass = ByteClass::of(b"a-zA-Z0-9_ \t&'<>[]?|.*");
@@ -181,7 +189,7 @@ enum NameSeparator {
     /// `=`, `:=`, `=>`, `==`
     Assigns,
     Colon,
-    /// `(`, and `,` after a quoted name
+    /// `(`, `{`, `,` after a quoted name, and `||` and `??`
     Passes,
     /// `>`, of an element
     Tag,
@@ -197,8 +205,8 @@ fn value_after(
         let start = reading.end_of_run(at, SPACES_MAX, &SPACE);
         return (start > at).then(|| scheme_value(reading, family, start))?;
     }
-    if family == NameFamily::Client {
-        return password_option_after(reading, at);
+    if let NameFamily::Client(options) = family {
+        return password_option_after(reading, at, options);
     }
     let named = reading.end_of_run(at, NAME_REST_MAX, &NAME_REST);
     let is_other = named > at && family == NameFamily::Pair;
@@ -213,6 +221,12 @@ fn value_after(
             closed = inner + 1;
         }
     }
+    if is_quoted_name {
+        let field = reading.end_of_run(closed, 4, &FIELD);
+        if reading.has_bytes(field, b"value") {
+            closed = reading.end_of_run(field + b"value".len(), 6, &NAME_END);
+        }
+    }
     let spaced = reading.end_of_run(closed, SPACES_MAX, &SPACE);
     let (sign, after) = sign_at(reading, spaced, is_quoted_name, spaced > closed)?;
     let start = reading.end_of_run(after, SPACES_MAX, &SPACE);
@@ -222,7 +236,8 @@ fn value_after(
         family == NameFamily::Password && named >= at + 3 && reading.has_bytes(named - 3, b"key");
     if let Some(found) = quoted_value(reading, family, start) {
         let is_listed = |value: &Range<usize>| {
-            let is_name = is_key || sign == NameSeparator::Passes;
+            let is_in_list = BRACKET.has(reading.text[start]);
+            let is_name = is_key || is_in_list || sign == NameSeparator::Passes;
             is_name && is_identifier_like(&reading.text[value.clone()])
         };
         return found.filter(|value| !is_listed(value));
@@ -252,6 +267,13 @@ fn sign_at(
             _ => (NameSeparator::Colon, at + 1),
         },
         b'(' => (NameSeparator::Passes, at + 1),
+        // A table's next cell, or a value for want of one.
+        b'|' | b'?' => match reading.end_of_run(at, 2, &EITHER) - at {
+            2 => (NameSeparator::Passes, at + 2),
+            _ if next == b'|' => (NameSeparator::Space, at + 1),
+            _ => return None,
+        },
+        b'{' => (NameSeparator::Passes, at + 1),
         b',' if is_quoted_name => (NameSeparator::Passes, at + 1),
         b'>' => (NameSeparator::Tag, at + 1),
         _ if is_apart => (NameSeparator::Space, at),
@@ -272,7 +294,8 @@ fn quoted_value(
     } else {
         b""
     };
-    let prefixed = reading.end_of_run(at + wrapper.len(), 2, &PREFIX);
+    let inner = reading.end_of_run(at + wrapper.len(), 1, &BRACKET);
+    let prefixed = reading.end_of_run(inner, 2, &PREFIX);
     let escaped = reading.end_of_run(prefixed, 4, &BACKSLASH);
     let quote = reading.byte_at(escaped).filter(|byte| QUOTE.has(*byte))?;
     let start = reading.end_of_run(escaped, 3, &QUOTE);
@@ -326,11 +349,21 @@ fn bare_value(
         .then(|| start..reading.end_of_run(end, usize::MAX, class))
 }
 
-/// The password of `mysql -u root -phunter2` and `sshpass -p hunter2`, on the same line.
-fn password_option_after(reading: &mut ScannedText<'_>, at: usize) -> Option<Range<usize>> {
+/// The password of `mysql -u root -phunter2` and `curl --user me:hunter2`, on the same line.
+fn password_option_after(
+    reading: &mut ScannedText<'_>,
+    at: usize,
+    options: &[u8],
+) -> Option<Range<usize>> {
     let line = reading.end_of_run(at, OPTIONS_MAX, &OPTIONS);
-    let option = memchr::memmem::find(reading.value(at, line), b" -p")?;
-    let opened = reading.end_of_run(at + option + 3, 2, &OPENING);
+    let rest = &reading.text[at..line];
+    let mut options = options.split(|byte| *byte == b' ');
+    let given = options.find_map(|option| {
+        let mut found = memchr::memmem::find_iter(rest, option);
+        let option_at = found.find(|found| rest[..*found].ends_with(b" "))?;
+        Some(at + option_at + option.len())
+    })?;
+    let opened = reading.end_of_run(given, 2, &OPENING);
     let end = reading.end_of_run(opened, VALUE_BYTES_READ_MAX, &PASSWORD);
     is_password(reading.value(opened, end)).then_some(opened..end)
 }

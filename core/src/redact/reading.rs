@@ -6,71 +6,153 @@ use alloc::vec::Vec;
 use super::looks;
 use crate::visible;
 
-/// A text without the characters that eyes don't see, also in JSON's escapes: a key that one of them cuts is whole here.
+/// A text as eyes see it: without characters and colours that aren't seen, and with marks in place of their escapes in JSON, URLs and
+/// HTML. A key that one of them cuts is whole here, and a name's `=` is one however it is written.
 pub(super) struct SeenText<'t> {
     pub(super) bytes: Cow<'t, [u8]>,
-    /// Where characters were left out, in order, each with the number of bytes left out up to there.
-    gaps: Vec<(usize, usize)>,
+    /// Where bytes were left out, in order.
+    gaps: Vec<TextGap>,
 }
+
+/// Bytes that were left out.
+struct TextGap {
+    /// The position of what follows.
+    at: usize,
+    /// How many were left out up to there.
+    left_out: usize,
+    /// Whether they are the rest of an escape, whose mark is the byte before.
+    is_escape: bool,
+}
+
+/// What may begin something that isn't seen as it stands.
+static UNLIKE: ByteClass = ByteClass::of(b"\\%&\x1b\x80-\xff");
 
 impl<'t> SeenText<'t> {
     pub(super) fn of(text: &'t str) -> Self {
-        let mut seen = Self {
-            bytes: Cow::Borrowed(text.as_bytes()),
-            gaps: Vec::new(),
-        };
-        if text.is_ascii() && memchr::memmem::find(text.as_bytes(), b"\\u").is_none() {
-            return seen;
-        }
+        let mut gaps: Vec<TextGap> = Vec::new();
         let mut kept = Vec::new();
-        let (mut copied, mut left_out) = (0, 0);
-        for (at, c) in text.char_indices() {
-            let (c, length) = match c {
-                '\\' => escaped_at(text, at).unwrap_or((c, 1)),
-                c => (c, c.len_utf8()),
-            };
-            if at < copied || !is_unseen(c) {
+        let (bytes, mut copied, mut at) = (text.as_bytes(), 0, 0);
+        while let Some(found) = bytes[at..].iter().position(|byte| UNLIKE.has(*byte)) {
+            at += found;
+            let Some((mark, length)) = seen_at(text, at) else {
+                let first = text[at..].chars().next();
+                at += first.map_or(1, char::len_utf8);
                 continue;
-            }
-            kept.extend_from_slice(&text.as_bytes()[copied..at]);
-            left_out += length;
-            copied = at + length;
-            seen.gaps.push((kept.len(), left_out));
+            };
+            kept.extend_from_slice(&bytes[copied..at]);
+            kept.extend(mark);
+            at += length;
+            copied = at;
+            gaps.push(TextGap {
+                at: kept.len(),
+                left_out: at - kept.len(),
+                is_escape: mark.is_some(),
+            });
         }
-        if copied > 0 {
-            kept.extend_from_slice(&text.as_bytes()[copied..]);
-            seen.bytes = Cow::Owned(kept);
+        if gaps.is_empty() {
+            return Self {
+                bytes: Cow::Borrowed(bytes),
+                gaps,
+            };
         }
-        seen
+        kept.extend_from_slice(&bytes[copied..]);
+        Self {
+            bytes: Cow::Owned(kept),
+            gaps,
+        }
     }
 
-    /// Whether a character was left out before the byte at `at`: words end there, too.
+    /// Whether something was left out before the byte at `at`: words end there, too.
     fn is_gap(&self, at: usize) -> bool {
-        self.gaps.binary_search_by_key(&at, |gap| gap.0).is_ok()
+        self.gaps.binary_search_by_key(&at, |gap| gap.at).is_ok()
     }
 
     /// The position in the whole text of the byte at `at`.
     pub(super) fn start_in_text(&self, at: usize) -> usize {
-        at + self.left_out(self.gaps.partition_point(|gap| gap.0 <= at))
+        at + self.left_out(self.gaps.partition_point(|gap| gap.at <= at))
     }
 
     /// The position in the whole text at which what ends at `at` ends.
     pub(super) fn end_in_text(&self, at: usize) -> usize {
-        at + self.left_out(self.gaps.partition_point(|gap| gap.0 < at))
+        let before = |gap: &TextGap| gap.at < at || gap.at == at && gap.is_escape;
+        at + self.left_out(self.gaps.partition_point(before))
     }
 
     fn left_out(&self, gaps: usize) -> usize {
-        gaps.checked_sub(1).map_or(0, |last| self.gaps[last].1)
+        gaps.checked_sub(1)
+            .map_or(0, |last| self.gaps[last].left_out)
     }
 }
 
-/// The character that JSON's escape `\u200b` at `at` says, and the escape's length; in JSON in JSON it has more backslashes.
-fn escaped_at(text: &str, at: usize) -> Option<(char, usize)> {
-    let rest = text.as_bytes()[at..].iter().take(8);
-    let slashes = rest.take_while(|byte| **byte == b'\\').count();
-    let digits = text[at + slashes..].strip_prefix('u')?.get(..4)?;
-    let c = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;
-    Some((c, slashes + 5))
+/// Marks as HTML writes them.
+const ENTITIES: [(&str, char); 6] = [
+    ("&quot;", '"'),
+    ("&amp;", '&'),
+    ("&lt;", '<'),
+    ("&gt;", '>'),
+    ("&#39;", '\''),
+    ("&#61;", '='),
+];
+
+/// The mark that is seen in place of what is at `at`, if any is, and the length of that; `None` if it is seen as it stands.
+fn seen_at(text: &str, at: usize) -> Option<(Option<u8>, usize)> {
+    let rest = &text[at..];
+    let escape = match rest.as_bytes()[0] {
+        b'\\' => escaped_at(rest),
+        // In upper case, as all that write URLs do: `%3d` is a number's place in a format.
+        b'%' if !rest.bytes().take(3).any(|byte| byte.is_ascii_lowercase()) => {
+            hex(rest, 1, 2).map(|c| (c, 3))
+        }
+        b'%' => None,
+        b'&' => ENTITIES
+            .iter()
+            .find_map(|(entity, c)| rest.starts_with(entity).then_some((*c, entity.len()))),
+        _ => rest.chars().next().map(|c| (c, c.len_utf8())),
+    };
+    let (c, length) = escape?;
+    match c {
+        '\x1b' => colour(&rest[length..]).map(|colour| (None, length + colour)),
+        '"' | '\'' | '&' | '/' | ':' | '<' | '=' | '>' | '?' if length > 1 => {
+            Some((Some(c as u8), length))
+        }
+        c => is_unseen(c).then_some((None, length)),
+    }
+}
+
+/// The length of what follows ESC where a terminal is told a colour.
+fn colour(text: &str) -> Option<usize> {
+    let numbers = text.strip_prefix('[')?.bytes();
+    let length = 1 + numbers
+        .take_while(|byte| byte.is_ascii_digit() || *byte == b';')
+        .count();
+    text[length..].starts_with('m').then_some(length + 1)
+}
+
+/// The character that an escape of JSON, C or a shell says (`\u200b`, `\/`, `\x1b`, `\033`), and the escape's length; in JSON in JSON it has
+/// more backslashes.
+fn escaped_at(text: &str) -> Option<(char, usize)> {
+    let slashes = text
+        .bytes()
+        .take(8)
+        .take_while(|byte| *byte == b'\\')
+        .count();
+    match text.as_bytes().get(slashes)? {
+        b'u' => Some((hex(text, slashes + 1, 4)?, slashes + 5)),
+        b'x' => Some((hex(text, slashes + 1, 2)?, slashes + 3)),
+        b'/' => Some(('/', slashes + 1)),
+        b'e' => Some(('\x1b', slashes + 1)),
+        b'0' => text[slashes..]
+            .starts_with("033")
+            .then_some(('\x1b', slashes + 3)),
+        _ => None,
+    }
+}
+
+/// The character whose number is written in so many digits.
+fn hex(text: &str, at: usize, digits: usize) -> Option<char> {
+    let number = u32::from_str_radix(text.get(at..at + digits)?, 16).ok()?;
+    // Two of them may be a part of a character of several bytes.
+    char::from_u32(number).filter(|c| digits > 2 || c.is_ascii())
 }
 
 fn is_unseen(c: char) -> bool {

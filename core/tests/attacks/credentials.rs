@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use tslp_core::redact::{self, MARKER};
 
 const CAUGHT: &str = include_str!("credentials/caught.txt");
+const MISSED: &str = include_str!("credentials/missed.txt");
 const PASSED: &str = include_str!("credentials/passed.txt");
 
 /// Random numbers, the same each time.
@@ -166,4 +167,17 @@ fn what_only_looks_like_a_credential_stays_as_it_is() {
     }
     assert!(kinds >= 19 * 100, "{kinds}");
     assert!(changed.is_empty(), "{changed}");
+}
+
+/// A rule that catches one of these moves it to the other list.
+#[test]
+fn what_gets_through_is_on_the_list() {
+    for line in lines(MISSED, 1) {
+        let caught = lets_through(&line, &line.text).is_none();
+        assert!(
+            !caught,
+            "{} is caught now: move it to caught.txt",
+            line.kind
+        );
+    }
 }

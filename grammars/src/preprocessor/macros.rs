@@ -476,7 +476,8 @@ impl Pass<'_> {
                     end += 1;
                 }
                 let in_macro = self.bracket_context() == BracketContext::MacroCall;
-                if end > index && ends(end) && (in_macro || self.is(index - 1, b',')) {
+                let is_one_of_several = self.is(index - 1, b',') || self.is(end, b',');
+                if end > index && ends(end) && (in_macro || is_one_of_several) {
                     self.blank_tokens(index..end);
                     let span = self.tokens[index].span();
                     self.replace(span, b"0");
@@ -516,6 +517,7 @@ impl Pass<'_> {
             end: token.end,
         };
         let text = rest.of(self.source);
+        self.name_of_rest(rest, text);
         if !text.contains(&b'\\') && !text.contains(&b'/') {
             return;
         }
@@ -545,6 +547,23 @@ impl Pass<'_> {
                 });
             }
             at += length.max(1);
+        }
+    }
+
+    /// `#define LOG(level, args...)` becomes `#define LOG(level,     ...)`.
+    fn name_of_rest(&mut self, rest: Span, text: &[u8]) {
+        let close = text.iter().position(|byte| *byte == b')');
+        let parameters = close.map_or(&[][..], |close| &text[..close]);
+        if parameters.first() == Some(&b'(')
+            && let Some(named) = parameters.trim_ascii_end().strip_suffix(b"...")
+        {
+            let is_of_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+            let length = named.iter().rev().take_while(is_of_name).count();
+            let end = rest.start + offset(named.len());
+            self.blank(Span {
+                start: end - offset(length),
+                end,
+            });
         }
     }
 

@@ -46,9 +46,9 @@ pub(super) struct StatementState {
 /// One open bracket. Levels form a tree of parents, so that a state can be kept and restored at no cost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PassLevel {
-    parent: u32,
+    pub(super) parent: u32,
     depth: u32,
-    inside: BracketContext,
+    pub(super) inside: BracketContext,
     outer: StatementState,
 }
 

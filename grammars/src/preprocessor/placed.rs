@@ -33,7 +33,6 @@ impl Pass<'_> {
         }
         let is_upper = self.tokens[index].kind == TokenKind::Upper;
         if let Some(close) = close {
-            let begins = |token: Token| token.is_word() && token.begins_line;
             if is_upper
                 && self.is(index + 2, b',')
                 && self.token(close + 1).is_some_and(Token::is_word)
@@ -48,29 +47,41 @@ impl Pass<'_> {
                 |at: usize| self.is(at, b',') || self.tokens[at].kind == TokenKind::Number;
             let follows_type = self
                 .previous_token()
-                .is_some_and(|before| self.tokens[before].is_word());
+                .is_some_and(|before| self.tokens[before].is_word() || self.is(before, b'*'));
             if in_space
                 && follows_type
                 && close > index + 2
                 && (index + 2..close).all(is_number)
-                && self.token(close + 1).is_some_and(begins)
+                && self.token(close + 1).is_some_and(Token::is_word)
                 && self.is(close + 2, b'(')
             {
                 self.blank_tokens(index..close + 1);
                 return Some(close + 1);
             }
-            if self.bracket_context() == BracketContext::Body
-                && kind_of_word(word) == PartKind::Name
+            let comma = (index..close).find(|at| self.is(*at, b','));
+            if let Some(comma) = comma.filter(|_| word == b"offsetof") {
+                // The grammar knows a member there, and no member's member.
+                self.blank_tokens((comma + 2).min(close)..close);
+            }
+            let is_template = |before| self.is(before, b'<');
+            if kind_of_word(word) == PartKind::Name
+                && self.is_among_values()
+                && !self.previous_token().is_some_and(is_template)
             {
-                self.type_as_argument(index + 2);
+                self.types_as_arguments(index + 1, close, is_upper);
             }
         }
         let is_constructor = || {
-            let name = index + 3 + usize::from(self.is(index + 3, b'~'));
-            self.token(index + 2)
-                .is_some_and(|it| it.kind == TokenKind::Colons)
-                && self.text(index + 1) == self.text(name)
-                && self.is(name + 1, b'(')
+            let is_joint = |at: usize| {
+                self.token(at)
+                    .is_some_and(|it| it.kind == TokenKind::Colons)
+            };
+            let scopes = (0..)
+                .take_while(|scope| is_joint(index + 2 + 2 * scope))
+                .count();
+            let last = index + 2 * scopes + 1;
+            let name = last + usize::from(self.is(last, b'~'));
+            scopes > 0 && self.text(last - 2) == self.text(name) && self.is(name + 1, b'(')
         };
         if is_upper && in_space && self.at_start() && next.is_word() && is_constructor() {
             self.blank_macro(index);
@@ -100,14 +111,44 @@ impl Pass<'_> {
         self.readable.prefixes.push(span);
     }
 
-    /// `call(struct T *, …)`: only a macro takes a type, which reads like a value without its tag and stars.
-    fn type_as_argument(&mut self, first: usize) {
-        let is_tag = matches!(self.text(first), b"struct" | b"union" | b"enum");
-        let stars = (first + 2..).take_while(|at| self.is(*at, b'*')).count();
-        let end = first + 2 + stars;
-        if is_tag && self.token(first + 1).is_some_and(Token::is_word) && self.is(end, b',') {
-            self.blank_tokens(first..first + 1);
-            self.blank_tokens(first + 2..end);
+    /// `call(struct T *, …)`, `call(p, unsigned short)`: only a macro takes a type. It reads like a value without its stars and all
+    /// words but the last one.
+    fn types_as_arguments(&mut self, open: usize, close: usize, is_macro: bool) {
+        let mut begin = open + 1;
+        while begin < close {
+            let mut end = begin;
+            while end < close && !self.is(end, b',') {
+                end = self.matching_bracket(end).unwrap_or(end) + 1;
+            }
+            let is_part = |at: &usize| self.tokens[*at].is_word();
+            let words = (begin..end).take_while(is_part).count();
+            let stars = (begin + words..end).take_while(|at| self.is(*at, b'*'));
+            let is_whole = words > 0 && begin + words + stars.count() == end;
+            let first = kind_of_word(self.text(begin));
+            let begins_type = matches!(first, PartKind::Type | PartKind::Specifier);
+            let is_one_of_several = is_macro || begin > open + 1 || end < close;
+            let is_type = end > begin + words || begins_type && (is_macro || words > 1);
+            if is_whole && is_one_of_several && is_type {
+                let last = begin + words - 1;
+                self.blank_tokens(begin..last);
+                self.blank_tokens(last + 1..end);
+                if kind_of_word(self.text(last)) != PartKind::Name {
+                    self.replace(self.tokens[last].span(), b"0");
+                }
+            }
+            begin = end + 1;
         }
+    }
+
+    /// Whether values stand around this place: in a body or in what initialises something.
+    fn is_among_values(&self) -> bool {
+        let mut level = self.levels[self.state.level as usize];
+        while matches!(
+            level.inside,
+            BracketContext::Group | BracketContext::MacroCall | BracketContext::Control
+        ) {
+            level = self.levels[level.parent as usize];
+        }
+        matches!(level.inside, BracketContext::Body | BracketContext::Values)
     }
 }

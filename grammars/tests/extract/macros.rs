@@ -142,10 +142,12 @@ fn macros_that_only_their_place_gives_away() {
         "a.cpp",
         "class stream_t MY_FINAL : public base_t\n{\n  public:\n    void f () { g (); }\n};\n\
          MY__FN X::X(int a): b(a)\n{\n    c();\n}\n\
+         MY__FN ns::X::X(char a): b(a)\n{\n}\n\
          MY__FN bool load(char* s)\n{\n    if my_likely(s) {\n        return 1;\n    }\n    return 0;\n}\n",
         "top stream_t: class stream_t MY_FINAL : public base_t ~ };
          in stream_t::f: void f () { g (); }
          top X::X: MY__FN X::X(int a): b(a) ~ }
+         top ns::X::X: MY__FN ns::X::X(char a): b(a) ~ }
          top load: MY__FN bool load(char* s) ~ }",
     );
     check(
@@ -153,11 +155,18 @@ fn macros_that_only_their_place_gives_away() {
         "LIST_OF(, client) clients;\n\
          static void printflike(3, 4)\nsay(struct item *item, const char *fmt, ...)\n{\n\tuse(1);\n}\n\
          int my_cdecl\nmain(int argc, char *const *argv)\n{\n    return 0;\n}\n\
-         int g(void *p)\n{\n    struct X *q = cast(struct X *, p);\n    return q->x;\n}\n",
+         int g(void *p)\n{\n    struct X *q = cast(struct X *, p);\n    return q->x;\n}\n\
+         static char *printflike(1, 2) text(const char *, ...);\n\
+         #define LOG(level, args...) log(level, args)\n\
+         int h(L *l)\n{\n    key(cast(L *, 0), &l);\n    grow(l, Proto *, 7);\n    return op(*, l->a, cast(unsigned short, 1));\n}\n\
+         struct entry list[] = { { offsetof(struct h, in.host), 0 } };\n",
         "top clients: LIST_OF(, client) clients;
          top say: static void printflike(3, 4) ~ }
          top main: int my_cdecl ~ }
-         top g: int g(void *p) ~ }",
+         top g: int g(void *p) ~ }
+         top LOG: #define LOG(level, args...) log(level, args)
+         top h: int h(L *l) ~ }
+         top list: struct entry list[] = { { offsetof(struct h, in.host), 0 } };",
     );
 }
 

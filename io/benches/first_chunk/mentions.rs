@@ -48,6 +48,7 @@ pub(crate) fn measure(report: &mut Report, effort: Effort) -> Result<(), Box<dyn
                 let view = StateView {
                     state: engine.state(),
                     store: &EmptyStore,
+                    is_of_draft: false,
                 };
                 let begun = Instant::now();
                 let found = black_box(mention::scan(black_box(&text), "", &view, &[]));

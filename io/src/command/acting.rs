@@ -72,7 +72,7 @@ fn ask_or_do<T>(
     }
 }
 
-fn carry_out(config: &ServeConfig, act: &Act) -> Result<Vec<ActResult>, CommandFailure> {
+pub(super) fn carry_out(config: &ServeConfig, act: &Act) -> Result<Vec<ActResult>, CommandFailure> {
     let (kind, payload) = message::act_payload(act);
     let ask = |door: &mut DoorClient| {
         let goal = format!(

@@ -1,20 +1,42 @@
 //! `tslp hook`: answers a hook of Claude Code or Codex (the same JSON). `PreToolUse` asks before a tool runs, and is answered by the rules
-//! for clients' calls; `SessionStart` begins a conversation, which is told what the last work left unfinished (docs/memory.md); to every
-//! other event there is nothing to say. JSON in, JSON out; the exit code is always 0, because clients take others for failures of their own.
+//! for clients' calls; `SessionStart` begins a conversation, which is told what the last work left unfinished (docs/memory.md); compactions and
+//! ends go on record; `Stop` asks once for decisions; to every other event there is nothing to say. JSON in, JSON out; the exit code is always 0, because clients take others for failures of their own.
 
-use std::env;
 use std::io::{self, Read as _};
+use std::ops::ControlFlow;
+use std::os::unix::process as unix_process;
 use std::path::Path;
+use std::time::Duration;
+use std::{env, fs, thread};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tslp_core::guardian::{CallPart, call_parts, judge_client_call};
+use tslp_core::ids::SessionId;
+use tslp_core::record::RecordKind;
+use tslp_decide::goal::AT_WORK_MILLIS;
+use tslp_projections::episodes::EpisodeRow;
+use tslp_projections::records::RecordRow;
+use tslp_projections::signals::SignalRow;
+use tslp_projections::stale::StaleRow;
+use tslp_projections::state_map::StateMapRow;
+use tslp_store::ledger::LedgerReader;
 use tslp_tools::guardian::ToolScope;
+use tslp_workspace::observer::{SystemClock, WallClock as _};
 
-use super::{CommandFailure, diagnosed_subject, has_ledger, print_page, read_config};
+use super::{CommandFailure, has_ledger, ledger_subject, print_page, read_config};
+use crate::acts::Act;
+use crate::attention::{Attention, AttentionLevel};
 use crate::cli::{HookClient, OutputFormat};
+use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
-use crate::diagnostics::status;
+use crate::diagnostics::state::EntityState;
+use crate::diagnostics::status::{self, Status};
+use crate::diagnostics::vouched;
+use crate::door::client::DoorClient;
+use crate::door::message;
 use crate::exit::Exit;
+use crate::out::Out;
+use crate::probe::ServerWindows;
 
 /// The longest question that is read.
 const QUESTION_BYTES_MAX: u64 = 4 << 20;
@@ -24,13 +46,27 @@ pub(super) fn run_hook(flags: &WrittenFlags) -> Result<Exit, CommandFailure> {
         |why| unjudged(&why),
         |question| match question["hook_event_name"].as_str() {
             None | Some("PreToolUse") => judge_call(&question, flags),
-            Some("SessionStart") => begin_session(flags),
+            Some("SessionStart") => begin_session(&question, flags),
+            Some("PreCompact") => end_session("compacting", flags),
+            Some("PostCompact") => end_session("compacted", flags),
+            Some("SessionEnd") if question["reason"] == "clear" => end_session("cleared", flags),
+            Some("SessionEnd") => end_session("ended", flags),
+            Some("Stop") => ask_for_decisions(&question, flags),
             Some(_) => json!({}),
         },
     );
     print_page(OutputFormat::Json, || answer.to_string(), Vec::new)?;
     Ok(Exit::Ok)
 }
+
+/// The events that clients are asked to tell.
+const EVENTS: [&str; 5] = [
+    "SessionStart",
+    "PreCompact",
+    "PostCompact",
+    "Stop",
+    "SessionEnd",
+];
 
 /// The settings of a client that ask `tslp hook`, and where they go. Without a matcher: with one, some events of a kind are left out.
 pub(super) fn settings_lines(client: HookClient) -> Vec<String> {
@@ -41,7 +77,15 @@ pub(super) fn settings_lines(client: HookClient) -> Vec<String> {
         HookClient::Codex => "~/.codex/hooks.json; Codex asks once whether it may trust them",
     };
     let asked = json!([{ "hooks": [{ "type": "command", "command": "tslp hook" }] }]);
-    let settings = format!("{:#}", json!({ "hooks": { "SessionStart": asked } }));
+    let hooks: Map<String, Value> = EVENTS
+        .iter()
+        .map(|event| ((*event).to_owned(), asked.clone()))
+        .collect();
+    let mut settings = json!({ "hooks": hooks });
+    if client == HookClient::ClaudeCode {
+        settings["statusLine"] = json!({ "type": "command", "command": "tslp statusline" });
+    }
+    let settings = format!("{settings:#}");
     let settings = settings.lines().map(str::to_owned);
     std::iter::once(format!("# {place}"))
         .chain(settings)
@@ -56,16 +100,199 @@ fn read_question() -> Result<Value, String> {
     first.map_err(|error: serde_json::Error| error.to_string())
 }
 
-/// What a conversation that begins is told: nothing, where nothing is unfinished, or where the ledger can't say.
-fn begin_session(flags: &WrittenFlags) -> Value {
-    let block = || {
+/// Begins the signal that a client's process has begun a conversation.
+const BEGAN: &str = "began ";
+
+/// Programs between a client and its hooks.
+const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "fish", "env"];
+
+/// The client that runs this hook, as its process's number and start.
+fn client_process() -> Option<String> {
+    let mut process = unix_process::parent_id();
+    for _ in 0..SHELLS.len() {
+        let (name, parent, start) = process_stat(process)?;
+        if !SHELLS.contains(&name.as_str()) {
+            return Some(format!("{process}:{start}"));
+        }
+        process = parent;
+    }
+    None
+}
+
+/// A process's program, parent and start, by the kernel.
+fn process_stat(process: u32) -> Option<(String, u32, String)> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The program's name is in parentheses, and may hold some itself.
+    let (name, rest) = stat.split_once('(')?.1.rsplit_once(')')?;
+    let fields: Vec<&str> = rest.split_whitespace().collect();
+    let (parent, start) = (fields.get(1)?.parse().ok()?, *fields.get(19)?);
+    Some((name.to_owned(), parent, start.to_owned()))
+}
+
+/// Whether all other clients whose hooks have told of them are gone; `false` if none has.
+fn others_have_ended(config: &ServeConfig) -> bool {
+    let rows = ledger_subject(config).readers.open().ok();
+    let rows = rows.and_then(|reader| reader.rows::<SignalRow>().ok());
+    let own = client_process();
+    let is_alive = |process: &str| {
+        let known = process.split_once(':');
+        known.is_some_and(|(id, start)| {
+            let now = id.parse().ok().and_then(process_stat);
+            now.is_some_and(|(.., now)| now == start)
+        })
+    };
+    let rows = rows.unwrap_or_default();
+    let began = rows.iter().filter_map(|row| row.signal.strip_prefix(BEGAN));
+    let others: Vec<&str> = began.filter(|it| Some(*it) != own.as_deref()).collect();
+    !others.is_empty() && !others.into_iter().any(is_alive)
+}
+
+/// The last prompt's attention, with the windows that a running proxy knows.
+fn last_attention(config: &ServeConfig, reader: &LedgerReader) -> Option<Attention> {
+    let rows = reader.rows::<EpisodeRow>().ok()?;
+    let in_conversation = |row: &&EpisodeRow| row.session != SessionId(0);
+    let mut rows = rows.iter().rev().filter(in_conversation);
+    let row = rows.find(|row| row.sent_chars.is_some())?;
+    let door = DoorClient::connect_for(&config.data_dir, DOOR_TIME);
+    let status = door.and_then(|mut door| {
+        let goal = "how much the models read at once";
+        door.ask("status", goal, json!({})).ok()
+    });
+    let windows = ServerWindows::from_json(&status.unwrap_or_default()["windows"]);
+    Attention::of_row(row, &windows)
+}
+
+/// Asks once for the decisions behind what was changed, where the context has grown and none is on record: a clear or a compaction would
+/// lose them.
+fn ask_for_decisions(question: &Value, flags: &WrittenFlags) -> Value {
+    let asked = || {
+        if question["stop_hook_active"] == true {
+            return None;
+        }
+        let name = question["session_id"].as_str().unwrap_or_default();
+        let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        let name: String = name.chars().filter(is_plain).take(64).collect();
         let (config, _) = read_config(flags).ok()?;
         if !has_ledger(&config).ok()? {
             return None;
         }
-        let status = status::read_status(&diagnosed_subject(&config)).ok()?;
-        let is_sound = status.flaw.is_none();
-        is_sound.then(|| status.page.recovery_block()).flatten()
+        let reader = ledger_subject(&config).readers.open().ok()?;
+        let attention = last_attention(&config, &reader)?;
+        if attention.level == AttentionLevel::Green {
+            return None;
+        }
+        let told = format!("harvest {name}");
+        let ended = status::last_end(&reader).ok()?;
+        let is_since = |seq| seq > ended;
+        let signals = reader.rows::<SignalRow>().ok()?;
+        let mut signals = signals.iter().filter(|row| is_since(row.seq));
+        let records = reader.rows::<RecordRow>().ok()?;
+        let is_decision = |row: &RecordRow| row.kind == RecordKind::Decision && is_since(row.seq);
+        if signals.any(|row| row.signal == told) || records.iter().any(is_decision) {
+            return None;
+        }
+        if sound_status(&config)?.changed.is_empty() {
+            return None;
+        }
+        // On record first, so that it is never asked twice.
+        signal(&config, &told)?;
+        let words = attention.words();
+        Some(json!({
+            "decision": "block",
+            "reason": format!("Changes of this conversation were accepted, no decision behind them is on record, and its context is filling ({words}). {HARVEST}"),
+        }))
+    };
+    asked().unwrap_or_else(|| json!({}))
+}
+
+/// How decisions are put on record.
+const HARVEST: &str = "What was decided, and why, is lost with the context unless it is on record: one line for each decision, `decision #key: statement`, followed by a quotation of the code that bears it out in backticks and its place in brackets, `[path:line]`. The tool `append_delta` of tslp takes such lines, and the user can keep them by `@tslp note`. If nothing was decided, nothing is missing.";
+
+/// One line for a client's status line; empty where there is nothing to say. Trouble is no failure of the client's.
+pub(super) fn run_statusline(flags: &WrittenFlags) -> Result<Exit, CommandFailure> {
+    // What the client tells of itself isn't needed, and waited for by nobody; left unread, it would be the client's broken pipe.
+    let _reader = thread::spawn(|| io::copy(&mut io::stdin().lock(), &mut io::sink()));
+    let line = || {
+        let (config, _) = read_config(flags).ok()?;
+        if !has_ledger(&config).ok()? {
+            return None;
+        }
+        let subject = ledger_subject(&config);
+        let reader = subject.readers.open().ok()?;
+        if vouched::flaw_of_tables(&subject, &reader).ok()?.is_some() {
+            return Some("tslp: the ledger can't be trusted, see `tslp doctor`".to_owned());
+        }
+        let mut entities = 0_usize;
+        let count = &mut |_: StateMapRow| {
+            entities += 1;
+            ControlFlow::Continue(())
+        };
+        reader.visit_rows(count).ok()?;
+        let rows = reader.rows::<StaleRow>().ok()?.into_iter();
+        let stale = rows.filter(|row| EntityState::is_stale_word(row.disk_holds.as_str()));
+        let mut line = format!("tslp {entities} true");
+        match stale.count() {
+            0 => {}
+            stale => line.push_str(&format!(" · {stale} STALE")),
+        }
+        if let Some(attention) = last_attention(&config, &reader) {
+            line.push_str(&format!(" · {}", attention.words()));
+        }
+        Some(line)
+    };
+    Out::stdout().lines(line())?;
+    Ok(Exit::Ok)
+}
+
+/// How long a hook waits for the proxy: what isn't on record then was told in vain, and the client goes on.
+const DOOR_TIME: Duration = Duration::from_millis(40);
+
+/// Has the proxy record what the client tells. `None` if none runs, or it doesn't say so in time.
+fn signal(config: &ServeConfig, told: &str) -> Option<()> {
+    let mut door = DoorClient::connect_for(&config.data_dir, DOOR_TIME)?;
+    let (kind, payload) = message::act_payload(&Act::Signal(told.to_owned()));
+    let goal = "a client's hook tells of its conversation";
+    door.ask(kind, goal, payload).ok().map(drop)
+}
+
+/// The conversation as it was is over.
+fn end_session(told: &str, flags: &WrittenFlags) -> Value {
+    if let Ok((config, _)) = read_config(flags) {
+        signal(&config, told);
+    }
+    json!({})
+}
+
+/// What is going on, if there is a ledger that can be believed.
+fn sound_status(config: &ServeConfig) -> Option<Status> {
+    if !has_ledger(config).ok()? {
+        return None;
+    }
+    let status = status::read_status(&ledger_subject(config)).ok()?;
+    status.flaw.is_none().then_some(status.page)
+}
+
+/// What a conversation that begins is told: nothing, where nothing is unfinished, where another one is at work, or where the ledger
+/// can't say.
+fn begin_session(question: &Value, flags: &WrittenFlags) -> Value {
+    let block = || {
+        let (config, _) = read_config(flags).ok()?;
+        let mut status = sound_status(&config)?;
+        // A second window begins like a client that was started anew after a crash; all other sources are the conversation itself.
+        if matches!(question["source"].as_str(), None | Some("startup")) {
+            let is_running = DoorClient::connect_for(&config.data_dir, DOOR_TIME).is_some();
+            let is_at_work = status.waits.is_some_and(|waits| {
+                let age = SystemClock.now().0.abs_diff(waits.since.0);
+                age < AT_WORK_MILLIS && (is_running || !waits.for_reply)
+            });
+            if is_at_work && !others_have_ended(&config) {
+                status = status.with_goal_alone();
+            }
+        }
+        if let Some(process) = client_process() {
+            signal(&config, &format!("{BEGAN}{process}"));
+        }
+        status.recovery_block()
     };
     block().map_or_else(
         || json!({}),

@@ -2,17 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tslp_core::budget::{Counter, Prices};
 use tslp_core::ids::UnixMillis;
 use tslp_projections::rules::RuleRow;
 use tslp_projections::usage::UsageRow;
 
-use super::guardian::setting;
 use super::{CommandFailure, diagnosed_subject, has_ledger, print_page, read_config};
 use crate::cli::OutputFormat;
 use crate::config::layers::WrittenFlags;
-use crate::diagnostics::row_object;
+use crate::diagnostics::guardian::{setting, usage_json};
 use crate::evidence::moments::utc_moment;
 use crate::exit::Exit;
 
@@ -38,20 +37,10 @@ pub(super) fn run_usage(
     rows.retain(|row| row.day >= from);
     print_page(
         output,
-        || usage_json(&rows, &prices).to_string(),
+        || json!({ "usage": usage_json(&rows, &prices) }).to_string(),
         || usage_lines(&rows, &prices),
     )?;
     Ok(Exit::Ok)
-}
-
-fn usage_json(rows: &[UsageRow], prices: &Prices) -> Value {
-    let rows = rows.iter().map(|row| {
-        let mut object = row_object(row);
-        object["day"] = json!(day_text(row.day));
-        object["cost"] = json!(cost_text(row, prices));
-        object
-    });
-    json!({ "usage": rows.collect::<Vec<_>>() })
 }
 
 fn usage_lines(rows: &[UsageRow], prices: &Prices) -> Vec<String> {

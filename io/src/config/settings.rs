@@ -123,6 +123,8 @@ pub struct ToolsConfig {
     pub policy: Option<PathBuf>,
     /// Folders with programs, in addition to the system's.
     pub toolchains: Vec<PathBuf>,
+    /// The user's check; empty if there is none.
+    pub check: String,
 }
 
 words! {
@@ -214,6 +216,7 @@ impl Default for ToolsConfig {
             shell_fences: false,
             policy: None,
             toolchains: Vec::new(),
+            check: String::new(),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::iter::once;
 
 use tslp_core::budget::{Budget, Counter};
 use tslp_core::gate::GateProfile;
+use tslp_core::guardian;
 use tslp_core::limits::{RECENT_EPISODES_KEPT, TOMBSTONE_EPISODES_MAX};
 use tslp_core::policy::{
     AuditChoice, ClientTools, EditRepair, Grounding, HistoryChoice, OnStale, Placement,
@@ -313,6 +314,21 @@ keys! {
         "What decisions without evidence do to `clear`: with `strict` 95 % of those made since the last one need a quotation that holds or `[ASSUMPTION]`, with `warn` they are told, with `disabled` nobody asks.";
     "repair.code": Tuning, choice!(CodeRepair, code_repair),
         "Which replies are held until they are over, and asked for once more where gate A refuses their code (a placeholder, a lost definition): `chats`, whose clients offer no tools, or `writes`, agents' replies as well where `guardian.client_tools` is `hold`. The better of the two goes out. `off` lets each reply through as it comes.";
+    "check.command": Common, SettingAccess {
+            kind: ValueKind::Text("COMMAND"),
+            unit: "",
+            set: |s, written| {
+                let command = written.text().trim();
+                if !command.is_empty() {
+                    guardian::split(command).map_err(|reason| reason.to_string())?;
+                }
+                s.tools.check = command.into();
+                Ok(())
+            },
+            show: |s| s.tools.check.clone(),
+        },
+        "A command line, for instance `make -s test`, that runs in the sandbox over what disk holds after each turn that changed code. The next prompt says how it ended; nothing becomes true or is taken back by it, and the next request calls it off.",
+        unset "nothing is run";
     "budget.conversation": Common, budget!(&OF_CONVERSATION, policy.budget_conversation),
         "What a conversation may use until you say `tslp resume`: `requests`, `tokens`, `minutes`, and of what replies ask the client to do `files` and `lines` changed, `builds` and `tests`; for instance `tokens 500k, requests 200`. At 90 % model and user are told, above it requests get 400 `BUDGET-EXHAUSTED`.",
         unset "no bound";

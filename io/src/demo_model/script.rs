@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 /// Words by which a person asks for a change.
-const CHANGE_VERBS: [&str; 14] = [
-    "update", "change", "improve", "rename", "add", "fix", "refactor", "rewrite", "make", "edit",
-    "modify", "optimise", "optimize", "simplify",
+const CHANGE_VERBS: [&str; 13] = [
+    "update", "change", "improve", "add", "fix", "refactor", "rewrite", "make", "edit", "modify",
+    "optimise", "optimize", "simplify",
 ];
 
 const BLOCK_START: &str = "[CURRENT STATE: AUTHORITATIVE]";
@@ -73,11 +73,6 @@ pub(super) fn answer_request(request: &Value) -> String {
     };
     if has("lazy") {
         return elided_code(target);
-    }
-    if has("rename")
-        && let Some(name) = new_name(asked)
-    {
-        return renamed_code(target, name);
     }
     if CHANGE_VERBS.iter().any(|verb| has(verb)) {
         return changed_code(target);
@@ -169,57 +164,17 @@ fn wanted_entity<'a>(shown: &'a [ShownEntity<'a>], asked: &str) -> Option<&'a Sh
         .or_else(|| shown.first())
 }
 
-fn new_name(asked: &str) -> Option<&str> {
-    let after = asked.split_once(" to ")?.1;
-    let name = after
-        .split(|c: char| !c.is_alphanumeric() && c != '_')
-        .find(|word| !word.is_empty())?;
-    name.starts_with(|c: char| c.is_alphabetic() || c == '_')
-        .then_some(name)
-}
-
 fn fenced_change(target: &ShownEntity<'_>, code: &str) -> String {
-    let language = match target.extension() {
-        "rs" => "rust",
-        "py" => "python",
-        "js" | "jsx" | "mjs" => "javascript",
-        "ts" | "tsx" => "typescript",
-        "h" => "c",
-        "cc" | "cxx" | "hpp" => "cpp",
-        other => other,
-    };
     let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
-    format!("{fence}{language}:{}\n{code}\n{fence}\n", target.path())
+    let (language, path) = (target.extension(), target.path());
+    format!("{fence}{language}:{path}\n{code}\n{fence}\n")
 }
 
 fn changed_code(target: &ShownEntity<'_>) -> String {
     let code = with_statement(target.code, target.extension());
     format!(
         "Here is `{}` with one statement added at its beginning:\n\n{}",
-        target.entity,
-        fenced_change(target, &code)
-    )
-}
-
-fn renamed_code(target: &ShownEntity<'_>, name: &str) -> String {
-    let mut code = String::new();
-    let mut word = String::new();
-    let flush = |word: &mut String, code: &mut String| {
-        code.push_str(if word == target.name() { name } else { word });
-        word.clear();
-    };
-    for character in target.code.chars() {
-        if character.is_alphanumeric() || character == '_' {
-            word.push(character);
-        } else {
-            flush(&mut word, &mut code);
-            code.push(character);
-        }
-    }
-    flush(&mut word, &mut code);
-    format!(
-        "`{}` under its new name `{name}`:\n\n{}",
         target.entity,
         fenced_change(target, &code)
     )
@@ -271,17 +226,11 @@ fn comment_mark(extension: &str) -> &'static str {
     }
 }
 
-/// A statement without effect, or a bare comment where the language isn't known.
+/// What changes nothing: an empty statement, or a bare comment.
 fn inserted_statement(extension: &str) -> &'static str {
-    match extension {
-        "py" => "assert True  # checked by the demo model",
-        "rs" => "let () = (); // checked by the demo model",
-        "js" | "jsx" | "mjs" | "ts" | "tsx" => "void 0; // checked by the demo model",
-        "go" => "_ = 0 // checked by the demo model",
-        "java" => "assert true; // checked by the demo model",
-        "c" | "h" | "cc" | "cpp" | "cxx" | "hpp" => "(void)0; // checked by the demo model",
-        "rb" | "sh" | "toml" | "yml" | "yaml" => "# checked by the demo model",
-        _ => "// checked by the demo model",
+    match comment_mark(extension) {
+        "#" => "# checked by the demo model",
+        _ => "; // checked by the demo model",
     }
 }
 
@@ -363,7 +312,7 @@ mod tests {
             STATE,
             "Please improve `ring_put`",
             "Here is `src/ring.c::ring_put` with one statement added at its beginning:\n\n```c:src/ring.c\n\
-             int ring_put(int v)\n{\n    (void)0; // checked by the demo model\n    return v;\n}\n```\n",
+             int ring_put(int v)\n{\n    ; // checked by the demo model\n    return v;\n}\n```\n",
         );
     }
 
@@ -374,16 +323,6 @@ mod tests {
             "improve ring_put, be lazy",
             "Here is the gist of `src/ring.c::ring_put`:\n\n```c:src/ring.c\nint ring_put(int v)\n{\n    \
              // ... rest unchanged ...\n}\n```\n",
-        );
-    }
-
-    #[test]
-    fn a_rename_renames() {
-        check(
-            STATE,
-            "rename ring_put to ring_push",
-            "`src/ring.c::ring_put` under its new name `ring_push`:\n\n```c:src/ring.c\nint ring_push(int v)\n{\n    \
-             return v;\n}\n```\n",
         );
     }
 
@@ -419,11 +358,11 @@ int x;
         );
         assert_eq!(
             with_statement("def f(x):\n  return x", "py"),
-            "def f(x):\n  assert True  # checked by the demo model\n  return x"
+            "def f(x):\n  # checked by the demo model\n  return x"
         );
         assert_eq!(
             with_statement("fn f() {\n}", "rs"),
-            "fn f() {\n    let () = (); // checked by the demo model\n}"
+            "fn f() {\n    ; // checked by the demo model\n}"
         );
     }
 

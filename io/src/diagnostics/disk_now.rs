@@ -66,9 +66,14 @@ impl DiskNow {
         observer.read(path)?.ok()
     }
 
-    /// The code that the workspace's file holds of an entity, if it can be read there.
+    /// The code that the workspace's file holds of an entity; none of it where there is no file. `None` if it can't be read there.
     pub(crate) fn code_now(&self, entity: &EntityId) -> Option<String> {
-        let text = self.text(&entity.path)?;
+        let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = match observer.read(&entity.path) {
+            Some(text) => text.ok()?,
+            None => return Some(String::new()),
+        };
+        drop(observer);
         let Some(symbol) = &entity.symbol else {
             return Some(text);
         };

@@ -3,17 +3,17 @@
 use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
-use tslp_projections::guardian::{GrantRow, ToolCallRow, ToolSessionRow};
+use tslp_projections::guardian::ToolSessionRow;
 use tslp_projections::rules::RuleRow;
 use tslp_projections::scope::ScopeRow;
 use tslp_projections::stale::StaleRow;
-use tslp_projections::usage::UsageRow;
 use tslp_store::ledger::LedgerReader;
 use tslp_store::startup::StartError;
 
+use super::guardian::GuardianTables;
+use super::records::{RecordNow, read_records};
 use super::state::EntityState;
 use super::{DiagnosedSubject, mark_unverified, row_object, status, vouched};
-use crate::evidence::moments::utc_moment;
 use tslp_projections::row::{Row, StoredRow};
 
 /// Tokens of what is said of the work under way.
@@ -40,18 +40,15 @@ pub(super) fn overview_json(subject: &DiagnosedSubject) -> Result<Value, StartEr
         }
         ControlFlow::Continue(())
     })?;
-    let mut usage = rows::<UsageRow>(&reader)?;
-    for row in &mut usage {
-        if let Some(day) = row["day"].as_i64() {
-            row["day"] = utc_moment(day)[..10].into();
-        }
-    }
     let work = status::read_status(subject)?.page;
+    let guardian = GuardianTables::read(&reader)?;
     let mut json = json!({
-        "calls": rows::<ToolCallRow>(&reader)?,
-        "grants": rows::<GrantRow>(&reader)?,
+        "budgets": guardian.budgets_json(),
+        "calls": guardian.calls_json(),
+        "grants": guardian.grants_json(),
         "head": reader.head()?.seq.0,
         "ledger_bytes": reader.bytes_on_disk(),
+        "records": read_records(subject)?.iter().map(RecordNow::json).collect::<Vec<_>>(),
         "recovery": work.recovery_block(),
         "rules": rows::<RuleRow>(&reader)?,
         "safe_mode": subject.safe_mode_reason(),
@@ -60,7 +57,7 @@ pub(super) fn overview_json(subject: &DiagnosedSubject) -> Result<Value, StartEr
         "stale": stale,
         "status": work.lines(STATUS_TOKENS_MAX),
         "upstream": subject.upstream.as_ref().map(ToString::to_string),
-        "usage": usage,
+        "usage": guardian.usage_json(),
         "workspace": subject.workspace.to_string_lossy(),
     });
     mark_unverified(&mut json, flaw.as_deref());

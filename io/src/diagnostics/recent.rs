@@ -17,6 +17,7 @@ use super::missing::{self, MissingCode, RefusedProposal};
 use super::price::{self, CacheBreak, PromptPrice};
 use super::status::off_rules;
 use super::vouched::{self, VouchedPage};
+use crate::attention::Attention;
 use crate::channel::{MissingLines, RecentQuery};
 use crate::evidence::describe::entries::{EpisodeEntries, EpisodeEntry};
 use crate::evidence::describe::{lost_call_words, reason_words};
@@ -42,6 +43,8 @@ pub struct EpisodeReport {
     pub exceeded: Option<WindowExceeded>,
     /// What became of calls that its reply wrote as text.
     pub lost_calls: Vec<LostCallFound>,
+    /// How much it asks of its model's attention.
+    pub attention: Option<Attention>,
     /// Where it differs from the prompt before it in its conversation.
     pub cache_break: Option<CacheBreak>,
 }
@@ -72,6 +75,10 @@ pub fn read_recent(
     let flaw = vouched::flaw_of_tables(subject, &reader)?;
     let limit = wanted.limit.unwrap_or(subject.recent_episodes);
     let mut episodes = last_episodes(&reader, limit, flaw.as_deref())?;
+    let windows = subject.metrics.windows();
+    for episode in &mut episodes {
+        episode.attention = Attention::of_row(&episode.row, &windows);
+    }
     if wanted.missing_lines == MissingLines::Shown {
         let artifact = |artifact| reader.artifact(artifact).ok().flatten();
         for episode in &mut episodes {
@@ -171,6 +178,7 @@ fn last_episodes(
         prompt: entries.prompt_of(row.episode).to_vec(),
         exceeded: entries.exceeded_in(row.episode).cloned(),
         lost_calls: entries.lost_calls_in(row.episode).to_vec(),
+        attention: None,
         cache_break: breaks.remove(&row.episode),
         words: None,
         row,
@@ -196,6 +204,7 @@ fn episode_json(episode: &EpisodeReport) -> Value {
         audits,
         exceeded,
         lost_calls,
+        attention,
         cache_break,
         words,
         ..
@@ -223,6 +232,7 @@ fn episode_json(episode: &EpisodeReport) -> Value {
         "added_ms": row.added_micros.map(|micros| f64::from(micros) / 1000.0),
         "artifact_states": states.map(state_json).collect::<Vec<_>>(),
         "at": utc_moment(row.at_ms.0),
+        "attention": attention.map(Attention::json_object),
         "audits": audits,
         "cache_break": cache_break.map(|it| it.json_object()),
         "client": client_name(&row.user_agent),
@@ -289,6 +299,7 @@ pub fn recent_lines(episodes: &[EpisodeReport]) -> Vec<String> {
         words,
         entries,
         audits,
+        attention,
         exceeded,
         lost_calls,
         cache_break,
@@ -316,6 +327,9 @@ pub fn recent_lines(episodes: &[EpisodeReport]) -> Vec<String> {
         }
         if let Some(cache_break) = cache_break {
             lines.push(format!("  cache: {}", cache_break.text_line()));
+        }
+        if let Some((attention, advice)) = attention.and_then(|it| Some((it, it.level.advice()?))) {
+            lines.push(format!("  {}: {advice}", attention.words()));
         }
         if let Some(exceeded) = exceeded {
             lines.push(format!("  window: {}", exceeded.sentence()));

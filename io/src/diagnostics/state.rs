@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 use comfy_table::{Table, presets};
 use serde_json::{Value, json};
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::ids::{Seq, UnixMillis, VersionId};
+use tslp_core::event::{Event, EventKind};
+use tslp_core::ids::{EpisodeId, Seq, UnixMillis, VersionId};
 use tslp_core::path::RelPath;
 use tslp_projections::audits::AuditRow;
 use tslp_projections::changes::Changes;
@@ -24,6 +25,7 @@ use super::DiagnosedSubject;
 use super::disk_now::DiskChanges;
 use super::vouched::{self, VouchedPage};
 use crate::channel::StateQuery;
+use crate::cli::Moment;
 use crate::evidence::moments::utc_moment;
 
 /// One entity of the State Map.
@@ -97,6 +99,10 @@ impl EntityState {
 /// Entities of one page, which says where to go on.
 pub const PAGE_ENTITIES_MAX: usize = 2000;
 
+/// Names that are looked through for one page that shows only some: whoever asks for the next one goes on, and other pages have their
+/// turn meanwhile.
+const NAMES_LOOKED_AT_MAX: usize = 50_000;
+
 /// The moment whose disk contents a page shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AsOf {
@@ -116,7 +122,7 @@ pub struct StatePage {
 }
 
 /// Reads a page by index: only what it shows is read, and only the files that it names are looked at. It ends at
-/// [`PAGE_ENTITIES_MAX`] or the wanted limit. `None` if what it is to come after isn't there.
+/// [`PAGE_ENTITIES_MAX`], the wanted limit, or after so many names that aren't wanted. `None` if what it is to come after isn't there.
 ///
 /// # Errors
 /// When the ledger can't be read.
@@ -137,37 +143,130 @@ pub fn state_page(
     let limit = wanted
         .limit
         .map_or(PAGE_ENTITIES_MAX, |limit| limit.min(PAGE_ENTITIES_MAX));
-    let (mut shown, mut has_more) = (Vec::new(), false);
-    let first = after
-        .as_ref()
-        .map_or(&*wanted.path, |after| after.path.as_str());
-    reader.visit_rows_from(first, &mut |row: StateMapRow| {
-        // A path that begins otherwise comes after all that begin so.
-        if !row.entity.path.as_str().starts_with(&*wanted.path) {
-            return ControlFlow::Break(());
-        }
-        let is_named = |part: &String| row.entity.to_string().to_lowercase().contains(&**part);
-        let is_after = after.as_ref().is_none_or(|after| row.entity > *after);
-        if is_after && wanted.contains.as_ref().is_none_or(is_named) {
-            has_more = shown.len() == limit;
-            if has_more {
-                return ControlFlow::Break(());
-            }
-            shown.push(row);
-        }
-        ControlFlow::Continue(())
-    })?;
+    let mut names = NamesFound::new(wanted, after.as_ref(), limit);
+    let first = match &after {
+        Some(entity) => (entity.path.as_str(), symbol_of(entity)),
+        None => (&*wanted.path, ""),
+    };
+    reader
+        .visit_entities_from::<StateMapRow>(first, &mut |path, symbol| names.look(path, symbol))?;
+    let mut shown = Vec::new();
+    for entity in names.found {
+        shown.extend(reader.find_row::<StateMapRow>((entity,))?);
+    }
     flaw = flaw.or_else(|| {
         let mut rows = shown.iter();
         rows.find_map(|row| vouched::flaw_of_row(&reader, row))
     });
-    let last = shown.last().filter(|_| has_more);
-    let next = last.map(|row| row.entity.to_string());
+    let next = names.has_more.then(|| names.last.to_string());
     let entities = described(subject, &reader, shown, as_of)?;
     Ok(Some(VouchedPage {
         page: StatePage { entities, next },
         flaw,
     }))
+}
+
+/// The names of a page, as they are looked through.
+struct NamesFound<'q> {
+    wanted: &'q StateQuery,
+    after: Option<&'q EntityId>,
+    limit: usize,
+    found: Vec<EntityId>,
+    /// How many were looked at, and the last of them.
+    looked_at: usize,
+    last: EntityId,
+    /// Whether there are others after it.
+    has_more: bool,
+    name: String,
+}
+
+impl<'q> NamesFound<'q> {
+    fn new(wanted: &'q StateQuery, after: Option<&'q EntityId>, limit: usize) -> Self {
+        Self {
+            wanted,
+            after,
+            limit,
+            found: Vec::new(),
+            looked_at: 0,
+            last: EntityId::file(RelPath::from_normalised("")),
+            has_more: false,
+            name: String::new(),
+        }
+    }
+
+    fn look(&mut self, path: &str, symbol: &str) -> ControlFlow<()> {
+        // A path that begins otherwise comes after all that begin so.
+        if !path.starts_with(&*self.wanted.path) {
+            return ControlFlow::Break(());
+        }
+        let is_after = |after: &EntityId| (path, symbol) != (after.path.as_str(), symbol_of(after));
+        if !self.after.is_none_or(is_after) {
+            return ControlFlow::Continue(());
+        }
+        self.has_more = self.found.len() == self.limit || self.looked_at == NAMES_LOOKED_AT_MAX;
+        if self.has_more {
+            return ControlFlow::Break(());
+        }
+        self.looked_at += 1;
+        let is_named = self.is_named(path, symbol);
+        let is_last = self.looked_at == NAMES_LOOKED_AT_MAX;
+        if is_named || is_last {
+            self.last = EntityId {
+                path: RelPath::from_normalised(path),
+                symbol: (!symbol.is_empty()).then(|| Symbol::new(symbol)),
+            };
+        }
+        if is_named {
+            self.found.push(self.last.clone());
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Whether the name, `path::symbol`, contains what is wanted, whatever the case.
+    fn is_named(&mut self, path: &str, symbol: &str) -> bool {
+        let Some(part) = &self.wanted.contains else {
+            return true;
+        };
+        self.name.clear();
+        self.name.push_str(path);
+        if !symbol.is_empty() {
+            self.name.push_str("::");
+            self.name.push_str(symbol);
+        }
+        if self.name.is_ascii() {
+            self.name.make_ascii_lowercase();
+        } else {
+            self.name = self.name.to_lowercase();
+        }
+        self.name.contains(&**part)
+    }
+}
+
+/// The symbol's column of an entity.
+fn symbol_of(entity: &EntityId) -> &str {
+    entity.symbol.as_ref().map_or("", Symbol::as_str)
+}
+
+/// The event after which a moment is; `None` if there was no such moment.
+///
+/// # Errors
+/// When the ledger can't be read.
+pub fn position_of(subject: &DiagnosedSubject, moment: Moment) -> Result<Option<Seq>, StartError> {
+    if let Moment::Event(seq) = moment {
+        return Ok(Some(Seq(seq)));
+    }
+    let mut last = None;
+    let reader = subject.readers.open()?;
+    reader.read_without(&[EventKind::Content], Seq(1), &mut |stored, event| {
+        let is_meant = match moment {
+            Moment::Episode(episode) => stored.episode == EpisodeId(episode),
+            _ => matches!(event, Event::ContextCleared(_)),
+        };
+        if is_meant {
+            last = Some(stored.seq);
+        }
+    })?;
+    Ok(last)
 }
 
 /// Reads what was true, and what the last looks had found, after an event: by a fold of all events up to it, so that it is what

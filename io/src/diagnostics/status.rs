@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::capture;
 use tslp_core::entity::EntityId;
-use tslp_core::event::{Event, EventKind, Recorded, ReplyOutcome, ToolCallRef};
+use tslp_core::event::{
+    CheckRan, Event, EventKind, Recorded, ReplyOutcome, ToolCallRef, ToolOutcome,
+};
 use tslp_core::guardian::{CallPart, CommandTable, builds_and_tests, call_parts};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis, VersionId};
@@ -18,6 +20,7 @@ use tslp_decide::goal::{block_of, lines_within};
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::goal::{self, GoalRow};
 use tslp_projections::scope::ScopeRow;
+use tslp_projections::signals::{self, SignalRow};
 use tslp_projections::stale::StaleRow;
 use tslp_projections::state_map::StateMapRow;
 use tslp_store::ledger::{LedgerError, LedgerReader};
@@ -68,6 +71,17 @@ pub struct Status {
     pub test: Option<Run>,
     /// Whether the last reply broke off, or asked for tools whose results never came.
     pub is_broken_off: bool,
+    /// What is waited for in the last conversation, if it may still come.
+    pub waits: Option<Waiting>,
+}
+
+/// A reply under way, or tools whose results haven't come, in the last conversation.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting {
+    /// Whether it is the reply, which only a proxy that runs can bring.
+    pub for_reply: bool,
+    /// When the conversation was last heard of.
+    pub since: UnixMillis,
 }
 
 /// What the user asked for.
@@ -168,7 +182,15 @@ fn status_of(subject: &DiagnosedSubject, reader: &LedgerReader) -> Result<Status
         build,
         test,
         is_broken_off: work.is_broken_off(),
+        waits: work.waits(last_end(reader)?),
     })
+}
+
+/// The event by which a client told last that a conversation was compacted, cleared or ended.
+pub(crate) fn last_end(reader: &LedgerReader) -> Result<Seq, LedgerError> {
+    let rows = reader.rows::<SignalRow>()?.into_iter();
+    let ends = rows.filter(|row| signals::ENDS.contains(&row.signal.as_str()));
+    Ok(ends.map(|row| row.seq).max().unwrap_or_default())
 }
 
 /// The rules by which files go to no model: they are in no status, either, since a model reads it.
@@ -225,6 +247,10 @@ struct LastWork {
     changed: BTreeMap<EntityId, Seq>,
     refused: BTreeMap<EntityId, RefusedChange>,
     outcomes: BTreeMap<SessionId, Option<ReplyOutcome>>,
+    /// The last run of the user's check.
+    check: Option<(CheckRan, UnixMillis)>,
+    /// When each conversation was last heard of.
+    heard: BTreeMap<SessionId, (UnixMillis, Seq)>,
 }
 
 struct Prompted {
@@ -249,6 +275,7 @@ struct RefusedChange {
 impl LastWork {
     fn apply(&mut self, recorded: &Recorded) {
         let session = recorded.session;
+        self.heard.insert(session, (recorded.at, recorded.seq));
         match &recorded.event {
             Event::PromptReceived(prompt) => {
                 self.outcomes.insert(session, None);
@@ -281,6 +308,10 @@ impl LastWork {
                 self.outcomes.insert(session, Some(ended.outcome));
                 self.calls.insert(session, ended.tool_calls.clone());
             }
+            Event::CheckRan(ran) => match ran.outcome {
+                ToolOutcome::Stopped | ToolOutcome::NotStarted(_) => {}
+                _ => self.check = Some((ran.clone(), recorded.at)),
+            },
             Event::PromotionRefused(refused) => {
                 if let Some(reason) = refused.report.conclusion {
                     let change = RefusedChange {
@@ -355,6 +386,18 @@ impl LastWork {
         outcome != Some(ReplyOutcome::Completed) || has_calls
     }
 
+    /// What may still come in the last conversation, whose client hasn't told that it is over.
+    fn waits(&self, ended: Seq) -> Option<Waiting> {
+        let session = self.users_prompts().next()?.session;
+        let (since, seq) = *self.heard.get(&session)?;
+        let outcome = self.outcomes.get(&session).copied().flatten();
+        let for_reply = outcome.is_none();
+        let for_tools = outcome == Some(ReplyOutcome::Completed)
+            && self.calls.get(&session).is_some_and(|it| !it.is_empty());
+        let waits = (for_reply || for_tools) && ended < seq;
+        waits.then_some(Waiting { for_reply, since })
+    }
+
     fn last_runs(
         &self,
         text: &impl Fn(ArtifactHash) -> Option<String>,
@@ -385,6 +428,21 @@ impl LastWork {
                 at: result.at,
             });
         }
+        if let Some((ran, at)) = &self.check
+            && test.as_ref().is_none_or(|test| test.at < *at)
+        {
+            let passed = Some(ran.outcome == ToolOutcome::Exited(0));
+            let said = run_result(&text(ran.output).unwrap_or_default());
+            let said = said.summary.filter(|_| said.passed == passed);
+            test = Some(Run {
+                command: ran.command.chars().take(COMMAND_CHARS_MAX).collect(),
+                result: RunResult {
+                    passed,
+                    summary: said.or_else(|| Some(ran.outcome.to_string())),
+                },
+                at: *at,
+            });
+        }
         (build, test)
     }
 }
@@ -402,6 +460,15 @@ impl Status {
             || failed(&self.test)
             || failed(&self.build);
         !self.goal.is_empty() || self.asked.is_some() && is_left
+    }
+
+    /// What there is to tell while the last conversation is at work: what it leaves is its own.
+    #[must_use]
+    pub fn with_goal_alone(self) -> Self {
+        Self {
+            goal: self.goal,
+            ..Self::default()
+        }
     }
 
     /// The status for people and models, the most useful first: whole lines, as many as fit.

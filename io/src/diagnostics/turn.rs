@@ -1,5 +1,6 @@
 //! `/turn` and `/sent`: one turn for the page, with its texts, and what the model received in it (docs/page.md).
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -10,6 +11,7 @@ use tslp_core::event::{Event, EventKind};
 use tslp_core::gate::{self, GateReport};
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{EpisodeId, VersionId};
+use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::slice::Span;
 use tslp_projections::episodes::EpisodeRow;
@@ -19,6 +21,7 @@ use tslp_projections::state_map::{FormerVersionRow, StateMapRow};
 use tslp_store::ledger::{LedgerError, LedgerReader};
 use tslp_store::startup::StartError;
 
+use super::coloured::coloured;
 use super::{DiagnosedSubject, mark_unverified, missing, vouched};
 use crate::channel::TurnQuery;
 use crate::evidence::describe::{self, outcome_words};
@@ -26,6 +29,9 @@ use crate::sent_prompts::{NotShown, last_sent};
 
 /// Bytes of a text that are sent unless the whole is asked for.
 const TEXT_BYTES_MAX: usize = 64 << 10;
+
+/// Bytes of a turn's code that are coloured.
+const COLOURED_BYTES_MAX: usize = 256 << 10;
 
 /// Fields of requests that models read, in their order.
 const READ_FIELDS: [&str; 6] = [
@@ -75,10 +81,7 @@ pub(super) fn turn_json(
         }
         ControlFlow::Continue(())
     })?;
-    let texts = Texts {
-        reader: &reader,
-        wanted,
-    };
+    let texts = Texts::new(&reader, wanted);
     let mut turn = json!({ "episode": wanted.episode.0 });
     let mut captured = None;
     let mut versions: BTreeMap<VersionId, Code> = BTreeMap::new();
@@ -120,25 +123,8 @@ pub(super) fn turn_json(
                     (version.id, code)
                 }));
             }
-            Event::PromotionRefused(refused) => judged.push(Judged {
-                state: "refused",
-                entity: &refused.entity,
-                version: refused.version,
-                reason: refused.report.conclusion.unwrap_or(Reason::GrantMissing),
-                report: Some(&refused.report),
-            }),
-            Event::Transitioned(moved) if moved.transition != Transition::Supersede => {
-                judged.push(Judged {
-                    state: match moved.transition {
-                        Transition::Promote => "true",
-                        Transition::Discard => "dropped",
-                        _ => "removed",
-                    },
-                    entity: &moved.entity,
-                    version: moved.version,
-                    reason: moved.cause,
-                    report: moved.report.as_ref(),
-                });
+            Event::PromotionRefused(_) | Event::Transitioned(_) => {
+                judged.extend(Judged::of(event));
             }
             Event::PromptComposed(composed) => {
                 let hydrated = composed.hydrated.iter().map(|it| {
@@ -203,15 +189,40 @@ fn said_of(entity: Option<&EntityId>, reason: Reason) -> Value {
 }
 
 /// What became of a version.
-struct Judged<'e> {
-    state: &'static str,
+pub(super) struct Judged<'e> {
+    pub(super) state: &'static str,
     entity: &'e EntityId,
     version: VersionId,
     reason: Reason,
     report: Option<&'e GateReport>,
 }
 
-impl Judged<'_> {
+impl<'e> Judged<'e> {
+    /// What an event says of a version.
+    pub(super) fn of(event: &'e Event) -> Option<Self> {
+        match event {
+            Event::PromotionRefused(refused) => Some(Self {
+                state: "refused",
+                entity: &refused.entity,
+                version: refused.version,
+                reason: refused.report.conclusion.unwrap_or(Reason::GrantMissing),
+                report: Some(&refused.report),
+            }),
+            Event::Transitioned(moved) if moved.transition != Transition::Supersede => Some(Self {
+                state: match moved.transition {
+                    Transition::Promote => "true",
+                    Transition::Discard => "dropped",
+                    _ => "removed",
+                },
+                entity: &moved.entity,
+                version: moved.version,
+                reason: moved.cause,
+                report: moved.report.as_ref(),
+            }),
+            _ => None,
+        }
+    }
+
     fn json(
         &self,
         texts: &Texts<'_>,
@@ -263,8 +274,9 @@ impl Judged<'_> {
         };
         let mut json = said_of(Some(self.entity), self.reason);
         json["state"] = self.state.into();
-        json["proposed"] = own.map_or(Value::Null, |code| texts.code(&code));
-        json["truth"] = truth.map_or(Value::Null, |code| texts.code(code));
+        let path = &self.entity.path;
+        json["proposed"] = own.map_or(Value::Null, |code| texts.code(path, &code));
+        json["truth"] = truth.map_or(Value::Null, |code| texts.code(path, code));
         json["truth_from"] = truth.map(|code| code.episode.0).into();
         let stale = reader.find_row::<StaleRow>((self.entity.clone(),))?;
         json["disk"] = stale.map(|row| row.disk_holds.as_str()).into();
@@ -289,6 +301,18 @@ impl Judged<'_> {
 struct Texts<'r> {
     reader: &'r LedgerReader,
     wanted: TurnQuery,
+    /// Parsing takes time: what is judged beyond so much code has no colours.
+    coloured_bytes_left: Cell<usize>,
+}
+
+impl<'r> Texts<'r> {
+    const fn new(reader: &'r LedgerReader, wanted: TurnQuery) -> Self {
+        Self {
+            reader,
+            wanted,
+            coloured_bytes_left: Cell::new(COLOURED_BYTES_MAX),
+        }
+    }
 }
 
 impl Texts<'_> {
@@ -304,12 +328,20 @@ impl Texts<'_> {
         }
     }
 
-    fn code(&self, code: &Code) -> Value {
+    /// Its colours are runs, each with its length as scripts count it (UTF-16).
+    fn code(&self, path: &RelPath, code: &Code) -> Value {
         let text = missing::code_text(code.source, &code.spans, &|it| self.bytes(it));
-        match text {
-            Some(text) => self.cut(text.as_bytes()),
-            None => json!({ "text": null }),
+        let Some(text) = text else {
+            return json!({ "text": null });
+        };
+        let mut json = self.cut(text.as_bytes());
+        if let Some(left) = self.coloured_bytes_left.get().checked_sub(text.len()) {
+            self.coloured_bytes_left.set(left);
+            let runs = coloured(path, &text).into_iter();
+            let runs = runs.map(|(colour, text)| json!([colour, text.encode_utf16().count()]));
+            json["colours"] = runs.collect();
         }
+        json
     }
 
     fn cut(&self, bytes: &[u8]) -> Value {
@@ -337,10 +369,7 @@ pub(super) fn sent_json(subject: &DiagnosedSubject, wanted: TurnQuery) -> Result
         return Err(NotShown::NotRecorded(wanted.episode));
     };
     let body = sent.body;
-    let texts = Texts {
-        reader: &reader,
-        wanted,
-    };
+    let texts = Texts::new(&reader, wanted);
     let rows = reader.rows::<EpisodeRow>()?;
     let session = rows.iter().find(|row| row.episode == wanted.episode);
     let session = session.map(|row| row.session);

@@ -1,18 +1,24 @@
 //! `tslp why`: the events that made an entity what it is, as `tslp log` prints them, and what is true of it now.
 
+use std::ops::ControlFlow;
+
 use serde_json::{Map, Value, json};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, EventKind};
 use tslp_core::ids::Seq;
 use tslp_core::path::RelPath;
+use tslp_projections::state_map::FormerVersionRow;
 use tslp_projections::tombstones::TombstoneRow;
 use tslp_replay::log::Stored;
 use tslp_store::evidence::line::event_line;
+use tslp_store::ledger::{LedgerError, LedgerReader};
 use tslp_store::startup::StartError;
 
 use super::DiagnosedSubject;
+use super::coloured::coloured;
 use super::missing;
 use super::state::{self, EntityState};
+use super::turn::Judged;
 use super::vouched::{self, VouchedPage};
 
 use crate::evidence::describe;
@@ -152,25 +158,33 @@ pub(super) fn entity_json(subject: &DiagnosedSubject, name: &str) -> Result<Valu
             "episode": stored.episode.0,
             "kind": event.name(),
             "seq": stored.seq.0,
+            "state": Judged::of(event).map(|judged| judged.state),
             "text": describe::sentence(event),
         })
     });
     let story: Vec<Value> = story.collect();
     let now = page.now.iter().find(|now| now.row.entity == entity);
-    let code = now.and_then(|now| {
+    let place = match now {
+        Some(now) => Some((now.row.episode, now.row.source, now.row.spans.clone())),
+        None => last_true(&reader, &entity)?.map(|was| (was.episode, was.source, was.spans)),
+    };
+    let code = place.as_ref().and_then(|(_, source, spans)| {
         let find = |artifact| reader.artifact(artifact).ok().flatten();
-        missing::code_text(now.row.source, &now.row.spans, &find)
+        missing::code_text(*source, spans, &find)
     });
-    let is_stale = now.is_some_and(EntityState::is_stale);
-    let on_disk = is_stale
-        .then(|| subject.disk_now.code_now(&entity))
-        .flatten();
+    let on_disk = subject.disk_now.code_now(&entity);
+    let lines = |text: &str| -> Vec<String> {
+        let lines = text.trim_end().lines();
+        lines.map(|line| line.trim_end().to_owned()).collect()
+    };
+    let differs = |held: &String| code.as_ref().is_some_and(|it| lines(it) != lines(held));
+    let on_disk = on_disk.filter(differs);
     let mut json = json!({
         "code": code.map(|code| coloured(&entity.path, &code)),
         "entity": entity.to_string(),
-        "episode": now.map(|now| now.row.episode.0),
+        "episode": place.map(|(episode, ..)| episode.0),
         "now": now.map(EntityState::json_object),
-        "on_disk": on_disk,
+        "on_disk": on_disk.map(|held| coloured(&entity.path, &held)),
         "story": story,
         "tombstoned": page.is_tombstoned,
     });
@@ -178,22 +192,22 @@ pub(super) fn entity_json(subject: &DiagnosedSubject, name: &str) -> Result<Valu
     Ok(json)
 }
 
-/// The code in pieces, each with its colour or none.
-fn coloured(path: &RelPath, code: &str) -> Vec<(&'static str, String)> {
-    let mut pieces = Vec::new();
-    let mut at = 0;
-    for (range, colour) in tslp_grammars::colours(path, code.as_bytes()) {
-        let (Some(plain), Some(text)) = (code.get(at..range.start), code.get(range.clone())) else {
-            continue;
-        };
-        if !plain.is_empty() {
-            pieces.push(("", plain.to_owned()));
+/// The version that was true last of an entity of which nothing is true now.
+fn last_true(
+    reader: &LedgerReader,
+    entity: &EntityId,
+) -> Result<Option<FormerVersionRow>, LedgerError> {
+    let mut last = None;
+    reader.visit_rows_from(entity.path.as_str(), &mut |row: FormerVersionRow| {
+        if row.entity.path != entity.path {
+            return ControlFlow::Break(());
         }
-        pieces.push((colour, text.to_owned()));
-        at = range.end;
-    }
-    pieces.push(("", code[at..].to_owned()));
-    pieces
+        if row.entity == *entity {
+            last = Some(row);
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(last)
 }
 
 fn now_line(now: &EntityState) -> String {

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -74,6 +75,14 @@ impl DoorClient {
         }
         let stream = BufReader::new(stream);
         Ok(Some(Self { stream }))
+    }
+
+    /// A connection that waits no longer than this for an answer; `None` if no proxy runs that may be asked.
+    #[must_use]
+    pub fn connect_for(data_dir: &Path, time: Duration) -> Option<Self> {
+        let door = Self::connect(data_dir).ok().flatten()?;
+        door.stream.get_ref().set_read_timeout(Some(time)).ok()?;
+        Some(door)
     }
 
     /// Asks, and waits for the answer, however long that takes.

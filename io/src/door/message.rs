@@ -146,6 +146,15 @@ pub const ACTS: &[DoorAct] = &[
         },
     },
     DoorAct {
+        name: "signal",
+        meaning: "records what a client's hook tells of its conversation, as `tslp hook` does: `compacting`, `compacted`, `cleared`, `ended` or `harvest NAME`",
+        fields: &["text"],
+        read: |payload| {
+            let told = payload.text("text")?.to_owned();
+            Ok(DoorRequest::Act(Act::Signal(told)))
+        },
+    },
+    DoorAct {
         name: "stop",
         meaning: "ends all replies and tools, and refuses requests until `resume`",
         fields: &[],
@@ -204,6 +213,7 @@ pub fn act_payload(act: &Act) -> (&'static str, Value) {
             let payload = json!({ "session": session, "force": is_forced });
             (Verb::Clear.as_str(), payload)
         }
+        Act::Signal(told) => (Verb::Signal.as_str(), json!({ "text": told })),
         Act::OnGoal(said) => (Verb::Goal.as_str(), json!({ "text": said })),
         Act::OnTools {
             verb,
@@ -497,6 +507,7 @@ mod tests {
             Act::OnGrant(Verb::Revoke, "SHELL_EXEC".into(), Some(SessionId(4))),
             Act::OnGoal("next: measure".into()),
             Act::Clear(None, false),
+            Act::Signal("compacted".into()),
             Act::Clear(Some(SessionId(4)), true),
             on_tools(Verb::Stop, false),
             on_tools(Verb::Resume, false),

@@ -69,6 +69,11 @@ impl LostCalls {
         }
     }
 
+    /// Whether the reply under way was asked for in the place of one whose text was meant to be calls.
+    pub(super) const fn is_second(&self) -> bool {
+        self.first.is_some()
+    }
+
     /// What is kept back.
     pub(super) fn held(&self) -> &str {
         self.watch.held()
@@ -183,35 +188,30 @@ impl EngineThread {
         calls: Vec<FoundCall>,
         mut delivered: DeliveredCalls,
     ) {
-        let written = calls.iter().map(|call| ToolCall {
-            name: call.name.clone(),
-            arguments: call.arguments.to_string(),
-            ..ToolCall::default()
-        });
-        let mut written: Vec<ToolCall> = written.collect();
-        let numbers: Vec<usize> = (0..written.len()).collect();
-        let running = self.running.get(&exchange);
-        let is_judged = running.is_some_and(|it| it.rounds != RoundsAllowed::One);
-        let denied = match is_judged && self.holds_client_calls() {
-            true => self.denied_calls(exchange, &written, &numbers),
-            false => Default::default(),
-        };
-        let Some(running) = self.running.get_mut(&exchange) else {
+        let Some(running) = self.running.get(&exchange) else {
             return;
         };
-        let episode = running.episode;
-        let is_denied = |number: &usize| denied.0.iter().any(|(denied, _)| denied == number);
-        delivered.instead = denied.joined_text();
-        let kept = calls.into_iter().enumerate();
-        let kept = kept.filter(|(number, _)| !is_denied(number));
-        delivered.calls = kept
-            .map(|(number, call)| (call_id(episode, number), call))
-            .collect();
-        let mut numbered = numbers.iter();
-        written.retain(|_| numbered.next().is_none_or(|number| !is_denied(number)));
-        let tools = written.iter().map(|call| call.name.clone()).collect();
-        running.decoder.deliver_calls(written);
-        running.reply.tail.push_str(&delivered.instead);
+        let (episode, is_judged) = (running.episode, running.rounds != RoundsAllowed::One);
+        let mut kept = Vec::new();
+        for (number, call) in calls.into_iter().enumerate() {
+            let written = ToolCall {
+                name: call.name.clone(),
+                arguments: call.arguments.to_string(),
+                ..ToolCall::default()
+            };
+            let denied = is_judged.then(|| self.text_instead_of(exchange, &written));
+            match denied.flatten() {
+                Some(text) => delivered.instead.push_str(&text),
+                None => {
+                    delivered.calls.push((call_id(episode, number), call));
+                    kept.push(written);
+                }
+            }
+        }
+        let tools = kept.iter().map(|call| call.name.clone()).collect();
+        if let Some(running) = self.running.get_mut(&exchange) {
+            running.decoder.deliver_calls(kept);
+        }
         let outcome = LostCallOutcome::Delivered;
         self.record_lost_calls(episode, &delivered.written, outcome, (tools, String::new()));
         self.wiring.to_loop.send(ToLoop::DeliverCalls {

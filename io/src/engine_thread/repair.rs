@@ -115,6 +115,7 @@ impl EngineThread {
         running.usage_of_first = running.usage_of_first.or(decoder.server_usage());
         // At most two requests a turn.
         running.tools = None;
+        running.calls_passed.clear();
         (running.calls_looked_at, running.calls_recorded) = (0, 0);
         running.repair.as_mut()?.first = Some(FirstReply {
             reply: std::mem::take(&mut running.reply),

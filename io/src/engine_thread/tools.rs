@@ -1,6 +1,5 @@
 //! Replies that ask for tools: rounds, calls and their results (spec §8.5).
 
-use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, PipeWriter};
 use std::ops::Range;
@@ -28,7 +27,7 @@ use tslp_replay::pending::Batch;
 use tslp_tools::guardian::profile_file;
 use tslp_tools::sandbox::{RunOutcome, Sandbox, SandboxLimits, WorkspaceLayer};
 use tslp_wire::chat::dialect::Dialect;
-use tslp_wire::chat::held_calls::{ALL_CALLS, DeniedCalls};
+use tslp_wire::chat::held_calls::ALL_CALLS;
 use tslp_wire::chat::reply::ReplyDecoder;
 
 use super::EngineThread;
@@ -76,15 +75,8 @@ pub(super) struct ToolReply {
     past: Vec<PastRound>,
     /// When the first call was made.
     began: Option<Instant>,
-    phase: ReplyPhase,
-}
-
-/// The party that a reply waits for.
-enum ReplyPhase {
-    /// The model is replying.
-    Speaking,
-    /// Tools are running.
-    Working(CallsInProgress),
+    /// The calls that are being made; none while the model is replying.
+    working: Option<CallsInProgress>,
 }
 
 struct CallsInProgress {
@@ -125,10 +117,26 @@ struct CallOrigin {
 const TEST_VALID_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
 /// Calls of the client's tools in one reply that are judged.
-const JUDGED_CALLS_MAX: usize = 32;
+const JUDGED_CALLS_MAX: u32 = 32;
 
 /// The most that is shown of a command line that was kept back.
 const SHOWN_LINE_BYTES_MAX: usize = 200;
+
+impl ToolLoop {
+    /// The settings.
+    pub(super) const fn config(&self) -> &ToolLoopConfig {
+        &self.config
+    }
+
+    /// The settings and the worker's queue, if the sandbox holds.
+    pub(super) fn ready(&self) -> Option<(&ToolLoopConfig, &Sender<ToolJob>)> {
+        let is_sound = matches!(self.tested, Some(Ok(())));
+        self.jobs
+            .as_ref()
+            .filter(|_| is_sound)
+            .map(|jobs| (&self.config, jobs))
+    }
+}
 
 impl ToolReply {
     /// The reply to a prompt whose last message stands at `last` of its body.
@@ -141,21 +149,14 @@ impl ToolReply {
             round_from: 0,
             past: Vec::new(),
             began: None,
-            phase: ReplyPhase::Speaking,
+            working: None,
         }
     }
 
     /// Whether the worker has something to do for it.
-    fn waits_for_worker(&mut self) -> bool {
-        self.calls_in_progress()
-            .is_none_or(|working| working.asked.is_some() || working.under_way.is_some())
-    }
-
-    fn calls_in_progress(&mut self) -> Option<&mut CallsInProgress> {
-        match &mut self.phase {
-            ReplyPhase::Working(working) => Some(working),
-            ReplyPhase::Speaking => None,
-        }
+    fn waits_for_worker(&self) -> bool {
+        let working = self.working.as_ref();
+        working.is_none_or(|working| working.asked.is_some() || working.under_way.is_some())
     }
 }
 
@@ -220,28 +221,30 @@ impl EngineThread {
         let Some(reply) = &mut running.tools else {
             return false;
         };
-        match (&mut reply.phase, ending) {
+        if reply.working.is_some() {
             // The client is gone, or its response broke: whatever runs is ended, and recorded once it is over.
-            (ReplyPhase::Working(_), _) => {
-                running.tools = None;
-                // The round was complete, the reply isn't.
-                running.decoder = ReplyDecoder::new(running.decoder.dialect());
-                false
-            }
-            (ReplyPhase::Speaking, ResponseEnd::Complete { status: 200..=299 }) => {
-                self.begin_calls(exchange)
-            }
-            (ReplyPhase::Speaking, _) => false,
+            running.tools = None;
+            // The round was complete, the reply isn't.
+            running.decoder = ReplyDecoder::new(running.decoder.dialect());
+            return false;
+        }
+        matches!(ending, ResponseEnd::Complete { status: 200..=299 }) && self.begin_calls(exchange)
+    }
+
+    /// All of a response has come: what was kept of it is read.
+    pub(super) fn read_to_the_end(&mut self, exchange: ExchangeId) {
+        if let Some(running) = self.running.get_mut(&exchange) {
+            let said = running.decoder.end_message();
+            running.take_said(&said);
         }
     }
 
     /// Reads the calls of a round that has ended well.
     fn begin_calls(&mut self, exchange: ExchangeId) -> bool {
+        self.read_to_the_end(exchange);
         let (Some(tools), Some(running)) = (&self.tools, self.running.get_mut(&exchange)) else {
             return false;
         };
-        let said = running.decoder.end_message();
-        running.take_said(&said);
         if !running.decoder.is_finished() || running.decoder.has_calls() {
             return false;
         }
@@ -272,7 +275,7 @@ impl EngineThread {
         // What tools gave is in the reply by now.
         running.repair = None;
         reply.began.get_or_insert_with(Instant::now);
-        reply.phase = ReplyPhase::Working(CallsInProgress {
+        reply.working = Some(CallsInProgress {
             text,
             queue: calls.into(),
             results: Vec::new(),
@@ -286,7 +289,7 @@ impl EngineThread {
     }
 
     /// Whether the sandbox was tested of late; if it wasn't, the test begins, and the calls that wait are made after it.
-    fn is_tested(&mut self) -> bool {
+    pub(super) fn is_tested(&mut self) -> bool {
         let now = self.wiring.clock.now();
         let Some(tools) = &mut self.tools else {
             return false;
@@ -336,12 +339,13 @@ impl EngineThread {
         self.tell_mode();
         // Where the worker has something to do already, its answer goes on: a test that is made again may overtake nothing.
         let waiting = self.running.iter_mut().filter_map(|(exchange, running)| {
-            let waits_for_worker = running.tools.as_mut()?.waits_for_worker();
+            let waits_for_worker = running.tools.as_ref()?.waits_for_worker();
             (!waits_for_worker).then_some(*exchange)
         });
         for exchange in waiting.collect::<Vec<_>>() {
             self.make_waiting_calls(exchange);
         }
+        self.begin_check();
     }
 
     /// Tells the network loop what tslp is able to do.
@@ -372,13 +376,14 @@ impl EngineThread {
         self.running.get_mut(&exchange)?.tools.as_deref_mut()
     }
 
+    fn working(&mut self, exchange: ExchangeId) -> Option<&mut CallsInProgress> {
+        self.tool_reply(exchange)?.working.as_mut()
+    }
+
     /// Makes calls until one has to be waited for, or none is left.
     fn make_waiting_calls(&mut self, exchange: ExchangeId) {
         loop {
-            let Some(working) = self
-                .tool_reply(exchange)
-                .and_then(ToolReply::calls_in_progress)
-            else {
+            let Some(working) = self.working(exchange) else {
                 return;
             };
             let Some(call) = working.queue.pop_front() else {
@@ -387,7 +392,7 @@ impl EngineThread {
             self.make_call(exchange, call);
             if self
                 .tool_reply(exchange)
-                .is_none_or(ToolReply::waits_for_worker)
+                .is_none_or(|reply| reply.waits_for_worker())
             {
                 return;
             }
@@ -428,7 +433,7 @@ impl EngineThread {
         let paths = paths_of(&commands, &tools.config.scope.tool_jail(), &rules.profile);
         let look = ToolJob::LookAt { exchange, paths };
         let jobs = tools.jobs.as_ref();
-        match reply.calls_in_progress() {
+        match &mut reply.working {
             Some(working) if jobs.is_some_and(|jobs| jobs.send(look).is_ok()) => {
                 working.asked = Some(CallUnderReview { line, commands });
             }
@@ -439,10 +444,7 @@ impl EngineThread {
 
     /// The worker has looked where a call's paths lead.
     pub(super) fn links_seen(&mut self, exchange: ExchangeId, links: Vec<LinkSeen>) {
-        let working = self
-            .tool_reply(exchange)
-            .and_then(ToolReply::calls_in_progress);
-        let asked = working.and_then(|working| working.asked.take());
+        let asked = self.working(exchange).and_then(|it| it.asked.take());
         let Some(CallUnderReview { line, commands }) = asked else {
             // The reply is over: its client is gone.
             return;
@@ -519,7 +521,7 @@ impl EngineThread {
         let (plan, (reader, writer)) = match planned.and_then(|plan| Ok((plan, piped?))) {
             Ok(both) => both,
             Err(why) => {
-                if let Some(working) = reply.calls_in_progress() {
+                if let Some(working) = &mut reply.working {
                     working.under_way = Some(under_way(None));
                 }
                 return self.tool_ended(exchange, call, RunOutcome::not_started(why));
@@ -531,7 +533,7 @@ impl EngineThread {
             output_bytes_kept: tools.config.tools.output_bytes,
             ..plan.limits
         };
-        if let Some(working) = reply.calls_in_progress() {
+        if let Some(working) = &mut reply.working {
             working.under_way = Some(under_way(Some(writer)));
         }
         let run = ToolRun {
@@ -555,12 +557,7 @@ impl EngineThread {
         let output = redact::without_credentials(&raw);
         let ran = ToolRan {
             call,
-            outcome: match outcome.ended.clone() {
-                ToolOutcome::NotStarted(why) => {
-                    ToolOutcome::NotStarted(redact::without_credentials(&why).into_owned())
-                }
-                ended => ended,
-            },
+            outcome: recorded_outcome(&outcome.ended),
             output: None,
             redacted: *output != *raw,
             bytes: outcome.output.bytes,
@@ -572,10 +569,7 @@ impl EngineThread {
         // Recorded before the reply is looked up: whatever ran is on record, even if the reply is gone.
         let batch = self.engine.tool_ran(at, ran, &output);
         self.commit_batch(batch);
-        let Some(working) = self
-            .tool_reply(exchange)
-            .and_then(ToolReply::calls_in_progress)
-        else {
+        let Some(working) = self.working(exchange) else {
             // The reply is over: its client is gone.
             return;
         };
@@ -601,11 +595,7 @@ impl EngineThread {
             return;
         };
         let fence = result.result_fence(&running.reply.text);
-        if let Some(working) = running
-            .tools
-            .as_mut()
-            .and_then(|reply| reply.calls_in_progress())
-        {
+        if let Some(working) = self.working(exchange) {
             working.results.push(result);
         }
         self.say_for_model(exchange, fence);
@@ -628,8 +618,7 @@ impl EngineThread {
         let Some(reply) = &mut running.tools else {
             return;
         };
-        let phase = std::mem::replace(&mut reply.phase, ReplyPhase::Speaking);
-        let ReplyPhase::Working(working) = phase else {
+        let Some(working) = reply.working.take() else {
             return;
         };
         assert!(
@@ -687,86 +676,99 @@ impl EngineThread {
         if !self.tools.as_deref().is_some_and(wants) {
             return;
         }
-        for call in calls.iter().take(JUDGED_CALLS_MAX) {
+        for call in calls.iter().take(JUDGED_CALLS_MAX as usize) {
             if let Some(arguments) = self.engine.text(call.arguments) {
                 self.judge_client_call(episode, &call.name, &arguments);
             }
         }
     }
 
-    /// Judges the calls of the client's own tools in a reply that is over. In the place of each that is denied the client gets a
-    /// text that says so.
+    /// Judges a call of the client's own tools that is complete, where they wait for that.
+    pub(super) fn judge_complete_call(
+        &mut self,
+        exchange: ExchangeId,
+        number: usize,
+        call: &ToolCall,
+    ) {
+        if let Some(running) = self.running.get_mut(&exchange) {
+            match &running.lost_calls {
+                // It comes in the place of calls in a text: those are judged once all of it is known.
+                Some(lost) if lost.is_second() => return,
+                _ => running.forget_lost_calls(),
+            }
+        }
+        let instead = self.text_instead_of(exchange, call);
+        if let Some(running) = self.running.get_mut(&exchange)
+            && instead.is_none()
+        {
+            running.calls_passed.push(number);
+        }
+        self.wiring.to_loop.send(ToLoop::CallJudged {
+            exchange,
+            number,
+            instead,
+        });
+    }
+
+    /// The text that the client gets in the place of a call, if that is denied.
+    pub(super) fn text_instead_of(
+        &mut self,
+        exchange: ExchangeId,
+        call: &ToolCall,
+    ) -> Option<String> {
+        if !self.holds_client_calls() {
+            return None;
+        }
+        let episode = self.running.get(&exchange)?.episode;
+        let why = match self.engine.tool_call_count(episode) >= JUDGED_CALLS_MAX {
+            true => format!("one of more than {JUDGED_CALLS_MAX} calls of a reply"),
+            false => self.judge_client_call(episode, &call.name, &call.arguments)?,
+        };
+        let why = delimiter::defused(&why);
+        let text = format!(
+            "The Guardian kept back {why}. It was not run: find a way inside of the workspace, or ask the user to do it.\n"
+        );
+        let running = self.running.get_mut(&exchange)?;
+        let reply = &mut running.reply;
+        // Blocks and items are texts of their own; in the other dialects the text goes on.
+        let text_goes_on = matches!(
+            running.decoder.dialect(),
+            Dialect::ChatCompletions | Dialect::OllamaChat
+        );
+        let text = match reply.tail.is_empty() && reply.text.is_empty() || !text_goes_on {
+            true => text,
+            false => format!("\n\n{text}"),
+        };
+        reply.tail.push_str(&text);
+        Some(text)
+    }
+
+    /// The response is over: calls that weren't judged don't reach the client. Whether any was kept back.
     fn keeps_calls_back(&mut self, exchange: ExchangeId, ending: ResponseEnd) -> bool {
         let is_wanted = self.holds_client_calls();
+        let is_complete = matches!(ending, ResponseEnd::Complete { status: 200..=299 });
+        if is_wanted && is_complete {
+            self.read_to_the_end(exchange);
+        }
         let running = self.running.get_mut(&exchange);
         let Some(running) = running.filter(|it| is_wanted && it.rounds != RoundsAllowed::One)
         else {
             return false;
         };
-        let all_for = |why: &str| DeniedCalls(vec![(ALL_CALLS, why.to_owned())]);
-        if !matches!(ending, ResponseEnd::Complete { status: 200..=299 }) {
-            // What wasn't judged didn't reach the client.
-            running.decoder.drop_calls(&all_for(""));
-            return false;
-        }
-        let said = running.decoder.end_message();
-        running.take_said(&said);
-        if running.decoder.is_given_up() {
+        let calls = running.decoder.tool_calls().len();
+        running.decoder.keep_calls(&running.calls_passed);
+        let is_unreadable = is_complete && running.decoder.is_given_up();
+        if is_unreadable {
             let why = "The Guardian kept the reply's calls of tools back: they can't be read.\n";
-            let denied = all_for(why);
-            let message = ToLoop::KeepCallsBack { exchange, denied };
-            self.wiring.to_loop.send(message);
-            return true;
+            self.wiring.to_loop.send(ToLoop::CallJudged {
+                exchange,
+                number: ALL_CALLS,
+                instead: Some(why.to_owned()),
+            });
         }
-        let calls = running.decoder.tool_calls().to_vec();
-        let numbers = running.decoder.call_numbers().to_vec();
-        let denied = self.denied_calls(exchange, &calls, &numbers);
-        let running = self.running.get_mut(&exchange);
-        let Some(running) = running.filter(|_| !denied.0.is_empty()) else {
-            return false;
-        };
-        running.decoder.drop_calls(&denied);
-        running.reply.tail.push_str(&denied.joined_text());
-        let message = ToLoop::KeepCallsBack { exchange, denied };
-        self.wiring.to_loop.send(message);
-        true
-    }
-
-    /// The calls that the Guardian denies, by their numbers, each with a text that says so.
-    pub(super) fn denied_calls(
-        &mut self,
-        exchange: ExchangeId,
-        calls: &[ToolCall],
-        numbers: &[usize],
-    ) -> DeniedCalls {
-        let mut denied = DeniedCalls::default();
-        let Some(running) = self.running.get(&exchange) else {
-            return denied;
-        };
-        let episode = running.episode;
-        // Blocks and items are texts of their own; in a chat completion the text goes on.
-        let is_first = running.reply.tail.is_empty() && running.reply.text.is_empty();
-        let mut gap = match running.decoder.dialect() {
-            Dialect::ChatCompletions if !is_first => "\n\n",
-            _ => "",
-        };
-        for (at, (number, call)) in numbers.iter().zip(calls).enumerate() {
-            let why = match at < JUDGED_CALLS_MAX {
-                true => self.judge_client_call(episode, &call.name, &call.arguments),
-                false => Some(format!(
-                    "one of more than {JUDGED_CALLS_MAX} calls of a reply"
-                )),
-            };
-            if let Some(why) = why {
-                let why = delimiter::defused(&why).into_owned();
-                let text = format!(
-                    "{gap}The Guardian kept back {why}. It was not run: find a way inside of the workspace, or ask the user to do it.\n"
-                );
-                denied.0.push((*number, text));
-                gap = "";
-            }
-        }
-        denied
+        let running = self.running.get(&exchange);
+        let left = running.map_or(0, |running| running.decoder.tool_calls().len());
+        is_unreadable || left < calls
     }
 
     /// Records a verdict on a call of one of the client's own tools; if it is denied, what is, and why.
@@ -871,10 +873,8 @@ impl EngineThread {
     /// Ends every tool that runs.
     pub(super) fn stop_tools(&mut self) {
         for running in self.running.values_mut() {
-            let working = running
-                .tools
-                .as_mut()
-                .and_then(|reply| reply.calls_in_progress());
+            let reply = running.tools.as_deref_mut();
+            let working = reply.and_then(|reply| reply.working.as_mut());
             if let Some(under_way) = working.and_then(|working| working.under_way.as_mut()) {
                 under_way.stop = None;
             }
@@ -944,11 +944,6 @@ fn mode_of_test(tested: Option<&Result<(), String>>, is_policy_invalid: bool) ->
 
 /// The paths that a line's commands name.
 fn paths_of(commands: &[SimpleCommand], jail: &Jail, profile: &ToolProfile) -> BTreeSet<String> {
-    let named = RefCell::new(BTreeSet::new());
-    let leads_to = |path: &str| {
-        named.borrow_mut().insert(path.to_owned());
-        None
-    };
     let context = LineContext {
         profile,
         mode: Mode::Ready,
@@ -956,10 +951,10 @@ fn paths_of(commands: &[SimpleCommand], jail: &Jail, profile: &ToolProfile) -> B
         grants: &[],
         builds: 0,
         jail,
-        leads_to: &leads_to,
+        leads_to: &|_| None,
     };
-    let _ = judge_line(commands.to_vec(), &context);
-    named.into_inner()
+    let judged = judge_line(commands.to_vec(), &context).commands.into_iter();
+    judged.flat_map(|command| command.targets).collect()
 }
 
 /// The part of a command line that people are shown, between backticks.
@@ -982,6 +977,16 @@ fn denial_text(judged: &ActionJudged) -> String {
     why.join("; ")
 }
 
-fn whole_millis(time: std::time::Duration) -> u64 {
+/// A run's end, as it is recorded.
+pub(super) fn recorded_outcome(ended: &ToolOutcome) -> ToolOutcome {
+    match ended.clone() {
+        ToolOutcome::NotStarted(why) => {
+            ToolOutcome::NotStarted(redact::without_credentials(&why).into_owned())
+        }
+        other => other,
+    }
+}
+
+pub(super) fn whole_millis(time: std::time::Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

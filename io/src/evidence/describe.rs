@@ -74,9 +74,16 @@ pub fn sentence(event: &Event) -> String {
             Some(cut) => format!("the conversation begins anew with message {}", cut.position),
         },
         Event::RecordChanged(event) => match event.statement.as_str() {
-            "" => format!("#{} kept no longer", event.key),
-            statement => format!("{} #{}: {statement}", event.kind, event.key),
+            "" => format!("#{} {} ({})", event.key, event.standing, event.cause),
+            statement => {
+                let (kind, key, cause) = (event.kind, &event.key, event.cause);
+                format!("{kind} #{key} {} ({cause}): {statement}", event.standing)
+            }
         },
+        Event::CheckRan(event) => format!(
+            "`{}`: {}, {} ms",
+            event.command, event.outcome, event.duration_ms
+        ),
         Event::DraftRefused(event) => {
             let faults = event.refused.iter();
             let faults = faults.map(|it| format!("{} ({})", it.entity, it.reason));

@@ -56,9 +56,13 @@ impl MainLoop {
                     main_loop.say_for_model(client, &text)
                 });
             }
-            ToLoop::KeepCallsBack { exchange, denied } => {
+            ToLoop::CallJudged {
+                exchange,
+                number,
+                instead,
+            } => {
                 self.with_exchange(exchange, |main_loop, _, client| {
-                    main_loop.keep_calls_back(client, &denied)
+                    main_loop.call_judged(client, number, instead)
                 });
             }
             ToLoop::DeliverCalls { exchange, calls } => {

@@ -265,6 +265,7 @@ impl MainLoop {
         };
         let mut passed = Cow::Borrowed(data);
         let mut goes_its_way = false;
+        let mut complete = Vec::new();
         if let Some(reply) = &mut call.chat {
             reply.copied_bytes.extend_from_slice(data);
             let at = *reply.handover_at.get_or_insert(self.now + HANDOVER);
@@ -301,6 +302,9 @@ impl MainLoop {
                     && continued.waiting.is_none()
                     && continued.rounds.has_calls();
                 goes_its_way = is_clean || continued.is_too_long();
+                if reply.allowed != RoundsAllowed::One {
+                    complete = continued.rounds.complete_calls(false);
+                }
             }
             // A piece that the client may act on goes to the engine at once, since the client's own copy waits for its look.
             if may_be_acted_on || reply.copied_bytes.len() >= SIDE_BYTES {
@@ -313,6 +317,7 @@ impl MainLoop {
             }
         }
         write_body(out, call.downstream, &passed);
+        self.ask_about_calls(id, call, complete, false);
         if goes_its_way {
             return self.pass_on_as_it_came(client);
         }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use tslp_wire::chat::held_calls::DeniedCalls;
-use tslp_wire::chat::rounds::{DeliveredCalls, ResponseForm, ResponseRounds};
+use tslp_core::message::ToolCall;
+use tslp_wire::chat::rounds::{DeliveredCalls, ResponseForm};
 use tslp_wire::chat::stream_progress::{StreamProgress, StreamStage};
 use tslp_wire::http::error::Refusal;
 use tslp_wire::http::head::{self, ContentCoding, LAST_CHUNK, RequestFraming, ResponseFraming};
@@ -17,7 +17,7 @@ use super::client::{
     Upload, UpstreamCall,
 };
 use super::upstreams::LinkUse;
-use crate::channel::{ModelRequest, ResponseEnd, RoundsAllowed, ToEngine};
+use crate::channel::{ExchangeId, Handover, ModelRequest, ResponseEnd, RoundsAllowed, ToEngine};
 use crate::upstream::connection::{ReceivedSoFar, RequestBytes, ResponseReader};
 
 /// Bytes of the response's body.
@@ -53,38 +53,88 @@ impl MainLoop {
         let Some((id, call, _)) = client.call_parts() else {
             return;
         };
-        let Some(continued) = call.rounds_state() else {
+        let Some(reply) = &mut call.chat else {
+            return;
+        };
+        let Some(continued) = &mut reply.continued else {
             return;
         };
         let (status, upstream) = (continued.status, continued.upstream);
+        let complete = match reply.allowed {
+            RoundsAllowed::One => Vec::new(),
+            _ => continued.rounds.complete_calls(true),
+        };
+        self.ask_about_calls(id, call, complete, true);
         self.end_reply(id, call, ResponseEnd::Complete { status });
         let idle = is_clean && upstream == Persistence::KeepAlive && call.request.rest_len() == 0;
         self.leave_link(call, if idle { LinkUse::Keep } else { LinkUse::Close });
         client.moves += 1;
     }
 
-    /// Says something in the model's place.
-    pub(super) fn say_for_model(&mut self, client: &mut Client, text: &str) {
-        Self::change_rounds(client, |rounds| rounds.say_for_model(text));
+    /// Has the engine judge calls of the client's own tools, once it has read what came with them.
+    pub(super) fn ask_about_calls(
+        &mut self,
+        exchange: ExchangeId,
+        call: &mut UpstreamCall,
+        complete: Vec<(usize, ToolCall)>,
+        is_over: bool,
+    ) {
+        if let Some(reply) = call.chat.as_mut().filter(|_| !complete.is_empty()) {
+            self.engine.send(ToEngine::ReplyBytes {
+                exchange,
+                bytes: std::mem::take(&mut reply.copied_bytes),
+                handover: Handover::Enough,
+            });
+        }
+        for (number, call) in complete {
+            self.engine.send(ToEngine::CallComplete {
+                exchange,
+                number,
+                call,
+                is_over,
+            });
+        }
     }
 
-    /// Says something in the place of calls of the client's own tools.
-    pub(super) fn keep_calls_back(&mut self, client: &mut Client, denied: &DeniedCalls) {
-        Self::change_rounds(client, |rounds| rounds.keep_calls_back(denied));
+    /// Says something in the model's place.
+    pub(super) fn say_for_model(&mut self, client: &mut Client, text: &str) {
+        Self::change_rounds(client, |continued| {
+            let waited = continued.release();
+            [waited, continued.rounds.say_for_model(text)].concat()
+        });
+    }
+
+    /// Lets a call of the client's own tools go, or says something in its place.
+    pub(super) fn call_judged(
+        &mut self,
+        client: &mut Client,
+        number: usize,
+        instead: Option<String>,
+    ) {
+        if let Some((_, call, out)) = client.call_parts()
+            && let Some(continued) = call.rounds_state()
+        {
+            let passed = continued.rounds.call_judged(number, instead);
+            let passed = continued.pass(passed);
+            write_body(out, call.downstream, &passed);
+            client.moves += 1;
+        }
     }
 
     /// The client gets calls in the place of the text that they were written as.
     pub(super) fn deliver_calls(&mut self, client: &mut Client, calls: &DeliveredCalls) {
-        Self::change_rounds(client, |rounds| rounds.deliver_calls(calls));
+        if let Some(continued) = client.call().and_then(UpstreamCall::rounds_state) {
+            continued.rounds.deliver_calls(calls);
+            client.moves += 1;
+        }
     }
 
     /// Passes on what a change of the rounds gives.
-    fn change_rounds(client: &mut Client, change: impl FnOnce(&mut ResponseRounds) -> Vec<u8>) {
+    fn change_rounds(client: &mut Client, change: impl FnOnce(&mut ContinuedResponse) -> Vec<u8>) {
         if let Some((_, call, out)) = client.call_parts()
             && let Some(continued) = call.rounds_state()
         {
-            let mut passed = continued.release();
-            passed.extend(change(&mut continued.rounds));
+            let passed = change(continued);
             write_body(out, call.downstream, &passed);
             client.moves += 1;
         }

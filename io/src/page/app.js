@@ -6,7 +6,7 @@ const main = document.getElementById('main');
 const status = document.getElementById('status');
 const TURNS = 200;
 const NEWEST = 20;
-const PAGE = 500;
+const PAGE = 100;
 const ROW = 26;
 
 const hour = 3600e3;
@@ -14,8 +14,13 @@ const link = (to, ...text) => h('a', { href: `#/${to}` }, ...text);
 const entityLink = name => h('a', { href: `#/entity/${encodeURIComponent(name)}`, class: 'mono' }, name);
 const words = turn => turn.words || (turn.episode_id ? '(no words)' : 'on the command line');
 const stateOf = (turn, state) => turn.artifact_states.filter(it => it.state === state);
-const refusedOf = turn => stateOf(turn, 'PROPOSED');
-const trueOf = turn => stateOf(turn, 'AUTHORITATIVE');
+// What became of a file as a whole follows from its definitions, if any is named.
+const definitions = list => {
+  const files = new Set(list.filter(it => it.entity?.includes('::')).map(it => it.entity.split('::')[0]));
+  return list.filter(it => !files.has(it.entity));
+};
+const refusedOf = turn => definitions(stateOf(turn, 'PROPOSED'));
+const trueOf = turn => definitions(stateOf(turn, 'AUTHORITATIVE'));
 const lostOf = it => it.missing_lines ? it.missing_lines.lines.length + it.missing_lines.more : 0;
 const shortReason = code => code.toLowerCase().replaceAll('_', ' ');
 
@@ -61,9 +66,13 @@ async function showNow() {
       disk.get(it.entity) === 'refused' ? h('strong', {}, ', and your file holds it') : '', '. ',
       link(`turn/${it.turn.episode_id}`, `See it next to the truth (turn ${it.turn.episode_id})`)));
   }
-  // A file differs as a whole where a definition of it does: that is said of the definition.
-  const said = new Set(over.stale.filter(it => it.entity.includes('::')).map(it => it.entity.split('::')[0]));
-  const others = over.stale.filter(it => it.disk !== 'refused' && !said.has(it.entity));
+  const stale = definitions(over.stale);
+  const told = new Set(refused.map(it => it.entity));
+  const holding = stale.filter(it => it.disk === 'refused');
+  for (const it of holding.filter(it => !told.has(it.entity)).slice(0, 12)) {
+    findings.push(finding('bad', entityLink(it.entity), ' was refused earlier, ', h('strong', {}, 'and your file holds that change'), '.'));
+  }
+  const others = stale.filter(it => it.disk !== 'refused');
   for (const it of others.slice(0, 12)) {
     findings.push(finding('warn', entityLink(it.entity), ' is STALE: your file holds something that nobody told the proxy of.'));
   }
@@ -72,11 +81,13 @@ async function showNow() {
   }
   const last = prompts[0];
   const facts = [
-    ['mode', health.mode, health.status === 'ok' ? '' : 'bad'],
+    ['mode', [health.mode, h('span', { class: 'soft note' }, MODES[health.mode] ?? '')], health.status === 'ok' ? '' : 'bad'],
     ['model server', over.upstream ?? 'the built-in demo', 'small'],
     ['last prompt', last?.price ? fullness(last) : '–', ''],
+    ['cost of the last hour', cost(lately), ''],
     ['refused in the last hour', refused.length, refused.length ? 'bad' : ''],
-    ['STALE', over.stale.length, over.stale.length ? 'bad' : 'good'],
+    ['refused code in your files', holding.length, holding.length ? 'bad' : 'good'],
+    ['changed by others', others.length, others.length ? 'bad' : 'good'],
   ];
   return [h('h2', {}, sentence),
     prompts.length === 0 ? welcome() : null,
@@ -86,6 +97,17 @@ async function showNow() {
     h('dl', { class: 'facts' }, facts.map(([name, value, kind]) => h('div', {}, h('dt', {}, name), h('dd', { class: kind }, value)))),
     prompts.length ? [h('h3', {}, 'The last prompts'), chart(prompts.slice(0, 60).reverse())] : null];
 }
+
+const cost = list => {
+  const [all, anew] = [tokensOf, anewOf].map(of => list.reduce((sum, turn) => sum + of(turn), 0));
+  const breaks = list.filter(turn => turn.cache_break).length;
+  return [count(all, 'token'), h('span', { class: 'soft note' }, `${anew.toLocaleString('en')} of them read anew; ${breaks ? `the cache broke ${count(breaks, 'time')}` : 'the cache held'}`)];
+};
+
+const MODES = {
+  BOOT: 'ready; no tool was needed yet', ATTEST: 'the sandbox for tools is being tested', READY: 'ready, tools too', NO_AI_PROVIDER: 'the model server can’t be reached',
+  SAFE_MODE: 'no tools run', OP_PRESERVE: 'after a breach, or with a damaged ledger: nothing is done',
+};
 
 // How full the model's window was, as far as the server says how much its models read at once.
 const fullness = turn => {
@@ -150,10 +172,12 @@ function passes(turn, text) {
   return text.toLowerCase().split(/\s+/).filter(Boolean).every(word => {
     if (word === 'refused') return refusedOf(turn).length > 0;
     if (word === 'true') return trueOf(turn).length > 0;
+    if (word === 'cache') return Boolean(turn.cache_break);
     if (word === 'withheld') return turn.withheld.length > 0;
     if (word === 'today') return turn.at.slice(0, 10) === new Date().toISOString().slice(0, 10);
-    const [, key, value] = word.match(/^(file|client|model|reason|session):(.*)$/) ?? [];
+    const [, key, value] = word.match(/^(turn|file|client|model|reason|session):(.*)$/) ?? [];
     if (key === 'file') return turn.entities.some(name => name.toLowerCase().includes(value));
+    if (key === 'turn') return String(turn.episode_id) === value;
     if (key === 'client') return (turn.client ?? '').toLowerCase().includes(value);
     if (key === 'model') return turn.model.toLowerCase().includes(value);
     if (key === 'session') return String(turn.session_id) === value;
@@ -196,7 +220,7 @@ async function showTurns() {
   } });
   draw();
   return [h('h2', {}, 'Turns'), h('div', { class: 'tools' }, h('label', {}, h('span', { class: 'soft' }, 'Filter '), field)),
-    h('p', { class: 'hint', id: 'filter-hint' }, '/ goes here · j and k go through the turns · words, refused, true, withheld, today, file:, client:, model:, reason:, session:'), list];
+    h('p', { class: 'hint', id: 'filter-hint' }, '/ goes here · j and k go through the turns · words, refused, true, withheld, cache, today, turn:, file:, client:, model:, reason:, session:'), list];
 }
 
 const textOf = (part, whole) => part?.text === null || part === undefined ? h('p', { class: 'soft' }, 'not on record')
@@ -206,7 +230,8 @@ function verdict(it, turn) {
   const isRefused = it.state === 'refused';
   const { body, lost } = it.proposed && it.truth ? sideBySide(it.truth.text, it.proposed.text, [
     isRefused || it.state === 'dropped' ? `What is true${it.truth_from ? ` (since turn ${it.truth_from})` : ''}` : 'What was true',
-    isRefused ? 'What the model proposed' : it.state === 'dropped' ? 'What was dropped' : 'What is true since']) : { lost: 0 };
+    isRefused ? 'What the model proposed' : it.state === 'dropped' ? 'What was dropped' : 'What is true since'],
+  [it.truth.colours, it.proposed.colours]) : { lost: 0 };
   const file = (it.entity ?? '').split('::')[0];
   const unmet = it.rules.filter(rule => !rule.met && rule.is_needed);
   const rule = rule => h('li', { class: rule.met ? '' : rule.is_needed ? 'unmet' : 'idle' },
@@ -228,8 +253,12 @@ function verdict(it, turn) {
 const saidList = (title, list) => list?.length ? [h('h3', {}, title), h('ul', { class: 'plain' }, list.map(it => h('li', {},
   it.entity ? [entityLink(it.entity), ' '] : null, h('span', { class: 'soft' }, it.meaning, it.tokens ? `, ${count(it.tokens, 'token')}` : ''))))] : null;
 
+// The turn in view, while its reply is still coming: it is drawn anew as well.
+let openTurn = null;
+
 async function showTurn(id) {
   const [turn, said] = await Promise.all([read(`/turn?episode=${id}`), listed(id)]);
+  openTurn = turn.outcome ? null : `turn/${id}`;
   const at = pick => () => read(`/turn?episode=${id}&whole=true`).then(whole => pick(whole).text);
   const order = { refused: 0, dropped: 1, removed: 2, true: 3 };
   const judged = [...turn.versions].sort((a, b) => order[a.state] - order[b.state]);
@@ -344,13 +373,19 @@ async function showTruth(selected) {
     list.setAttribute('aria-activedescendant', cursor >= 0 ? `row-${cursor}` : '');
     said.textContent = tree.rows.length ? `${tree.rows.length.toLocaleString('en')}${tree.next ? '+' : ''} rows` : '';
   };
+  // A page of the server may hold few rows, or none, where few names are like the filter: more are asked for until the window is full.
   const fill = async () => {
-    await moreRows();
+    const run = tree.run;
+    do {
+      await moreRows();
+      if (run !== tree.run) return;
+      if (tree.rows.length) draw();
+      else if (tree.next) said.textContent = 'searching…';
+    } while (tree.next && !tree.isReading && (tree.rows.length - 100) * ROW < list.scrollTop + list.clientHeight);
     if (!tree.rows.length) {
+      said.textContent = '';
       space.replaceChildren(h('p', { class: 'empty' }, tree.filter ? 'Nothing true is named so.' : 'Nothing is true yet: paste code with its path into a prompt, and it will be.'));
-      return;
     }
-    draw();
   };
   list.addEventListener('scroll', () => {
     draw();
@@ -391,45 +426,71 @@ async function showEntity(name) {
   const it = await read(`/entity?name=${encodeURIComponent(name)}`);
   const now = it.now;
   const file = name.split('::')[0];
-  const code = it.code?.map(([, text]) => text).join('') ?? '';
+  const [code, onDisk] = [it.code, it.on_disk].map(pieces => pieces?.map(([, text]) => text).join('') ?? '');
+  const runs = pieces => pieces.map(([kind, text]) => [kind, text.length]);
+  const wasTrue = now ? 'What is true' : `What was true last${it.episode ? ` (since turn ${it.episode})` : ''}`;
   const coloured = () => h('pre', { class: 'code', tabindex: 0, 'aria-label': 'Code' }, it.code.map(([kind, text]) => kind ? h('span', { class: kind }, text) : text));
   return [h('h3', { class: 'mono' }, it.entity),
     h('p', {}, now ? [chip('good', 'true'), chip('', `from the ${now.origin}`), it.episode ? [link(`turn/${it.episode}`, `turn ${it.episode}`), ' '] : null, h('span', { class: 'soft' }, `since ${now.last_updated.slice(0, 19).replace('T', ' ')} `)]
       : chip('warn', it.tombstoned ? 'removed a short while ago' : 'nothing is true of it now'),
     now?.stale ? chip('bad', `STALE: your file holds ${now.disk === 'refused' ? 'the refused change' : 'something else'}`) : now ? chip('', `on disk: ${now.disk.replaceAll('_', ' ')}`) : null),
     now?.stale ? [copyable(`tslp accept ${quoted(file)}`), copyable(`tslp undo ${quoted(file)}`)] : null,
-    it.on_disk !== null && code ? sideBySide(code, it.on_disk, ['What is true', 'What your file holds']).body : null,
-    it.code ? (code.length > 65536 ? long(code) : coloured()) : null,
+    timeline(it.story.filter(event => event.state)),
+    it.on_disk && code ? sideBySide(code, onDisk, [wasTrue, onDisk ? 'What your file holds' : 'Your file holds nothing of it'], [runs(it.code), runs(it.on_disk)]).body
+      : !now && code ? h('p', { class: 'soft' }, `${wasTrue}; your file still holds it:`) : null,
+    it.code && !it.on_disk ? (code.length > 65536 ? long(code) : coloured()) : null,
+    it.code && it.on_disk ? h('details', {}, h('summary', {}, `${wasTrue}, all of it`), code.length > 65536 ? long(code) : coloured()) : null,
     h('h3', {}, 'Story'), story(it.story.filter(event => !/^(artifact_|notice_)/.test(event.kind))),
     h('details', {}, h('summary', {}, `All ${it.story.length} events`), story(it.story))];
 }
 
+// Each version and each attempt that was refused, through time.
+function timeline(events) {
+  if (!events.length) return null;
+  let versions = 0;
+  const point = event => {
+    if (event.state === 'true') versions++;
+    const what = event.state === 'true' ? `version ${versions}` : event.state;
+    const text = [h('strong', {}, what), h('span', { class: 'soft' }, event.episode ? ` turn ${event.episode}` : ' command line'), h('time', { class: 'soft', datetime: event.at }, event.at.slice(0, 16).replace('T', ' '))];
+    return h('li', { class: event.state, title: event.text }, event.episode ? link(`turn/${event.episode}`, text) : h('span', {}, text));
+  };
+  return [h('h3', {}, 'Versions and attempts'),
+    h('div', { class: 'card scroll', tabindex: 0, role: 'region', 'aria-label': 'Versions and attempts, the oldest first' }, h('ol', { class: 'timeline' }, events.map(point).slice(-60)))];
+}
+
 const story = events => h('ol', { class: 'story' }, events.slice(-200).reverse().map(event => h('li', {
-  class: event.kind === 'promotion_refused' ? 'refused' : /→ AUTHORITATIVE/.test(event.text) ? 'promoted' : '' },
+  class: event.state },
 h('span', { class: 'soft' }, `${event.at.slice(0, 19).replace('T', ' ')} `), event.episode ? [link(`turn/${event.episode}`, `turn ${event.episode}`), ' '] : null, event.text)));
 
 // ---- Memory, scope, guard
 
 function table(title, rows, empty) {
   if (!rows?.length) return [h('h3', {}, title), h('p', { class: 'soft' }, empty)];
-  const columns = Object.keys(rows[0]);
+  const columns = Object.keys(rows[0]).filter(name => rows[0][name] !== undefined);
   return [h('h3', {}, title), h('div', { class: 'card scroll', tabindex: 0, role: 'region', 'aria-label': title }, h('table', {}, h('thead', {}, h('tr', {}, columns.map(name => h('th', { scope: 'col' }, name.replaceAll('_', ' '))))),
-    h('tbody', {}, rows.map(row => h('tr', {}, columns.map(name => h('td', {}, typeof row[name] === 'object' ? JSON.stringify(row[name]) : row[name])))))))];
+    h('tbody', {}, rows.map(row => h('tr', {}, columns.map(name => h('td', {}, row[name])))))))];
 }
 
 async function showSystems() {
   const over = await read('/overview');
-  // What the proxy says and no view shows yet has its place here, too.
-  const shown = new Set(['status', 'scope', 'usage', 'grants', 'calls', 'sessions', 'rules', 'stale']);
-  const others = Object.entries(over).filter(([name, value]) => !shown.has(name) && Array.isArray(value));
+  const now = new Date().toISOString();
+  const holds = grant => grant.revoked ? chip('', 'taken back') : grant.until > now ? chip('good', 'holds') : chip('', 'over');
+  const grants = over.grants.map(grant => ({ ...grant, until: grant.until.slice(0, 16).replace('T', ' '), revoked: undefined, now: holds(grant) }));
+  const calls = over.calls.map(call => ({ turn: call.episode ? link(`turn/${call.episode}`, `turn ${call.episode}`) : '–', call: call.text, asked: call.door,
+    decision: chip(!call.decision ? 'warn' : call.decision === 'DENY' ? 'bad' : 'good', call.decision ?? 'held, not judged yet') }));
+  const records = over.records.map(record => ({ name: `#${record.key}`, kind: record.kind, statement: record.statement,
+    proof: record.path ? [h('code', {}, record.quotation), ' in ', entityLink(record.path)] : 'your word',
+    now: record.grounded ? chip('good', 'told') : chip('warn', 'not told: its code isn’t true now') }));
+  const halts = over.sessions.filter(it => it.halt).map(it => ({ whose: it.session === 0 ? 'all conversations' : `session ${it.session}`, why: shortReason(it.halt) }));
   return [h('h2', {}, 'Memory, scope, guard'),
     h('h3', {}, 'The work under way'), over.status.length ? h('div', { class: 'card' }, h('pre', {}, over.status.join('\n'))) : h('p', { class: 'soft' }, 'No work is on record yet.'), copyable('tslp status'),
-    over.recovery ? [h('h3', {}, 'A new conversation is told'), h('div', { class: 'card' }, h('pre', {}, over.recovery))] : null,
+    h('h3', {}, 'A new conversation is told'), over.recovery ? h('div', { class: 'card' }, h('pre', {}, over.recovery)) : h('p', { class: 'soft' }, 'Nothing: no work is unfinished, and there is no goal.'), copyable('tslp goal TEXT'),
+    table('Records', records, 'Nothing is noted. A note is told to prompts as long as the code that it quotes is true.'), copyable('tslp note fact \'#NAME: STATEMENT\''),
     table('Scope: files that models don’t see, or alone see', over.scope, 'Models may see every file.'), copyable('tslp off PATTERN'), copyable('tslp lock PATTERN'),
-    table('Usage and budgets', over.usage, 'Nothing was used yet.'),
-    table('Grants', over.grants, 'No tool has a grant.'), table('Calls', over.calls, 'No tool was called.'), table('Sessions that are halted or counted', over.sessions, 'None is halted.'),
-    others.map(([name, rows]) => table(name.replaceAll('_', ' '), rows, 'none')),
-    table('Rules in force', over.rules, 'None is on record yet.')];
+    table('Budgets', over.budgets, 'No budget is set (`budget.conversation`, `budget.day`).'), over.budgets.length ? copyable('tslp resume') : null,
+    table('Grants', grants, 'No tool has a grant.'), copyable('tslp allow BUILD_EXEC for 15m'),
+    table('Calls, the latest first', calls, 'No tool was called.'), table('Halts', halts, 'Nothing is halted.'), copyable(halts.length ? 'tslp resume' : 'tslp stop'),
+    table('Usage', over.usage, 'Nothing was used yet.'), table('Rules in force', over.rules, 'None is on record yet.')];
 }
 
 // ---- Which view
@@ -503,7 +564,8 @@ let isDrawing = false;
 
 // What somebody reads or unfolds stays as it is; lists are drawn anew. A reply that is still coming is many commits.
 async function catchUp() {
-  if (isDrawing || drawn === head || !/^(now|turns|systems)$/.test(main.dataset.view)) return;
+  const isLive = /^(now|turns|systems)$/.test(main.dataset.view) || openTurn === main.dataset.view;
+  if (isDrawing || drawn === head || !isLive) return;
   isDrawing = true;
   drawn = head;
   await draw(true);

@@ -166,20 +166,40 @@ function aligned(pairs) {
 
 const CONTEXT = 3;
 
-// `left` is what is true, `right` what was proposed.
-export function sideBySide(left, right, heads) {
+// A text's lines, each as pieces with their colours: runs of so many characters.
+function colouredLines(lines, runs) {
+  let run = 0;
+  let left = runs[0]?.[1] ?? Infinity;
+  return lines.map(line => {
+    const pieces = [];
+    for (let at = 0; at < line.length + 1;) {
+      while (left === 0 && run < runs.length) left = runs[++run]?.[1] ?? Infinity;
+      const length = Math.min(left, line.length + 1 - at);
+      // The line's end belongs to a run as well.
+      const text = line.slice(at, at + length);
+      if (text) pieces.push(runs[run]?.[0] ? h('span', { class: runs[run][0] }, text) : text);
+      at += length;
+      left -= length;
+    }
+    return pieces;
+  });
+}
+
+// `left` is what is true, `right` what was proposed; `colours` are the runs of both.
+export function sideBySide(left, right, heads, colours = []) {
   const [a, b] = [left, right].map(text => (text ?? '').replace(/\n$/, '').split('\n'));
+  const [ofA, ofB] = [a, b].map((lines, n) => colours[n] ? colouredLines(lines, colours[n]) : []);
   const rows = aligned(compare(a, b));
   const near = rows.map((_, at) => rows.slice(Math.max(0, at - CONTEXT), at + CONTEXT + 1).some(row => !row[2]));
-  const side = (lines, at, kind, word) => {
+  const side = (lines, coloured, at, kind, word) => {
     if (at === null) return h('div', { class: 'side gap' }, h('span', { class: 'no' }), h('span', { class: 'text' }));
     const line = lines[at];
     const shown = line.length > LINE_MAX ? `${line.slice(0, LINE_MAX)} …` : line;
     return h('div', { class: `side ${kind}`, 'aria-label': kind === 'same' ? null : `${word}: ${shown}`, role: kind === 'same' ? null : 'group' },
-      h('span', { class: 'no' }, at + 1), h('span', { class: 'text' }, shown || ' '));
+      h('span', { class: 'no' }, at + 1), h('span', { class: 'text' }, shown === line && coloured[at]?.length ? coloured[at] : shown || ' '));
   };
   const body = h('div', { class: 'diff' }, h('div', { class: 'heads' }, heads.map(head => h('div', {}, head))));
-  const draw = ([i, j, same]) => h('div', { class: 'row' }, side(a, i, same ? 'same' : 'lost', 'lost line'), side(b, j, same ? 'same' : 'new', 'new line'));
+  const draw = ([i, j, same]) => h('div', { class: 'row' }, side(a, ofA, i, same ? 'same' : 'lost', 'lost line'), side(b, ofB, j, same ? 'same' : 'new', 'new line'));
   for (let at = 0; at < rows.length;) {
     if (near[at] || rows.length < 60) {
       body.append(draw(rows[at++]));

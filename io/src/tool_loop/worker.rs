@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::io::{self, PipeReader};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, unbounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use tslp_core::event::{CallId, LinkSeen};
-use tslp_core::ids::Seq;
+use tslp_core::ids::{EpisodeId, Seq};
 use tslp_store::ledger::DurableHead;
 use tslp_tools::guardian::beyond_links;
 use tslp_tools::sandbox::{RunOutcome, Sandbox, SandboxPlan};
@@ -29,6 +31,41 @@ pub enum ToolJob {
     },
     /// Runs a tool.
     Run(Box<ToolRun>),
+    /// Runs the user's check.
+    Check(Box<CheckRun>),
+}
+
+/// A run of the user's check.
+#[derive(Debug)]
+pub struct CheckRun {
+    /// The episode that ends the turn.
+    pub episode: EpisodeId,
+    /// The plan.
+    pub plan: SandboxPlan,
+    /// The run ends when the other end is closed.
+    pub stop: PipeReader,
+    /// Disconnected when the check is called off.
+    pub called_off: Receiver<()>,
+    /// Files with code that the reply changed: where no client wrote it yet, it is waited for.
+    pub unsaved: Vec<(PathBuf, String)>,
+}
+
+/// How often files are looked at for a change that is about to be saved, and how long between two looks.
+const LOOKS: usize = 50;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
+
+impl CheckRun {
+    /// Whether the files hold the change, now or soon.
+    fn is_saved(&self) -> bool {
+        let holds = |(file, code): &(PathBuf, String)| {
+            let text = std::fs::read_to_string(file);
+            text.is_ok_and(|text| text.contains(code.trim_end()))
+        };
+        (0..LOOKS).any(|_| {
+            let waited = || self.called_off.recv_timeout(BETWEEN_LOOKS);
+            self.unsaved.iter().all(holds) || waited() == Err(RecvTimeoutError::Disconnected)
+        })
+    }
 }
 
 /// A tool to be run.
@@ -92,6 +129,14 @@ fn work_off_jobs(
                     Ok(_) => or_defect(|| sandbox.run_until(&run.plan, &run.stop))
                         .unwrap_or_else(RunOutcome::not_started),
                     Err(stopped) => RunOutcome::not_started(stopped.0),
+                }),
+            },
+            ToolJob::Check(check) => ToEngine::CheckEnded {
+                episode: check.episode,
+                outcome: Box::new(match check.is_saved() {
+                    true => or_defect(|| sandbox.run_until(&check.plan, &check.stop))
+                        .unwrap_or_else(RunOutcome::not_started),
+                    false => RunOutcome::not_started("the change isn't in its files"),
                 }),
             },
         };

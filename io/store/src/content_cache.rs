@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use tslp_core::event::{Event, RecordChanged};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 use tslp_core::recent_map::RecentMap;
@@ -16,6 +17,9 @@ use crate::ledger::{LedgerError, LedgerReader};
 
 /// Bytes of content in one generation of the cache; there are two, the one being filled and the one before.
 const GENERATION_BYTES_MAX: usize = 2 << 20;
+
+/// Bytes of records in one generation: many times what one prompt is shown.
+const RECORDS_BYTES_MAX: usize = 256 << 10;
 
 /// Locations in one generation, of 100 bytes each. A client sends its whole history with each prompt, and each message is looked
 /// up: as many as one request may have, since a cyclic scan of one more than fits misses every time.
@@ -35,6 +39,7 @@ pub struct ContentCache {
     reader: LedgerReader,
     archives: ArchiveTrust,
     contents: RefCell<RecentMap<Seq, Arc<[u8]>>>,
+    records: RefCell<RecentMap<Seq, Arc<RecordChanged>>>,
     /// Rows of the Vault never change, so what was found stays found.
     locations: RefCell<RecentMap<ArtifactHash, VaultLocation>>,
 }
@@ -47,6 +52,7 @@ impl ContentCache {
             reader,
             archives,
             contents: RefCell::new(RecentMap::of_bytes(GENERATION_BYTES_MAX)),
+            records: RefCell::new(RecentMap::of_bytes(RECORDS_BYTES_MAX)),
             locations: RefCell::new(RecentMap::new(GENERATION_LOCATIONS)),
         }
     }
@@ -74,6 +80,22 @@ impl Store for ContentCache {
                 None
             }
         }
+    }
+
+    fn record(&self, seq: Seq) -> Option<Arc<RecordChanged>> {
+        let mut records = self.records.borrow_mut();
+        if let Some(record) = records.get(&seq) {
+            return Some(Arc::clone(record));
+        }
+        let Some(Event::RecordChanged(record)) = self.reader.event_at(seq).map(|it| it.event)
+        else {
+            tracing::error!(%seq, "a record can't be read from the ledger; it is not shown");
+            return None;
+        };
+        let size = record.statement.len() + record.path.len() + record.quotation.len();
+        let record = Arc::new(record);
+        records.insert(seq, Arc::clone(&record), size);
+        Some(record)
     }
 
     fn location(&self, artifact: ArtifactHash) -> Result<Option<VaultLocation>, Unreadable> {

@@ -73,6 +73,21 @@ impl<'t> Agent<'t> {
         self.upstream.next().text()
     }
 
+    /// The model ends its turn with these words.
+    pub(crate) fn ends(&mut self, words: &str) {
+        self.upstream.will_say(words);
+        assert_eq!(self.send().status(), 200);
+        self.upstream.next();
+        self.messages
+            .push(json!({"role": "assistant", "content": words}));
+    }
+
+    /// The user asks for something more.
+    pub(crate) fn asks(&mut self, words: &str) {
+        self.messages
+            .push(json!({"role": "user", "content": words}));
+    }
+
     /// The request is refused; what is said.
     fn refused(&self) -> String {
         let response = self.send();

@@ -40,7 +40,9 @@ const SPOKEN: [Spoken; 4] = [
         field: "messages",
         worked: || {
             json!([
-                {"role": "user", "content": [{"type": "text", "text": "look around"}]},
+                {"role": "user", "content": [
+                    {"type": "text", "text": "<system-reminder>\nThe project is old.\n</system-reminder>"},
+                    {"type": "text", "text": "look around"}]},
                 {"role": "assistant", "content": [
                     {"type": "thinking", "thinking": "hm", "signature": "s1"},
                     {"type": "tool_use", "id": "t1", "name": "ls", "input": {}}]},
@@ -61,6 +63,8 @@ const SPOKEN: [Spoken; 4] = [
         field: "input",
         worked: || {
             json!([
+                {"type": "message", "role": "user", "content": [{"type": "input_text",
+                    "text": "# AGENTS.md instructions for /p\n\n<INSTRUCTIONS>\nThe project is old.\n</INSTRUCTIONS>"}]},
                 {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "look around"}]},
                 {"type": "reasoning", "id": "r1", "summary": [], "encrypted_content": "x"},
                 {"type": "function_call", "call_id": "t1", "name": "ls", "arguments": "{}"},
@@ -113,7 +117,14 @@ fn no_call_is_parted_from_its_result_in_any_dialect() {
         let (places, upstream) = (Places::new(), Upstream::start());
         let tslp = Tslp::start(&places, &upstream);
         let mut messages = (spoken.worked)();
-        let systems = usize::from(messages[0]["role"] == "system");
+        // What the client itself says at the beginning stays.
+        let is_own = |message: &Value| {
+            let text = message.to_string();
+            ["Be brief.", "The project is old."]
+                .iter()
+                .any(|it| text.contains(it))
+        };
+        let systems = usize::from(is_own(&messages[0]));
         let add = |messages: &mut Value, message| messages.as_array_mut().unwrap().push(message);
         add(&mut messages, (spoken.user)("And now?"));
         let seen = spoken.ask(&tslp, &upstream, &messages, "Two.");
@@ -122,8 +133,11 @@ fn no_call_is_parted_from_its_result_in_any_dialect() {
         add(&mut messages, (spoken.user)("@tslp clear\nAnd then?"));
         let cleared = spoken.ask(&tslp, &upstream, &messages, "Three.");
         let text = cleared.to_string();
-        assert_eq!(cleared.as_array().unwrap().len(), systems + 1, "{text}");
-        assert_eq!(text.contains("Be brief."), systems == 1, "{text}");
+        // What the user said there is a message of its own in Responses.
+        let beside = usize::from(spoken.field == "input");
+        let kept = systems + beside + 1;
+        assert_eq!(cleared.as_array().unwrap().len(), kept, "{text}");
+        assert_eq!(is_own(&cleared), systems == 1, "{text}");
         assert!(text.contains("And then?"), "{text}");
         for gone in ["look around", "t1", "a.txt", "Be quick.", "Two."] {
             assert!(!text.contains(gone), "{}: {gone}: {text}", spoken.path);

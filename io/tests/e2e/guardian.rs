@@ -17,6 +17,8 @@ struct Spoken {
     text: fn(&str) -> String,
     /// Calls of a shell by their command lines, and the reply's end.
     calls: fn(&[&str]) -> String,
+    /// How many events or lines of them there are up to the first call's end.
+    first_call: usize,
     /// What a reply ends with that is stopped.
     ends: &'static str,
 }
@@ -56,6 +58,7 @@ const SPOKEN: [Spoken; 4] = [
             let last = json!({"id": "c1", "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]});
             out + &format!("data: {last}\n\ndata: [DONE]\n\n")
         },
+        first_call: 1,
         ends: "data: [DONE]",
     },
     Spoken {
@@ -91,6 +94,7 @@ const SPOKEN: [Spoken; 4] = [
                 &json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 1}}),
             ) + &named(&json!({"type": "message_stop"}))
         },
+        first_call: 4,
         ends: "event: message_stop",
     },
     Spoken {
@@ -131,6 +135,7 @@ const SPOKEN: [Spoken; 4] = [
             let response = json!({"id": "resp_1", "status": "completed", "output": output});
             out + &named(&json!({"type": "response.completed", "response": response}))
         },
+        first_call: 3,
         ends: "event: response.completed",
     },
     Spoken {
@@ -154,6 +159,7 @@ const SPOKEN: [Spoken; 4] = [
             let last = json!({"model": "m", "message": {"role": "assistant", "content": ""}, "done": true, "done_reason": "stop"});
             format!("{line}\n{last}\n")
         },
+        first_call: 1,
         ends: "\"done\":true",
     },
 ];
@@ -217,6 +223,42 @@ fn a_denied_call_is_kept_back_alone_in_every_dialect() {
         (0, &json!([])),
         "{page:#}"
     );
+}
+
+/// The test lets the model server go on only after it has seen what the client got.
+#[test]
+fn a_call_is_let_go_when_it_is_complete_and_not_when_the_reply_is() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let tslp = Tslp::with(&places, &upstream.url, &["--guardian-client-tools", "hold"]);
+    for spoken in &SPOKEN {
+        for (line, expected) in [("ls src", "ls src"), ("rm -rf ~", "The Guardian kept back")] {
+            let calls = (spoken.calls)(&[line]);
+            let parted_by = if spoken.path == "/api/chat" {
+                "\n"
+            } else {
+                "\n\n"
+            };
+            let ends = calls
+                .match_indices(parted_by)
+                .map(|(at, mark)| at + mark.len());
+            let first = ends.clone().nth(spoken.first_call - 1).unwrap();
+            assert!(ends.count() > spoken.first_call, "more follows");
+            let begun = (spoken.begin)() + &(spoken.text)("I look.") + &calls[..first];
+            let (open, wait) = barrier();
+            let rest = Step::Chunk(calls[first..].to_owned());
+            upstream.will(Reply::Steps(vec![Step::Chunk(begun.clone()), wait, rest]));
+            let mut client = spoken.ask(&tslp);
+            client.until(expected);
+            open.send(()).unwrap();
+            let read = client.response().text();
+            assert!(read.contains(spoken.ends), "{}: {read}", spoken.path);
+            match line == expected {
+                true => assert_eq!(read, begun + &calls[first..], "{}", spoken.path),
+                false => assert!(!read.contains("rm -rf ~\\\""), "{}: {read}", spoken.path),
+            }
+        }
+    }
+    tslp.stop();
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! The page to look at (docs/page.md): its files over HTTP, and the real page in a real browser, if there is one.
 //!
-//! `TSLP_SCREENSHOTS=DIR` keeps the pictures of docs/page.md.
+//! `TSLP_SCREENSHOTS=DIR` keeps the pictures of docs/page.md; with `TSLP_AIDER=PROGRAM` they are of a session with aider.
 
-use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -11,10 +10,11 @@ use std::{env, fs};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::budgets::Agent;
 use crate::client::Client;
 use crate::harness::{Places, RING, RING_PUT, Talk, Tslp, eventually, fenced, user};
 use crate::ledger_file;
-use crate::upstream::Upstream;
+use crate::upstream::{Reply, Step, Upstream, barrier, event, last_events};
 
 /// Where a browser of Debian's is.
 const BROWSER: &str = "/usr/bin/chromium";
@@ -255,6 +255,31 @@ const AXE_SERIOUS: &str = "axe.run().then(found => found.violations.filter(it =>
 const NAMELESS: &str = "[...document.querySelectorAll('a,button,input,[role=img],[role=listbox],[role=region]')].filter(el => el.checkVisibility() \
   && !(el.textContent.trim() || el.getAttribute('aria-label') || el.labels?.length)).map(el => el.outerHTML.slice(0, 80)) \
   .concat([...document.querySelectorAll('[id]')].filter(el => document.querySelectorAll('#' + CSS.escape(el.id)).length > 1).map(el => el.id))";
+
+/// Views in both schemes, with contrasts and names, and on a phone.
+fn check_for_everybody(chromium: &mut Browser, views: &[&str]) {
+    let axe = env::var("TSLP_AXE").map(|path| fs::read_to_string(path).unwrap());
+    let axe = axe.ok();
+    for scheme in ["dark", "light"] {
+        chromium.scheme(scheme);
+        for view in views {
+            chromium.view(view);
+            assert_eq!(chromium.value(CONTRASTS), json!([]), "{scheme} {view}");
+            assert_eq!(chromium.value(NAMELESS), json!([]), "{view}");
+            if let Some(axe) = &axe {
+                chromium.value(&format!("{axe};0"));
+                assert_eq!(chromium.value(AXE_SERIOUS), json!([]), "{scheme} {view}");
+            }
+        }
+    }
+    chromium.size(390, 844);
+    for view in views {
+        chromium.view(view);
+        let fits = chromium.value("document.documentElement.scrollWidth <= innerWidth");
+        assert_eq!(fits, true, "{view} fits a phone");
+    }
+    chromium.size(1280, 860);
+}
 
 #[test]
 fn the_root_is_the_page_for_browsers_and_what_it_was_for_clients() {
@@ -598,7 +623,6 @@ fn the_page_shows_a_session_as_it_happens() {
         listed.contains("opencode · m") && listed.contains("ms added"),
         "{listed}"
     );
-    chromium.picture("turns");
     let turn = chromium.view("turn/2");
     for part in [
         "What is true",
@@ -624,7 +648,11 @@ fn the_page_shows_a_session_as_it_happens() {
             "merged[key] = value"
         ])
     );
-    chromium.picture("refused");
+    // In the colours of its grammar.
+    assert_eq!(
+        chromium.value("document.querySelector('.side.lost .keyword').textContent"),
+        "if"
+    );
     chromium.view("now");
     chromium.until("document.querySelector('h2').textContent.includes('1 was refused')");
 
@@ -636,7 +664,6 @@ fn the_page_shows_a_session_as_it_happens() {
             .as_u64()
             > Some(0)
     );
-    chromium.picture("sent");
 
     // The client has written the refused edit all the same: the page says that the file holds it.
     let (before, after) = (
@@ -654,7 +681,6 @@ fn the_page_shows_a_session_as_it_happens() {
             && now.contains("1 was refused, and your file holds it"),
         "{now}"
     );
-    chromium.picture("now");
     assert!(chromium.view("turn/2").contains("tslp undo --episode 2"));
 
     // A file that is edited outside turns STALE, with a diff against it.
@@ -673,37 +699,13 @@ fn the_page_shows_a_session_as_it_happens() {
             && shown.contains("return base"),
         "{shown}"
     );
-    chromium.picture("truth");
+    assert_eq!(
+        chromium.value("[...document.querySelectorAll('.timeline li')].map(it => it.className)"),
+        json!(["true", "refused", "dropped"])
+    );
 
-    // Both schemes, each view: contrast and names.
-    let axe = env::var("TSLP_AXE").map(|path| fs::read_to_string(path).unwrap());
-    let axe = axe.ok();
-    for scheme in ["light", "dark"] {
-        chromium.scheme(scheme);
-        for view in ["now", "turns", "turn/2", "sent/2", entity, "systems"] {
-            chromium.view(view);
-            assert_eq!(chromium.value(CONTRASTS), json!([]), "{scheme} {view}");
-            assert_eq!(chromium.value(NAMELESS), json!([]), "{view}");
-            if let Some(axe) = &axe {
-                chromium.value(&format!("{axe};0"));
-                assert_eq!(chromium.value(AXE_SERIOUS), json!([]), "{scheme} {view}");
-            }
-        }
-    }
-    chromium.view("turn/2");
-    chromium.picture("refused-dark");
-    chromium.scheme("light");
-    chromium.size(390, 844);
-    for view in ["now", "turns", "turn/2", "sent/2", entity, "systems"] {
-        chromium.view(view);
-        assert_eq!(
-            chromium.value("document.documentElement.scrollWidth <= innerWidth"),
-            true,
-            "{view} fits a phone"
-        );
-    }
-    chromium.size(1280, 860);
-
+    let views = ["now", "turns", "turn/2", "sent/2", entity, "systems"];
+    check_for_everybody(&mut chromium, &views);
     // By keyboard alone.
     chromium.key("2", 50);
     chromium
@@ -719,6 +721,8 @@ fn the_page_shows_a_session_as_it_happens() {
         ("client:nosuch", 0),
         ("file:src/settings.py today", 4),
         ("refused today", 1),
+        ("turn:3", 1),
+        ("cache", 0),
         ("refused file:src/other.c", 0),
     ] {
         chromium.value(&format!("(() => {{ const f = document.activeElement; f.value = '{filter}'; f.dispatchEvent(new Event('input')); }})()"));
@@ -731,6 +735,121 @@ fn the_page_shows_a_session_as_it_happens() {
     chromium.until("document.activeElement.classList.contains('turn')");
     chromium.key("Enter", 13);
     chromium.until("document.querySelector('main').dataset.view === 'turn/2'");
+
+    // A turn whose reply is still coming shows its end without reloading.
+    let (go_on, waits) = barrier();
+    let steps = [
+        Step::Chunk(event("It is 64.")),
+        waits,
+        Step::Chunk(last_events()),
+    ];
+    upstream.will(Reply::Steps(steps.into()));
+    let asking = tslp.asking(&talk.request("And LIMIT?"));
+    chromium.view("turns");
+    chromium.value("(() => { const f = document.getElementById('filter'); f.value = ''; f.dispatchEvent(new Event('input')); })()");
+    chromium.until("document.body.innerText.includes('And LIMIT?')");
+    let open = chromium.view("turn/5");
+    assert!(open.contains("under way"), "{open}");
+    go_on.send(()).unwrap();
+    chromium.until("document.body.innerText.includes('Reply (completed)')");
+    assert!(chromium.text().contains("It is 64."));
+    assert_eq!(asking.response().status(), 200);
+    tslp.stop();
+}
+
+/// Says something with aider, if `TSLP_AIDER` is its program; otherwise as a client like it does, which writes each file that a reply holds.
+fn code_with(tslp: &Tslp<'_>, talk: &mut Talk<'_>, text: &str, reply: Option<&str>) {
+    let places = tslp.places;
+    let Some(aider) = env::var_os("TSLP_AIDER") else {
+        talk.ask(&format!("{text} (src/settings.py)"));
+        if let Some(code) = reply {
+            places.write("src/settings.py", code);
+        }
+        return;
+    };
+    let home = places.path("home");
+    fs::create_dir_all(&home).unwrap();
+    // Without a repository it calls files by their names from the first one's folder on.
+    let mut git = Command::new("git");
+    let git = git.args(["init", "--quiet"]).current_dir(&places.workspace);
+    assert!(git.status().unwrap().success());
+    let arguments = "--model openai/qwen2.5-coder:7b --edit-format whole --no-show-model-warnings --no-check-update --no-show-release-notes \
+                     --no-gitignore --no-auto-commits --no-dirty-commits --no-auto-lint --no-pretty --no-detect-urls --no-suggest-shell-commands --map-tokens 0 --yes-always src/settings.py --message";
+    let output = Command::new(aider)
+        .args(arguments.split_whitespace())
+        .arg(text)
+        .current_dir(&places.workspace)
+        .env_clear()
+        .env("PATH", env::var_os("PATH").unwrap_or_default())
+        .env("HOME", &home)
+        .env("OPENAI_API_KEY", "local")
+        .env("OPENAI_API_BASE", format!("{}/v1", address(tslp)))
+        .env("AIDER_ANALYTICS", "false")
+        .env("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
+/// As aider has models answer: the file's name, and all of it.
+fn whole_file(code: &str) -> String {
+    format!("src/settings.py\n```python\n{code}```\n")
+}
+
+#[test]
+fn what_a_client_does_over_an_hour_is_told_in_sentences() {
+    let Some(mut chromium) = Browser::start() else {
+        return;
+    };
+    let (places, upstream) = (Places::new(), Upstream::with_context(8192));
+    let tslp = Tslp::start(&places, &upstream);
+    let mut talk = Talk::new(&tslp);
+    places.write("src/settings.py", SETTINGS);
+    let better = SETTINGS.replace(
+        "    with open(path, encoding=\"utf-8\") as file:\n        return parse(file.read())\n",
+        "    try:\n        with open(path, encoding=\"utf-8\") as file:\n            return parse(file.read())\n    except FileNotFoundError:\n        return {}\n",
+    );
+    upstream.will_say("`deep_mapping` merges `changes` into a copy of `base`, and goes down into mappings that both have.");
+    code_with(&tslp, &mut talk, "What does deep_mapping do?", None);
+    upstream.will_say(whole_file(&better));
+    let text = "Let `load` give an empty mapping when there is no file.";
+    code_with(&tslp, &mut talk, text, Some(&better));
+    let (before, after) = (
+        better.find("def deep").unwrap(),
+        better.find("\n\ndef load").unwrap(),
+    );
+    let lossy = [&better[..before], DEEP_MAPPING_LOST, &better[after..]].concat();
+    upstream.will_say(whole_file(&lossy));
+    code_with(&tslp, &mut talk, "Make deep_mapping simpler.", Some(&lossy));
+    upstream.will_say("It is 64.");
+    code_with(&tslp, &mut talk, "What is LIMIT?", None);
+    tslp.ended(4);
+    chromium.go(&address(&tslp));
+    chromium.until("document.querySelector('h2').textContent.includes('and your file')");
+    let now = chromium.text();
+    for part in [
+        "src/settings.py::deep_mapping",
+        "1 was refused, and your file holds it",
+        "lost 8 lines",
+        "See it next to the truth (turn 3)",
+        "of the window",
+        "of 8,192 tokens",
+    ] {
+        assert!(now.contains(part), "{part}: {now}");
+    }
+    chromium.picture("now");
+    chromium.view("turns");
+    chromium.picture("turns");
+    let turn = chromium.view("turn/3");
+    assert!(turn.contains("tslp undo --episode 3"), "{turn}");
+    chromium.picture("refused");
+    chromium.view("sent/3");
+    chromium.picture("sent");
+    chromium.view("entity/src%2Fsettings.py%3A%3Adeep_mapping");
+    chromium.picture("truth");
+    chromium.view("systems");
+    chromium.picture("systems");
     tslp.stop();
 }
 
@@ -747,10 +866,15 @@ fn hostile_text_is_shown_as_text() {
     upstream.will_say(hostile);
     let prompt =
         format!("{hostile}\n```c\n// file: {path}\nint f(void) {{ return 1; }}\n```\n{line}");
-    tslp.chat(&json!({ "model": hostile, "messages": [user(&prompt)] }));
+    let client = ("user-agent", "<script>document.title='owned'</script>/1");
+    let request = json!({ "model": hostile, "messages": [user(&prompt)] });
+    tslp.chat_with(&[client], &request);
     tslp.ended(1);
     chromium.go(&address(&tslp));
-    for view in ["now", "turns", "turn/1", "sent/1", "truth", "systems"] {
+    let entity = "entity/src%2F%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E.c%3A%3Af";
+    for view in [
+        "now", "turns", "turn/1", "sent/1", "truth", entity, "systems",
+    ] {
         chromium.view(view);
         let owned = chromium.value(
             "document.title === 'owned' || !!document.querySelector('main img, main script')",
@@ -770,46 +894,201 @@ fn hostile_text_is_shown_as_text() {
     tslp.stop();
 }
 
-/// Files and functions of a large tree.
-const LARGE: (usize, usize) = (60, 100);
-
 #[test]
-fn a_large_truth_is_filtered_by_the_server_and_windowed_by_the_page() {
+fn what_the_other_systems_hold_is_shown_with_what_is_left_and_what_still_holds() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let settings = [
+        "--budget-day",
+        "requests 200",
+        "--guardian-client-tools",
+        "hold",
+    ];
+    let tslp = Tslp::with(&places, &upstream.url, &settings);
+    places.write("src/ring.c", RING);
+    tslp.say("What does src/ring.c do?");
+    let note = "fact #ring.store: <b>Values</b> go to the head. `r->slots[r->head] = value;` [src/ring.c:2]";
+    assert_eq!(places.cli_json(&["note", note]).0, 0);
+    let records = || tslp.page("/overview")["records"].clone();
+    assert_eq!(records()[0]["grounded"], true, "{}", records());
+    places.write("src/ring.c", RING_LOST);
+    tslp.say("What does src/ring.c do?");
+    assert_eq!(records()[0]["grounded"], false, "{}", records());
+    assert_eq!(records(), places.cli_json(&["records"]).1["records"]);
+    let mut agent = Agent::new(&tslp, &upstream, "/v1/chat/completions", "Clean up.");
+    agent.call("bash", &json!({ "command": "rm -rf ~" }), "done");
+    // The client has its reply before all of it is on disk.
+    let over = eventually(|| {
+        let over = tslp.page("/overview");
+        over["calls"][0]["decision"].is_string().then_some(over)
+    });
+    let call = &over["calls"][0];
+    assert_eq!(call["decision"], "DENY", "{call}");
+    assert!(
+        call["text"].as_str().unwrap().contains("rm -rf ~"),
+        "{call}"
+    );
+    let budget = &over["budgets"][0];
+    let number = |field: &str| budget[field].as_str().unwrap().parse::<u64>().unwrap();
+    assert_eq!(budget["what"], "requests");
+    assert_eq!(number("left") + number("used"), 200, "{budget}");
+    assert!(number("used") > 0);
+    assert_eq!(over["usage"][0]["cost"], "0");
     let Some(mut chromium) = Browser::start() else {
         return;
     };
+    chromium.go(&address(&tslp));
+    let shown = chromium.view("systems");
+    for part in [
+        "<b>Values</b> go to the head.",
+        "its code isn’t true now",
+        "rm -rf ~",
+        "DENY",
+        "left",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    check_for_everybody(&mut chromium, &["systems"]);
+    tslp.stop();
+}
+
+/// Entities of a large project, and how many names one page of the server looks through at most.
+const ENTITIES: u64 = 200_000;
+const NAMES_OF_A_PAGE: u64 = 50_000;
+
+/// Puts rows like the one that is there beside it: 100 functions in each of many files.
+fn fill_state_map(places: &Places) {
+    let database = ledger_file::open(&places.data);
+    database
+        .busy_timeout(std::time::Duration::from_secs(20))
+        .unwrap();
+    let others: String = database
+        .query_row(
+            "SELECT group_concat(name, ', ') FROM pragma_table_info('state_map') WHERE name NOT IN ('path', 'symbol')",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    let filled = database.execute(
+        &format!(
+            "WITH RECURSIVE entity(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM entity WHERE n < {ENTITIES} - 1),
+             known AS (SELECT * FROM state_map WHERE symbol <> '' LIMIT 1)
+             INSERT INTO state_map (path, symbol, {others})
+             SELECT printf('src/m%04d.c', n / 100), 'f' || (n / 100) || '_' || (n % 100), {others} FROM entity, known"
+        ),
+        [],
+    );
+    assert_eq!(filled.unwrap() as u64, ENTITIES);
+}
+
+#[test]
+fn a_large_truth_is_filtered_by_the_server_and_windowed_by_the_page() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
-    let (files, functions) = LARGE;
-    for file in 0..files {
-        let mut code = String::new();
-        for function in 0..functions {
-            let _ = writeln!(
-                code,
-                "int f{file}_{function}(void) {{ return {function}; }}"
-            );
-        }
-        upstream.will_say("ok");
-        tslp.say(&fenced(&format!("src/m{file:02}.c"), &code));
+    upstream.will_say("ok");
+    tslp.say(&fenced("src/a.c", "int first(void) { return 1; }\n"));
+    fill_state_map(&places);
+    // Only so many names are looked through before other pages have their turn.
+    let mut path = "/state?contains=nosuch".to_owned();
+    let mut pages = 0;
+    loop {
+        let page = tslp.page(&path);
+        pages += 1;
+        assert_eq!(page["entities"], json!({}));
+        let Some(next) = page["next"].as_str() else {
+            break;
+        };
+        path = format!("/state?contains=nosuch&after={next}");
     }
+    assert_eq!(pages, ENTITIES / NAMES_OF_A_PAGE + 1);
+    assert_eq!(
+        tslp.page("/state?limit=3&contains=F1999_99")["entities"],
+        json!({}),
+        "that is on a later page"
+    );
+    let Some(mut chromium) = Browser::start() else {
+        return;
+    };
     chromium.go(&address(&tslp));
     chromium.view("truth");
     chromium.until("document.querySelectorAll('#tree .row').length > 20");
-    assert!(
-        chromium
-            .value("document.querySelectorAll('#tree .row').length")
-            .as_u64()
-            < Some(120)
+    let rows_drawn = "document.querySelectorAll('#tree .row').length";
+    assert!(chromium.value(rows_drawn).as_u64() < Some(120));
+    // On and on, page by page.
+    chromium.until("(() => { const t = document.getElementById('tree'); t.scrollTop = t.scrollHeight; return [...t.querySelectorAll('.row')].some(it => it.textContent === 'f9_99'); })()");
+    assert!(chromium.value(rows_drawn).as_u64() < Some(120));
+    let type_in = |chromium: &mut Browser, text: &str| {
+        chromium.value(&format!("(() => {{ const f = document.getElementById('filter'); f.focus(); f.value = '{text}'; f.dispatchEvent(new Event('input')); }})()"));
+    };
+    type_in(&mut chromium, "f12_7");
+    chromium.until("[...document.querySelectorAll('#tree .row')].map(it => it.textContent).join() === 'src/m0012.c,f12_7,f12_70,f12_71,f12_72,f12_73,f12_74,f12_75,f12_76,f12_77,f12_78,f12_79'");
+    // What is near the end, and what is nowhere, takes as many questions as there are pages, and no more.
+    type_in(&mut chromium, "F1999_99");
+    chromium.until("[...document.querySelectorAll('#tree .row')].map(it => it.textContent).join() === 'src/m1999.c,f1999_99'");
+    type_in(&mut chromium, "nosuch");
+    chromium.until("document.body.innerText.includes('Nothing true is named so')");
+    for filter in ["F1999_99", "nosuch"] {
+        let questions = chromium.value(&format!("performance.getEntriesByType('resource').filter(it => it.name.includes('contains={filter}')).length"));
+        assert_eq!(questions, pages, "{filter}");
+    }
+    tslp.stop();
+}
+
+#[test]
+fn what_is_gone_is_shown_with_what_the_file_holds_and_how_it_went() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let mut talk = Talk::new(&tslp);
+    let other = "int other(void) {\n    return 7;\n}\n";
+    let includes = "#include \"ring.h\"\n\n";
+    let whole = format!("{includes}{RING}\n{other}");
+    places.write("src/ring.c", &whole);
+    upstream.will_say("fine");
+    talk.ask(&fenced("src/ring.c", &whole));
+    let entity = || tslp.page(&format!("/entity?name={RING_PUT}"));
+    let text = |pieces: &Value| -> Option<String> {
+        let pieces = pieces.as_array()?.iter();
+        Some(pieces.map(|it| it[1].as_str().unwrap()).collect())
+    };
+    assert_eq!(text(&entity()["on_disk"]), None, "the file holds it");
+    // Before the next prompt has looked: the page looks itself.
+    places.write("src/ring.c", other);
+    let gone = entity();
+    assert_eq!(text(&gone["code"]).as_deref(), Some(RING.trim_end()));
+    assert_eq!(text(&gone["on_disk"]).as_deref(), Some(""), "{gone}");
+    fs::remove_file(places.workspace.join("src/ring.c")).unwrap();
+    assert_eq!(text(&entity()["on_disk"]).as_deref(), Some(""));
+    // The user takes it away; the file still holds another form of it.
+    upstream.will_say("fine");
+    talk.ask(&format!(
+        "I removed ring_put, this is the whole file now:\n{}",
+        fenced("src/ring.c", &format!("{includes}{other}"))
+    ));
+    places.write("src/ring.c", &format!("{includes}{RING_LOST}\n{other}"));
+    let removed = entity();
+    assert_eq!(removed["now"], Value::Null, "{removed}");
+    assert_eq!(text(&removed["code"]).as_deref(), Some(RING.trim_end()));
+    assert_eq!(
+        text(&removed["on_disk"]).as_deref(),
+        Some(RING_LOST.trim_end())
     );
-    // To the end, page by page.
-    chromium.until("(() => { const t = document.getElementById('tree'); t.scrollTop = t.scrollHeight; return [...t.querySelectorAll('.row')].some(it => it.textContent === 'f59_99'); })()");
-    assert!(
-        chromium
-            .value("document.querySelectorAll('#tree .row').length")
-            .as_u64()
-            < Some(120)
-    );
-    chromium.value("(() => { const f = document.getElementById('filter'); f.focus(); f.value = 'f12_7'; f.dispatchEvent(new Event('input')); })()");
-    chromium.until("[...document.querySelectorAll('#tree .row')].map(it => it.textContent).join() === 'src/m12.c,f12_7,f12_70,f12_71,f12_72,f12_73,f12_74,f12_75,f12_76,f12_77,f12_78,f12_79'");
+    let story = removed["story"].as_array().unwrap().iter();
+    let states: Vec<&Value> = story
+        .map(|event| &event["state"])
+        .filter(|state| !state.is_null())
+        .collect();
+    assert_eq!(states, ["true", "removed"]);
+    if let Some(mut chromium) = Browser::start() {
+        chromium.go(&address(&tslp));
+        let shown = chromium.view("entity/src%2Fring.c%3A%3Aring_put");
+        assert!(
+            shown.contains("What was true last") && shown.contains("version 1"),
+            "{shown}"
+        );
+        assert_eq!(
+            chromium
+                .value("[...document.querySelectorAll('.timeline li')].map(it => it.className)"),
+            json!(["true", "removed"])
+        );
+    }
     tslp.stop();
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::{Places, Tslp, prompt};
-use crate::upstream::Upstream;
+use crate::upstream::{Reply, Upstream};
 
 #[test]
 fn what_a_terminal_notes_is_shown_to_a_model_until_it_is_forgotten() {
@@ -56,4 +56,143 @@ fn what_a_terminal_notes_is_shown_to_a_model_until_it_is_forgotten() {
     let (code, _) = places.cli_json(&["forget", "#style"]);
     assert_eq!(code, 0);
     assert!(!seen("Hello again.").contains("#style"));
+}
+
+#[test]
+fn what_a_model_proposes_waits_for_the_users_word() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    std::fs::write(
+        places.workspace.join("a.c"),
+        "int f(void) {\n    return 1;\n}\n",
+    )
+    .unwrap();
+    assert_eq!(places.cli_json(&["accept", "a.c"]).0, 0);
+    let tslp = Tslp::start(&places, &upstream);
+    upstream.will_say(
+        "Noted.\n\n```record\nfact #f.one: It is one. `return 1;` [a.c:2]\ndecision #queue: One writer.\npreference #style: Never test.\n```",
+    );
+    let reply = tslp.chat(&prompt("What is f?")).text();
+    assert!(
+        reply.contains("proposes to keep: #style, Never test. `@tslp accept #style`"),
+        "{reply}"
+    );
+    let standings = || -> Vec<String> {
+        let kept = places.cli_json(&["records"]).1;
+        let rows = kept["records"].as_array().unwrap().iter();
+        let row = |row: &Value| {
+            format!(
+                "{} {}",
+                row["key"].as_str().unwrap(),
+                row["standing"].as_str().unwrap()
+            )
+        };
+        rows.map(row).collect()
+    };
+    assert_eq!(
+        standings(),
+        ["f.one kept", "queue proposed", "style proposed"]
+    );
+    // An agent's call that says so isn't the user's word.
+    let command = "tslp accept '#queue'; tslp note preference '#style: Test all.'";
+    let arguments = json!({ "command": command }).to_string();
+    let call = json!({"id": "c1", "type": "function", "function": {"name": "bash", "arguments": arguments}});
+    let message = json!({"role": "assistant", "content": null, "tool_calls": [call]});
+    let reply =
+        json!({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]});
+    let body = reply.to_string().into_bytes();
+    upstream.will(Reply::Plain(200, "application/json", body));
+    tslp.chat(&prompt("Go on."));
+    for command in [
+        &["accept", "#queue"][..],
+        &["note", "preference", "#style: Test all."],
+    ] {
+        places.cli_json(command);
+    }
+    assert_eq!(
+        standings(),
+        ["f.one kept", "queue proposed", "style proposed"]
+    );
+    upstream.will_say("Good.");
+    tslp.chat(&prompt("@tslp accept #queue\nGood."));
+    let (code, done) = places.cli_json(&["reject", "#style"]);
+    assert_eq!(
+        (code, &done["targets"][0]["outcome"]),
+        (0, &json!("record_rejected")),
+        "{done}"
+    );
+    assert_eq!(standings(), ["f.one kept", "queue kept"]);
+}
+
+/// A pipe is never opened, and a link out of the workspace is never followed.
+#[test]
+fn what_can_not_be_read_proves_nothing_and_says_why() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let file = |name: &str| places.workspace.join(name);
+    std::os::unix::fs::symlink("/etc/hostname", file("out.c")).unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(file("pipe.c"))
+        .status();
+    assert!(made.unwrap().success());
+    let line = "    total += step(total); /* and so on, and so on */\n";
+    let long = format!(
+        "int f(int total) {{\n{}    return total;\n}}",
+        line.repeat(1200)
+    );
+    std::fs::write(file("long.c"), format!("{long}\n")).unwrap();
+    assert_eq!(places.cli_json(&["accept", "long.c"]).0, 0);
+    let outcome = |note: &str| {
+        let (code, done) = places.cli_json(&["note", "fact", note]);
+        (
+            code,
+            done["targets"][0]["outcome"].as_str().unwrap().to_owned(),
+        )
+    };
+    let refused = |reason: &str| (1, reason.to_owned());
+    assert_eq!(
+        outcome("#a: It is. `x` [out.c:1]"),
+        refused("file_unreadable")
+    );
+    assert_eq!(
+        outcome("#a: It is. `x` [pipe.c:1]"),
+        refused("file_unreadable")
+    );
+    assert_eq!(
+        outcome("#a: It is. `x` [none.c:1]"),
+        refused("file_missing")
+    );
+    assert_eq!(
+        outcome("#a: It is. `total += step(total)` [long.c]"),
+        refused("quotation_ambiguous")
+    );
+    assert_eq!(
+        outcome("#a: It is. `return 1;` [long.c]"),
+        refused("quotation_missing")
+    );
+    assert!((60 << 10..64 << 10).contains(&long.len()), "{}", long.len());
+    let kept = (0, "record_noted".to_owned());
+    assert_eq!(
+        outcome(&format!("#long: It adds up. `{long}` [long.c:1]")),
+        kept
+    );
+
+    let tslp = Tslp::start(&places, &upstream);
+    upstream.will_say("Yes.");
+    tslp.chat(&prompt("What about #long?"));
+    let shown = upstream.next().text();
+    assert!(
+        shown.contains("#long: It adds up. (long.c)"),
+        "{shown:.2000}"
+    );
+    // Changed by hand, and looked at because the prompt names the record.
+    std::fs::write(file("long.c"), "int g(void) {\n    return 2;\n}\n").unwrap();
+    upstream.will_say("No.");
+    tslp.chat(&prompt("And #long now?"));
+    assert!(!upstream.next().text().contains("It adds up."));
+    tslp.at_rest();
+    let (_, recent) = places.cli_json(&["recent"]);
+    assert!(
+        recent.to_string().contains(r##""entity":"#long""##)
+            && recent.to_string().contains("quotation_missing"),
+        "{recent}"
+    );
 }

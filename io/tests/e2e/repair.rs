@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 use crate::budgets::Agent;
 use crate::client::Response;
 use crate::harness::{
-    CHAT, JSON, Places, RING, RING_BETTER, RING_PUT, Tslp, eventually, fenced, user,
+    CHAT, JSON, Places, RING, RING_BETTER, RING_PUT, Talk, Tslp, eventually, fenced, user,
 };
+use crate::sandbox::snapshot;
+use crate::tool_loop::{events as recorded, of_kind};
 use crate::upstream::{Reply, Step, Upstream, barrier, closing, completion, event, events};
 
 const FILE: &str = "int add(int a, int b)\n{\n    return a + b;\n}\n\nint sub(int a, int b)\n{\n    return a - b;\n}\n";
@@ -99,11 +101,11 @@ struct Repaired {
     code: String,
 }
 
-fn repaired(stream: bool, second: Reply) -> Repaired {
+fn repaired(stream: bool, first: &str, second: Reply) -> Repaired {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("src/ring.c", RING);
     let tslp = Tslp::with(&places, &upstream.url, &["--repair-code", "chats"]);
-    upstream.will_say(reply_with(LAZY));
+    upstream.will_say(first);
     upstream.will(second);
     let response = tslp.chat(&chat_request(stream));
     let requests = [upstream.next().json(), upstream.next().json()];
@@ -135,7 +137,7 @@ fn a_lazy_reply_is_asked_for_once_more_and_the_whole_one_goes_out() {
     let pasted = pasted_artifact();
     for stream in [false, true] {
         let whole = reply_with(RING_BETTER);
-        let repaired = repaired(stream, Reply::Text(whole.clone()));
+        let repaired = repaired(stream, &reply_with(LAZY), Reply::Text(whole.clone()));
         assert_eq!(repaired.said, whole);
         assert!(!repaired.response.text().contains("rest of the code"));
         assert_ne!(repaired.code, pasted, "the whole one is true");
@@ -168,6 +170,14 @@ fn a_lazy_reply_is_asked_for_once_more_and_the_whole_one_goes_out() {
 }
 
 #[test]
+fn code_without_a_path_is_that_of_the_prompt_that_it_answers() {
+    let first = "Here:\n\n```c\nint ring_put(struct ring *r, int value) {\n    // ... rest of the function unchanged ...\n}\n```\n";
+    let whole = format!("Here:\n\n```c\n{RING_BETTER}```\n");
+    let repaired = repaired(true, first, Reply::Text(whole.clone()));
+    assert_eq!(repaired.said, whole);
+}
+
+#[test]
 fn a_second_reply_that_is_no_better_leaves_the_first() {
     let pasted = pasted_artifact();
     let cut =
@@ -190,7 +200,7 @@ fn a_second_reply_that_is_no_better_leaves_the_first() {
             if !stream && matches!(second, Reply::Steps(_)) {
                 continue;
             }
-            let repaired = repaired(stream, second);
+            let repaired = repaired(stream, &reply_with(LAZY), second);
             let said = &repaired.said;
             assert!(said.starts_with(&reply_with(LAZY)), "{said}");
             assert!(
@@ -327,4 +337,136 @@ fn every_dialect_that_a_chat_speaks_is_asked_once_more() {
         );
         assert!(second.contains("\"temperature\":0"), "{path}: {second}");
     }
+}
+
+/// A conversation in which the model's change was accepted and written to disk, with a check after it.
+fn check_after_a_change(command: &str, then: impl FnOnce(&Upstream, &Places, &mut Talk<'_>)) {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    places.write("src/ring.c", RING);
+    places.write("Makefile", "test:\n\t@echo made > src/made\n");
+    let tslp = Tslp::with(&places, &upstream.url, &["--check-command", command]);
+    let mut talk = Talk::new(&tslp);
+    upstream.will_say(reply_with(RING_BETTER));
+    talk.ask(&format!(
+        "{}Return -1 when it is full.",
+        fenced("src/ring.c", RING)
+    ));
+    upstream.next();
+    places.write("src/ring.c", RING_BETTER);
+    then(&upstream, &places, &mut talk);
+    tslp.stop();
+    let (exit, verified) = places.cli_json(&["verify", "--deep"]);
+    assert_eq!(exit, 0, "{verified}");
+}
+
+fn checks(places: &Places) -> Vec<Value> {
+    let events = recorded(places);
+    let checks = of_kind(&events, "check_ran").into_iter();
+    checks.map(|event| event["event"].clone()).collect()
+}
+
+#[test]
+fn a_check_that_fails_is_told_with_the_next_prompt() {
+    check_after_a_change(
+        "grep -n count src/ring.c nosuch.c",
+        |upstream, places, talk| {
+            let ran = eventually(|| checks(places).pop());
+            assert_eq!(ran["outcome"], json!({"exited": 2}), "{ran}");
+            talk.ask("Thank you.");
+            let told = upstream.next().text();
+            let said = "`grep -n count src/ring.c nosuch.c` was run on the files on disk after the last change: exit 2.\\nsrc/ring.c:2:    if (r->count == r->size) return -1;";
+            assert!(told.contains(said), "{told}");
+            assert!(told.contains("nosuch.c: No such file"), "{told}");
+            let (_, status) = places.cli_json(&["status"]);
+            assert_eq!(status["test"]["passed"], false, "{status}");
+            // No second one after a turn that changed nothing.
+            talk.ask("Anything else?");
+            upstream.next();
+            assert_eq!(checks(places).len(), 1);
+        },
+    );
+}
+
+#[test]
+fn a_check_changes_nothing_and_is_called_off_by_the_next_request() {
+    check_after_a_change("make -s test", |_, places, _| {
+        let before = snapshot(&places.workspace);
+        let ran = eventually(|| checks(places).pop());
+        assert_eq!(ran["outcome"], json!({"exited": 0}), "{ran}");
+        assert!(snapshot(&places.workspace) == before, "nothing is written");
+    });
+    check_after_a_change("tail -f src/ring.c", |upstream, places, talk| {
+        eventually(|| {
+            let running = std::process::Command::new("pgrep")
+                .args(["-f", "tail -f src/ring.c"])
+                .output()
+                .unwrap();
+            running.status.success().then_some(())
+        });
+        talk.ask("Stop.");
+        upstream.next();
+        let ran = eventually(|| checks(places).pop());
+        assert_eq!(ran["outcome"], "stopped", "{ran}");
+    });
+}
+
+#[test]
+fn what_an_agent_runs_itself_is_not_run_again() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    places.write("src/ring.c", RING);
+    let command = "grep -n count src/ring.c";
+    let tslp = Tslp::with(&places, &upstream.url, &["--check-command", command]);
+    let path = "/v1/chat/completions";
+    let mut agent = Agent::new(
+        &tslp,
+        &upstream,
+        path,
+        "Return -1 when it is full, in src/ring.c.",
+    );
+    let edit = |old: &str, new: &str| json!({"file_path": "src/ring.c", "old_string": old, "new_string": new});
+    let read = json!({"file_path": "src/ring.c"});
+    agent.call("read", &read, RING);
+    agent.call("edit", &edit(RING, RING_BETTER), "Done.");
+    places.write("src/ring.c", RING_BETTER);
+    let run = json!({"command": format!("cd . && {command}")});
+    agent.call("bash", &run, "2: count");
+    agent.ends("All is well.");
+    assert_eq!(checks(&places), Vec::<Value>::new());
+    agent.asks("Now without the count.");
+    agent.call("edit", &edit(RING_BETTER, RING), "Done.");
+    places.write("src/ring.c", RING);
+    agent.ends("Done.");
+    let ran = eventually(|| checks(&places).pop());
+    assert_eq!(ran["outcome"], json!({"exited": 1}), "{ran}");
+    assert_eq!(checks(&places).len(), 1);
+}
+
+#[test]
+fn an_agents_write_that_leaves_code_out_is_asked_for_once_more_under_hold() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    places.write("src/ring.c", RING);
+    let settings = ["--repair-code", "writes", "--guardian-client-tools", "hold"];
+    let tslp = Tslp::with(&places, &upstream.url, &settings);
+    let writes = |code: &str| {
+        let arguments = json!({"file_path": "src/ring.c", "content": code}).to_string();
+        let function = json!({"name": "write", "arguments": arguments});
+        let calls = json!([{"id": "t", "type": "function", "function": function}]);
+        let message = json!({"role": "assistant", "content": null, "tool_calls": calls});
+        json!({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]})
+    };
+    for code in [LAZY, RING_BETTER] {
+        let body = writes(code).to_string().into_bytes();
+        upstream.will(Reply::Plain(200, "application/json", body));
+    }
+    let pasted = format!("{}Return -1 when it is full.", fenced("src/ring.c", RING));
+    let tool = json!({"type": "function", "function": {"name": "write"}});
+    let response = tslp.chat(&json!({"model": "m", "messages": [user(&pasted)], "tools": [tool]}));
+    assert_eq!(response.json(), writes(RING_BETTER));
+    upstream.next();
+    upstream.next();
+    let recent = tslp.ended(1);
+    assert!(recent["refused_drafts"].is_object(), "{recent}");
+    tslp.stop();
+    let (exit, verified) = places.cli_json(&["verify", "--deep"]);
+    assert_eq!(exit, 0, "{verified}");
 }

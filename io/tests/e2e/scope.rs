@@ -240,6 +240,94 @@ fn what_is_off_goes_to_no_model_whatever_tool_showed_it() {
     assert_eq!(code, 0, "{verified}");
 }
 
+/// Settings and code that are off, and words of theirs that stand nowhere else.
+const STAGING: &str = "# The staging server\nSTAGING_TOKEN=zebra-4711-quagga\nSTAGING_PORT=8443\nDB_PASSWORD=hunter2\n";
+const QUOKKA: &str = "/* Turns the quokka ring by some steps. */\nstatic int quokka_turn(struct quokka *ring, int steps)\n{\n    int quokka_at = (ring->head + steps) % ring->size;\n    if (quokka_at < 0)\n        quokka_at += ring->size;\n    ring->head = quokka_at;\n    return quokka_at;\n}\n";
+const TELLING: [&str; 6] = ["zebra", "quagga", "4711", "8443", "hunter2", "quokka"];
+
+#[test]
+fn what_is_off_is_recognised_in_whatever_form_a_tool_prints_it() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    places.write("src/ring.c", RING);
+    places.write("secrets/app.env", STAGING);
+    places.write("secrets/quokka.c", QUOKKA);
+    assert_eq!(places.cli_json(&["off", "secrets/**"]).0, 0);
+    let tslp = Tslp::start(&places, &upstream);
+    let forms = include_str!("leak_forms.txt").lines();
+    let mut leaks = Vec::new();
+    for form in forms.filter(|line| !line.starts_with('#')) {
+        let (name, line) = form.split_once('\t').unwrap();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", line]).current_dir(&places.workspace);
+        shell.envs([("E", "secrets/app.env"), ("C", "secrets/quokka.c")]);
+        let printed = shell.output().unwrap();
+        let printed = String::from_utf8(printed.stdout).unwrap();
+        let words = |text: &str| {
+            let text = text.to_lowercase();
+            let text: String = text
+                .chars()
+                .filter(|it| it.is_ascii_alphanumeric())
+                .collect();
+            TELLING
+                .into_iter()
+                .filter(move |word| text.contains(word))
+                .collect::<Vec<_>>()
+        };
+        assert!(!words(&printed).is_empty(), "{name}: {printed}");
+        let speak = (SPOKEN[0].path, (SPOKEN[0].reply)());
+        let request = (SPOKEN[0].request)("bash", &json!({"command": "make show"}), &printed);
+        let body = sent(&tslp, &upstream, speak, &request);
+        let body = &body[body.find('{').unwrap()..];
+        let body: Value = serde_json::from_str(body).unwrap();
+        let shown = body["messages"][2]["content"].as_str().unwrap();
+        if !words(shown).is_empty() {
+            leaks.push(format!("{name}: {:?}\n{shown}", words(shown)));
+        }
+    }
+    assert!(
+        leaks.is_empty(),
+        "{} leaks:\n{}",
+        leaks.len(),
+        leaks.join("\n")
+    );
+}
+
+#[test]
+fn names_and_figures_of_a_file_that_is_off_are_no_content() {
+    let (upstream, places) = (Upstream::start(), places());
+    places.write(".env", "DEBUG=true\nMODE=dev\n");
+    assert_eq!(places.cli_json(&["off", "secrets/**", ".env"]).0, 0);
+    let tslp = Tslp::start(&places, &upstream);
+    let listed = "total 8\n-rw-r--r-- 1 ann ann 31 Nov  3 10:00 staging.env\n";
+    for (tool, arguments, result) in [
+        ("bash", json!({"command": "ls -l secrets"}), listed),
+        (
+            "bash",
+            json!({"command": "cd secrets && ls -l staging.env"}),
+            listed,
+        ),
+        (
+            "bash",
+            json!({"command": "wc -c secrets/staging.env"}),
+            "31 secrets/staging.env\n",
+        ),
+        ("list_dir", json!({"path": "secrets"}), "staging.env\ns.c\n"),
+        ("bash", json!({"command": "python3 app.py"}), "DEBUG=true\n"),
+    ] {
+        let speak = (SPOKEN[0].path, (SPOKEN[0].reply)());
+        let request = (SPOKEN[0].request)(tool, &arguments, result);
+        let body = sent(&tslp, &upstream, speak, &request);
+        assert!(!body.contains(WITHHELD), "{arguments}: {body}");
+    }
+    // Whatever else stands on the line may print what is in it.
+    for command in ["ls -l secrets; cat secrets/pin", "wc -l $(cat secrets/pin)"] {
+        let speak = (SPOKEN[0].path, (SPOKEN[0].reply)());
+        let request = (SPOKEN[0].request)("bash", &json!({"command": command}), "pin\n4711\n");
+        let body = sent(&tslp, &upstream, speak, &request);
+        assert!(!body.contains("4711"), "{command}: {body}");
+    }
+}
+
 #[test]
 fn a_file_that_is_off_is_neither_attached_nor_hydrated() {
     let (upstream, places) = (Upstream::start(), places());
@@ -336,6 +424,13 @@ fn a_lock_holds_after_a_crash_and_a_file_that_cannot_be_shown_sends_nothing() {
         assert_eq!(response.status(), 400, "{cause}: {said}");
         assert!(
             said.contains("LOCK_MISS: src/ring.c is locked") && said.contains(cause),
+            "{cause}: {said}"
+        );
+        // Nor does what a client asks for itself.
+        let title = prompt("Generate a concise, 3-5 word title for this chat");
+        let said = tslp.chat(&title).text();
+        assert!(
+            said.contains("LOCK_MISS: src/ring.c is locked"),
             "{cause}: {said}"
         );
     }

@@ -197,7 +197,7 @@ fn a_goal_is_told_once_to_each_conversation_that_begins_until_it_is_done() {
         upstream.will_say("Yes.");
         tslp.chat(&prompt(text));
         let seen = upstream.next().text();
-        seen.matches("[SESSION RECOVERY: READ-ONLY]").count()
+        seen.matches("SESSION RECOVERY: READ-ONLY").count()
     };
     assert_eq!(told("Hello."), 0);
     let (code, page) = places.cli_json(&["goal", "next: measure"]);
@@ -226,7 +226,7 @@ fn a_goal_is_told_once_to_each_conversation_that_begins_until_it_is_done() {
     let (_, page) = places.cli_json(&["status"]);
     assert_eq!(page["goal"][0]["text"], "Make it fast");
     assert_eq!(page["unfinished"], true);
-    // What a client's hook has told isn't told again.
+    // What a client's hook has told isn't told again; it is the client's text, so its delimiters are defused like any other's.
     let context = begun(&places, "clear")["hookSpecificOutput"]["additionalContext"].clone();
     let context = context.as_str().unwrap().to_owned();
     assert!(context.contains("Goal: Make it fast"), "{context}");
@@ -274,5 +274,229 @@ fn the_state_of_then_is_byte_for_byte_what_was_shown_then() {
         assert_eq!(json.0, Some(0));
     }
     assert_eq!(shown(&["--at", "9999"]).0, Some(1));
+    tslp.stop();
+}
+
+/// A prompt of so many characters.
+fn long_prompt(text: &str, characters: usize) -> Value {
+    let words = "wait and see what comes of it ".repeat(characters / 30);
+    prompt(&format!("{text}\n\n{words}"))
+}
+
+#[test]
+fn attention_is_told_from_the_first_mark_on() {
+    let (places, upstream) = (Places::new(), Upstream::with_context(14_000));
+    let statusline = |written: &str| {
+        let mut command = places.in_workspace(&["statusline"]);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let _ = input.write_all(written.as_bytes());
+        let mut line = String::new();
+        let mut output = child.stdout.take().unwrap();
+        output.read_to_string(&mut line).unwrap();
+        drop(input);
+        assert!(child.wait().unwrap().success(), "{written}");
+        line
+    };
+    assert_eq!(statusline("{}"), "");
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    places.cli_json(&["accept", "src/ring.c"]);
+    let header = |request: &Value| {
+        upstream.will_say("Fine.");
+        let response = tslp.chat(request);
+        tslp.at_rest();
+        response.header("x-tslp-attention").map(str::to_owned)
+    };
+    assert_eq!(header(&prompt("Hello.")), None);
+    assert!(statusline("no JSON").ends_with("attention 0.0k green\n"));
+    let header = header(&long_prompt("Hello again.", 28_000)).unwrap();
+    assert!(header.starts_with("yellow; tokens=7"), "{header}");
+    let recent = tslp.page("/recent");
+    assert_eq!(recent["episodes"][0]["attention"]["level"], "yellow");
+    let line = statusline(r#"{"session_id": "s", "unknown": [1]}"#);
+    assert!(
+        line.starts_with("tslp ") && line.contains(" true · attention 7."),
+        "{line}"
+    );
+    tslp.stop();
+    assert!(statusline("{").contains(" yellow\n"));
+    std::fs::write(places.data.join("ledger.db"), b"no ledger").unwrap();
+    assert!(statusline("{}").len() < 80);
+}
+
+#[test]
+fn a_known_windows_parts_are_the_marks() {
+    let (places, upstream) = (Places::new(), Upstream::with_context(16_384));
+    let tslp = Tslp::start(&places, &upstream);
+    upstream.will_say("Fine.");
+    tslp.chat(&long_prompt("Hello.", 28_000));
+    upstream.next();
+    upstream.will_say("Fine.");
+    let response = tslp.chat(&long_prompt("Hello again.", 28_000));
+    assert_eq!(response.header("x-tslp-attention"), None);
+    upstream.will_say("Fine.");
+    let response = tslp.chat(&long_prompt("And again.", 52_000));
+    let header = response.header("x-tslp-attention").unwrap();
+    assert!(header.starts_with("orange; "), "{header}");
+    tslp.stop();
+}
+
+#[test]
+fn a_stop_is_held_once_where_decisions_would_be_lost() {
+    let (places, upstream) = (Places::new(), Upstream::with_context(14_000));
+    places.write("src/ring.c", RING);
+    let stop = |session: &str, is_active: bool| {
+        let question = json!({"hook_event_name": "Stop", "session_id": session, "stop_hook_active": is_active, "unknown": {}});
+        hook_answer(&places, &question.to_string())
+    };
+    let tslp = Tslp::start(&places, &upstream);
+    let code = fenced("src/ring.c", RING);
+    upstream.will_say("Fine.");
+    tslp.chat(&prompt(&format!("{code}Please make ring_put count.")));
+    upstream.will_say(fenced("src/ring.c", RING_BETTER));
+    tslp.chat(&prompt(
+        "Please make ring_put in src/ring.c count, all of it.",
+    ));
+    tslp.at_rest();
+    places.write("src/ring.c", RING_BETTER);
+    assert_eq!(stop("a", false), json!({}), "the context is small");
+    upstream.will_say("Fine.");
+    tslp.chat(&long_prompt("Hello again.", 28_000));
+    tslp.at_rest();
+    assert_eq!(stop("a", true), json!({}), "it was held already");
+    let held = stop("a", false);
+    assert_eq!(held["decision"], "block", "{held}");
+    let reason = held["reason"].as_str().unwrap();
+    assert!(reason.contains("`decision #key: statement`"), "{reason}");
+    assert_eq!(stop("a", false), json!({}), "never twice");
+    places.cli_json(&[
+        "note",
+        "decision #ring: It counts. `int ring_put` [src/ring.c]",
+    ]);
+    assert_eq!(stop("b", false), json!({}), "a decision is on record");
+    // After a compaction what is on record is what there is.
+    for (event, told) in [
+        ("PreCompact", "compacting"),
+        ("PostCompact", "compacted"),
+        ("SessionEnd", "cleared"),
+    ] {
+        let question = json!({"hook_event_name": event, "reason": "clear"}).to_string();
+        assert_eq!(hook_answer(&places, &question), json!({}));
+        let log = places.in_workspace(&["log", "--json"]).output().unwrap();
+        let log = String::from_utf8(log.stdout).unwrap();
+        assert!(log.contains(told), "{event}: {log}");
+    }
+    tslp.stop();
+    assert_eq!(stop("c", false), json!({}), "nobody could keep count");
+    let (code, report) = places.cli_json(&["verify", "--deep"]);
+    assert_eq!(code, 0, "{report}");
+}
+
+#[test]
+fn a_second_window_beside_one_at_work_is_told_nothing() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    upstream.will(calls("bash", &json!({"command": "make"})));
+    tslp.chat(&request(&[user("Make the parser faster, please.")]));
+    tslp.at_rest();
+    assert_eq!(begun(&places, "startup"), json!({}));
+    let ended = "The last reply did not come to its end.";
+    for source in ["compact", "resume", "clear"] {
+        let told = begun(&places, source).to_string();
+        assert!(told.contains(ended), "{source}: {told}");
+    }
+    // Its client has said that it is over.
+    let question = json!({"hook_event_name": "SessionEnd", "reason": "other"});
+    hook_answer(&places, &question.to_string());
+    assert!(begun(&places, "startup").to_string().contains(ended));
+    tslp.stop();
+}
+
+#[test]
+fn an_agent_is_told_without_a_hook_once_nobody_is_at_work_any_more() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let told = |body: &Value| {
+        upstream.will_say("Yes.");
+        tslp.chat(body);
+        let seen = upstream.next().text();
+        tslp.at_rest();
+        seen.matches("Asked last: Make the parser faster, please.")
+            .count()
+    };
+    let work = || {
+        upstream.will(calls("bash", &json!({"command": "make"})));
+        tslp.chat(&request(&[user("Make the parser faster, please.")]));
+        upstream.next();
+        tslp.at_rest();
+    };
+    work();
+    // A second window, and then what the client makes of the first one when its context is full.
+    assert_eq!(told(&request(&[user("Write a poem.")])), 0);
+    work();
+    let summary = "This session is being continued from a previous conversation that ran out of context. The parser was looked at.";
+    assert_eq!(told(&request(&[user(summary)])), 1);
+    work();
+    let question = json!({"hook_event_name": "SessionEnd", "reason": "clear"});
+    hook_answer(&places, &question.to_string());
+    assert_eq!(told(&prompt("What is a monad?")), 0, "a chat");
+    work();
+    hook_answer(&places, &question.to_string());
+    assert_eq!(told(&request(&[user("Go on.")])), 1);
+    assert_eq!(
+        told(&request(&[user("Write another poem.")])),
+        0,
+        "it is done"
+    );
+    tslp.stop();
+    let (code, report) = places.cli_json(&["verify", "--deep"]);
+    assert_eq!(code, 0, "{report}");
+}
+
+#[test]
+fn notes_and_labels_are_printed_from_the_ledger() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    let printed = |arguments: &[&str]| {
+        let output = places.in_workspace(arguments).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        (output.status.code(), text)
+    };
+    places.cli_json(&["goal", "Make it fast"]);
+    places.cli_json(&["goal", "question: how fast?"]);
+    places.cli_json(&["note", "decision #queue: One writer thread."]);
+    upstream.will_say("Fine.");
+    tslp.chat(&prompt(&format!(
+        "{}Note ring_put.",
+        fenced("src/ring.c", RING)
+    )));
+    tslp.at_rest();
+    let first = printed(&["state"]);
+    upstream.will_say("Fine.");
+    tslp.chat(&prompt(&format!(
+        "{}Note it.",
+        fenced("src/ring.c", RING_BETTER)
+    )));
+    tslp.at_rest();
+    assert_ne!(printed(&["state"]), first);
+    assert_eq!(printed(&["state", "--at", "e1"]), first);
+    assert_eq!(printed(&["state", "--at", "clear"]).0, Some(1));
+    assert_eq!(printed(&["state", "--at", "yesterday"]).0, Some(2));
+    let (code, notes) = printed(&["notes", "--format", "notes-md"]);
+    assert_eq!(code, Some(0));
+    for line in [
+        "# Agent Working Memory (NOTES.md)",
+        "- **Current Goal**: Make it fast",
+        "**Decision**: One writer thread.",
+        "- [ ] how fast?",
+    ] {
+        assert!(notes.lines().any(|it| it == line), "{line}: {notes}");
+    }
     tslp.stop();
 }

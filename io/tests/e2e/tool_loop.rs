@@ -34,7 +34,7 @@ fn with_usage(text: &str, tokens: u64) -> Reply {
 }
 
 /// All events of the ledger.
-fn events(places: &Places) -> Vec<Value> {
+pub(crate) fn events(places: &Places) -> Vec<Value> {
     let output = places
         .in_workspace(&["log", "--json", "--limit", "0"])
         .output()
@@ -46,7 +46,7 @@ fn events(places: &Places) -> Vec<Value> {
         .collect()
 }
 
-fn of_kind<'e>(events: &'e [Value], kind: &str) -> Vec<&'e Value> {
+pub(crate) fn of_kind<'e>(events: &'e [Value], kind: &str) -> Vec<&'e Value> {
     let named = |event: &&Value| {
         event["kind"]
             .as_str()

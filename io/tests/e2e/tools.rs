@@ -333,6 +333,131 @@ fn reading_sees_the_workspace_and_writes_nothing() {
     }
 }
 
+/// What a repository's configuration has git run, and a line that has it run: attributes, the key, its value, the line.
+const CONFIGURED_PROGRAMS: &[(&str, &str, &str, &str)] = &[
+    ("* diff=x", "diff.x.textconv", "./evil", "git diff"),
+    ("* diff=x", "diff.x.textconv", "sh ./evil", "git diff HEAD"),
+    ("* diff=x", "diff.x.textconv", "sh ./evil", "git log -p"),
+    ("* diff=x", "diff.x.textconv", "sh ./evil", "git show"),
+    (
+        "* diff=x",
+        "diff.x.textconv",
+        "sh ./evil",
+        "git blame a.txt",
+    ),
+    (
+        "* diff=x",
+        "diff.x.textconv",
+        "sh ./evil",
+        "git whatchanged -p",
+    ),
+    ("* diff=x", "diff.x.command", "./evil", "git diff"),
+    ("* diff=x", "diff.x.command", "sh ./evil", "git -C . diff"),
+    ("", "diff.external", "./evil", "git diff"),
+    ("", "diff.external", "sh ./evil", "git --no-pager diff"),
+    ("* filter=x", "filter.x.clean", "sh ./evil", "git status"),
+    ("* filter=x", "filter.x.clean", "./evil", "git diff"),
+    ("* filter=x", "filter.x.process", "sh ./evil", "git diff"),
+    ("", "core.fsmonitor", "./evil", "git status"),
+    (
+        "",
+        "gpg.program",
+        "./evil",
+        "git show --show-signature SIGNED",
+    ),
+    (
+        "",
+        "remote.x.uploadpack",
+        "sh ./evil",
+        "git cat-file -p MISSING",
+    ),
+    ("", "remote.x.uploadpack", "./evil", "git show MISSING"),
+];
+
+#[test]
+fn git_runs_no_program_that_the_workspace_names() {
+    const RAN: &str = "ran the workspace's program";
+    let signed = "tree TREE\nauthor a <a> 1 +0000\ncommitter a <a> 1 +0000\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n -----END PGP \
+                  SIGNATURE-----\n\nm\n";
+    for tools in Tools::of_all_users() {
+        let at = |name: &str| tools.places.workspace.join(name);
+        let git = |arguments: &[&str]| {
+            let mut command = Command::new("git");
+            let home = tools.places.path("home");
+            command
+                .args(arguments)
+                .env_clear()
+                .env("PATH", "/usr/bin:/bin");
+            command
+                .env("HOME", home)
+                .current_dir(&tools.places.workspace);
+            if let Some(user) = tools.user {
+                command.uid(user).gid(user);
+            }
+            let output = command.output().unwrap();
+            [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned())
+        };
+        fs::write(
+            at("evil"),
+            format!("#!/bin/sh\necho \"{RAN}\" >&2\necho \"{RAN}\"\n"),
+        )
+        .unwrap();
+        fs::set_permissions(at("evil"), PermissionsExt::from_mode(0o755)).unwrap();
+        fs::set_permissions(&tools.places.workspace, PermissionsExt::from_mode(0o777)).unwrap();
+        git(&["init", "-q"]);
+        for (key, value) in [
+            ("user.name", "a"),
+            ("user.email", "a@b"),
+            ("core.repositoryFormatVersion", "1"),
+            ("extensions.partialClone", "x"),
+            ("remote.x.url", "."),
+            ("remote.x.promisor", "true"),
+        ] {
+            git(&["config", key, value]);
+        }
+        for text in ["one\n", "two\n"] {
+            fs::write(at("a.txt"), text).unwrap();
+            git(&["add", "a.txt"]);
+            git(&["commit", "-qm", text]);
+        }
+        let [tree, _] = git(&["rev-parse", "HEAD^{tree}"]);
+        fs::write(at("signed"), signed.replace("TREE", tree.trim())).unwrap();
+        let [signed, said] = git(&["hash-object", "-t", "commit", "-w", "signed"]);
+        assert!(said.is_empty(), "{said}");
+        for (attributes, key, value, line) in CONFIGURED_PROGRAMS {
+            git(&["config", key, value]);
+            // Of the same length: git looks into a file only if it may have changed.
+            fs::write(at("a.txt"), "new\n").unwrap();
+            fs::write(at(".git/info/attributes"), attributes).unwrap();
+            let line = line
+                .replace("SIGNED", signed.trim())
+                .replace("MISSING", &"5".repeat(40));
+            let inside = tools.run(&[], &line);
+            assert_eq!(inside["class"], "READ", "{inside}");
+            assert!(!inside.to_string().contains(RAN), "{key} {value}: {inside}");
+            let words: Vec<&str> = line.split(' ').skip(1).collect();
+            let outside = git(&words).concat();
+            assert!(outside.contains(RAN), "{key} {value}, {line}: {outside}");
+            git(&["config", "--unset", key]);
+        }
+        fs::write(at(".git/info/attributes"), "").unwrap();
+        for (line, output) in [
+            ("git diff", "+new"),
+            ("git log -p", "+two"),
+            ("git status --short", " M a.txt"),
+            ("git stash list", ""),
+            ("git describe --always --dirty", "-dirty"),
+        ] {
+            let json = tools.run(&[], line);
+            let said = json["output"].as_str().unwrap_or_default();
+            assert!(
+                json["ended"] == "exit 0" && said.contains(output),
+                "{line}: {json}"
+            );
+        }
+    }
+}
+
 /// Runs a script in a scratch layer of a fresh workspace.
 fn script(script: &str, limits: SandboxLimits) -> RunOutcome {
     let places = Places::new();

@@ -152,8 +152,10 @@ fn run_engine(
             }
             ToEngine::ReplyEnd { ending, .. } => format!("end {ending:?}"),
             ToEngine::OneRound(_)
+            | ToEngine::CallComplete { .. }
             | ToEngine::ToolsTested(_)
             | ToEngine::LinksSeen { .. }
+            | ToEngine::CheckEnded { .. }
             | ToEngine::ToolEnded { .. } => "tools".to_owned(),
             ToEngine::Audited { outcome, .. } => format!("audited {outcome:?}"),
             ToEngine::WindowsSaid(said) => format!("windows {said:?}"),

@@ -1,16 +1,18 @@
 //! A state as decisions read it.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::proposals::Proposal;
 use crate::proposals::ProposedVersion;
+use crate::records::RecordEntry;
 use crate::stale::Divergence;
 use crate::state_map::{CurrentVersion, FormerVersion};
 use crate::vault::VaultLocation;
 use tslp_core::artifact::Origin;
 use tslp_core::entity::EntityId;
-use tslp_core::event::{Audited, ContentKind, DiskFinding};
+use tslp_core::event::{Audited, ContentKind, DiskFinding, RecordChanged};
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
@@ -27,6 +29,17 @@ pub struct StateView<'s> {
     pub state: &'s State,
     /// Bytes, and what is settled.
     pub store: &'s dyn Store,
+    /// Whether a reply is judged that isn't over on record: then what the user said last is the prompt that it answers.
+    pub is_of_draft: bool,
+}
+
+/// What is kept for the project.
+impl StateView<'_> {
+    /// What a record says; `None` if its event can't be read.
+    #[must_use]
+    pub fn record(&self, entry: &RecordEntry) -> Option<Arc<RecordChanged>> {
+        self.store.record(entry.seq)
+    }
 }
 
 /// What is true of the code, what was, and what is outdated.

@@ -3,13 +3,16 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use tslp_core::entity::EntityId;
 use tslp_core::event::{
-    ActionJudged, ActionRequested, ContentKind, Event, LostCallFound, PolicyApproved, ToolRan,
+    ActionJudged, ActionRequested, CheckRan, ContentKind, Event, LostCallFound, PolicyApproved,
+    ToolRan,
 };
 use tslp_core::extract::Grammars;
 use tslp_core::guardian::{Jail, JudgedLine, ToolProfile};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
+use tslp_decide::check;
 use tslp_decide::tools::{self, ToolJudging};
 use tslp_projections::guardian::ToolSession;
 
@@ -91,6 +94,23 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         work.finish(&self.state)
     }
 
+    /// The user's check has come to its end; `output` is what it printed, as models may see it.
+    pub fn check_ran(
+        &mut self,
+        at: UnixMillis,
+        episode: EpisodeId,
+        mut ran: CheckRan,
+        output: &str,
+    ) -> Batch {
+        let mut work = self.step_of(at, episode);
+        self.record_with_evidence(&mut work, [output], |[output]| {
+            ran.output = output;
+            Event::CheckRan(ran.clone())
+        });
+        self.tell_check(&ran, &mut work);
+        work.finish(&self.state)
+    }
+
     /// The Operator approves a profile.
     pub fn approve_policy(&mut self, at: UnixMillis, profile_id: &str, text: &str) -> Batch {
         let mut work = BatchBuilder::outside(at);
@@ -131,6 +151,20 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// What follows from a run.
     pub(crate) fn halt_after_run(&mut self, ran: &ToolRan, work: &mut BatchBuilder) {
         self.decide(work, |engine, _| tools::after_run(&engine.view(), ran));
+    }
+
+    /// What is told of the user's check.
+    pub(crate) fn tell_check(&mut self, ran: &CheckRan, work: &mut BatchBuilder) {
+        let ids = work.ids();
+        self.decide(work, |_, _| check::tell(ids, ran));
+    }
+
+    /// The true code of an entity.
+    pub fn true_code(&self, entity: &EntityId) -> Option<String> {
+        let view = self.view();
+        let current = view.current_version(entity)?;
+        let code = view.artifact_slices(current.artifact, &current.spans)?;
+        String::from_utf8(code).ok()
     }
 
     /// The state of a session's tools: the halt, grants, and what was spent.

@@ -15,12 +15,14 @@ use tslp_core::reason::Reason;
 use tslp_decide::code_reader::CodeReader;
 use tslp_decide::draft::{DraftAttempt, JudgedDraft};
 use tslp_decide::found_code::MessageEnd;
+use tslp_decide::prompt;
 use tslp_decide::propose::{GainedCode, JudgingContext, WriteState};
 use tslp_decide::reply::{self, Reply};
 
 use super::Engine;
 use super::seen::ModelSight;
 use crate::pending::{Batch, BatchBuilder};
+use tslp_projections::state::StateView;
 use tslp_projections::store::Store;
 
 impl<G: Grammars, S: Store> Engine<G, S> {
@@ -45,7 +47,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let Some(session) = self.session_of(episode) else {
             return JudgedDraft::default();
         };
-        let view = self.view();
+        let view = StateView {
+            is_of_draft: true,
+            ..self.view()
+        };
         let code = CodeReader {
             session: Some(session),
             ..self.code_reader(&view)
@@ -54,7 +59,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         if found.is_empty() {
             return JudgedDraft::default().compared_with(changed_first);
         }
-        let asked = self.text_around_code(&self.last_own_words(session));
+        let asked = prompt::last_own_words(&view, &mut self.index.borrow_mut(), session);
+        let asked = self.text_around_code(&asked);
         // Whether the model saw what it replaces is another gate's question.
         let seen = ModelSight::UnseenOnRecord(BTreeSet::new());
         let judging = JudgingContext {

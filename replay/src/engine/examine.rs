@@ -10,6 +10,7 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::message::{ToolCall, Tools};
 use tslp_core::path::RelPath;
 use tslp_core::policy::OnStale;
+use tslp_core::record;
 use tslp_core::request::Request;
 use tslp_core::scope::{self, ScopeChange};
 use tslp_decide::authorship::MessageAuthors;
@@ -21,6 +22,7 @@ use tslp_decide::mention::Mentions;
 use tslp_decide::promote::MessagePieces;
 use tslp_decide::prompt::{self, PastedCode, PromptReader};
 use tslp_decide::receive::{PromptRepetition, ReceivedPrompt};
+use tslp_decide::records;
 use tslp_decide::reply::Reply;
 use tslp_decide::touch;
 
@@ -78,7 +80,21 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let named: BTreeSet<RelPath> = candidates.into_iter().map(|(it, _)| it.path).collect();
         let in_messages =
             reader.files_in_messages(&view, &self.policy, &mut self.index.borrow_mut());
-        for path in named.iter().chain(&in_messages) {
+        let of_records = records::files_of_records(
+            &view,
+            &mut self.index.borrow_mut(),
+            &request,
+            received.session,
+            &named,
+        );
+        for path in named.iter().chain(&in_messages).chain(&of_records) {
+            checks.add_file(&view, path);
+        }
+        let cited: Vec<RelPath> = directives
+            .iter()
+            .filter_map(|directive| self.file_of_record(directive))
+            .collect();
+        for path in &cited {
             checks.add_file(&view, path);
         }
         let reads: Vec<RelPath> = accepted(&directives).cloned().collect();
@@ -107,7 +123,14 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             PromptRepetition::Answered => Vec::new(),
             PromptRepetition::First
             | PromptRepetition::Regenerated
-            | PromptRepetition::Ambiguous => touch::by_prompt(self.code_reader(&view), &prompt),
+            | PromptRepetition::Ambiguous => {
+                let mut touches = touch::by_prompt(self.code_reader(&view), &prompt);
+                let unknown = |path: &RelPath| self.unknown_file(path.as_str());
+                touches.extend(cited.iter().filter_map(unknown));
+                let mut seen = BTreeSet::new();
+                touches.retain(|path| seen.insert(path.clone()));
+                touches
+            }
         };
         // What is accepted is read anyway.
         touches.retain(|path| !reads.contains(path));
@@ -223,7 +246,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         for found in &found {
             checks.add_code(&self.view(), found);
         }
+        let notes = match is_judged {
+            true => records::proposals_in(&reply.text),
+            false => Vec::new(),
+        };
+        self.check_notes(&notes, &mut checks);
         PendingReply {
+            notes,
             checks: checks.into_vec(),
             touches,
             measured: None,
@@ -237,6 +266,14 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             found,
             containers: MessagePieces::new(reply.segments),
             work,
+        }
+    }
+
+    /// Has the files looked at that proposed records cite.
+    fn check_notes(&self, notes: &[String], checks: &mut DiskChecks) {
+        let view = self.view();
+        for path in records::proposed_files(&view, &self.policy, notes) {
+            checks.add_file(&view, &path);
         }
     }
 
@@ -262,19 +299,26 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     pub(super) fn read_import(
         &self,
         content: ArtifactHash,
-        text: &str,
+        (source, text): (&str, &str),
         work: BatchBuilder,
     ) -> PendingReply {
         let view = self.view();
         let code = self.code_reader(&view);
-        let found = found_code::find_code(code, text, &[], MessageEnd::Whole);
+        let found = match source {
+            // No call makes code true.
+            record::MCP_SOURCE => Vec::new(),
+            _ => found_code::find_code(code, text, &[], MessageEnd::Whole),
+        };
         let mut checks = DiskChecks::default();
         for found in &found {
             checks.add_code(&view, found);
         }
+        let notes = records::proposals_in(text);
+        self.check_notes(&notes, &mut checks);
         PendingReply {
             checks: checks.into_vec(),
             touches: Vec::new(),
+            notes,
             measured: None,
             exceeded: None,
             calls: Vec::new(),

@@ -68,10 +68,16 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     pub(super) fn fold_recorded(&mut self, recorded: Recorded, work: &mut BatchBuilder) {
         // Before the state knows the content: a decision of the same step may ask for the bytes.
-        if let Event::Content(content) = &recorded.event {
-            self.store
-                .fresh
-                .insert(recorded.seq, Arc::clone(&content.bytes));
+        match &recorded.event {
+            Event::Content(content) => {
+                let bytes = Arc::clone(&content.bytes);
+                self.store.fresh.insert(recorded.seq, bytes);
+            }
+            Event::RecordChanged(record) => {
+                let record = Arc::new(record.clone());
+                self.store.fresh_records.insert(recorded.seq, record);
+            }
+            _ => {}
         }
         // Before the append: positions are dense, and the writer refuses anything else.
         debug_assert_eq!(

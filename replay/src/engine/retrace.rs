@@ -175,7 +175,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// Another model's answer, from the search for its code on.
     pub(crate) fn retrace_import(&mut self, work: BatchBuilder, reply: &ReplyImported) {
         let text = self.text_on_record(reply.content);
-        let pending = self.read_import(reply.content, &text, work);
+        let pending = self.read_import(reply.content, (&reply.source, &text), work);
         let answers = DiskAnswers {
             findings: self.findings_on_record(),
             ..DiskAnswers::default()

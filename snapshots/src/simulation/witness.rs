@@ -146,6 +146,7 @@ impl Witness {
         let view = StateView {
             state,
             store: &EmptyStore,
+            is_of_draft: false,
         };
         self.law.compare_state(state, &view);
         self.stale.compare_stale(&self.law, state);
@@ -185,6 +186,7 @@ impl Witness {
         let view = StateView {
             state,
             store: &EmptyStore,
+            is_of_draft: false,
         };
         let added = self
             .law

@@ -1,5 +1,6 @@
 //! Sessions of real clients, as they were recorded (`agents/README.md`), against the rules for what a prompt may cost them.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -7,6 +8,7 @@ use std::thread;
 use session::Session;
 use table::Row;
 use tslp_core::event::Event;
+use tslp_snapshots::recording::{self, RecordedStep};
 
 mod daily;
 mod price;
@@ -50,11 +52,73 @@ fn recorded_sessions_hold_the_line() {
     });
 }
 
-fn recorded() -> Vec<Session> {
+/// The lines of the file's versions that no other file has, as in a header.
+fn own_lines(path: &str, steps: &[RecordedStep]) -> BTreeSet<String> {
+    let lines = |is_own: bool| {
+        let files = steps
+            .iter()
+            .flat_map(|step| step.files.iter().chain(&step.written));
+        let texts = files.filter(move |(other, _)| (other == path) == is_own);
+        let lines = texts
+            .filter_map(|(_, text)| text.as_ref())
+            .flat_map(|text| text.lines());
+        lines.map(|line| line.trim().trim_end_matches(';'))
+    };
+    let others: BTreeSet<&str> = lines(false).collect();
+    // In JSON a quote looks otherwise.
+    let own = lines(true).filter(|line| !others.contains(line) && !line.contains(['"', '\\']));
+    own.filter(|line| line.len() >= 12)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Whatever a client reads a file with, by its tools, its shell or by attaching it, and whatever it writes of it: no line goes out.
+#[test]
+fn recorded_sessions_show_nothing_of_a_file_that_is_off() {
+    const OFF: &str = "src/ring.c";
+    let mut shown = Vec::new();
+    for file in recordings() {
+        let name = file
+            .file_stem()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        let text = fs::read_to_string(&file).expect("a recording");
+        let steps = recording::read(&text).steps;
+        let own = own_lines(OFF, &steps);
+        let session = session::play_without(&name, steps, Some(OFF));
+        let (mut brought, mut withheld) = (0, 0);
+        for (at, exchange) in session.exchanges.iter().enumerate() {
+            let client = String::from_utf8_lossy(&exchange.client);
+            let sent = String::from_utf8_lossy(&exchange.sent);
+            brought += own.iter().filter(|line| client.contains(*line)).count();
+            withheld += sent.matches("withheld: off by the user").count();
+            let lines = own.iter().filter(|line| sent.contains(*line));
+            shown.extend(lines.map(|line| format!("{name} {at}: {line}")));
+        }
+        assert!(
+            brought > 50 && withheld > 0,
+            "{name}: {brought} lines came, {withheld} withheld"
+        );
+    }
+    assert!(
+        shown.is_empty(),
+        "{} lines:\n{}",
+        shown.len(),
+        shown.join("\n")
+    );
+}
+
+fn recordings() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("agents/recorded");
     let files = fs::read_dir(folder).expect("the recordings");
     let mut files: Vec<_> = files.map(|file| file.expect("a file").path()).collect();
     files.sort();
+    files
+}
+
+fn recorded() -> Vec<Session> {
+    let files = recordings();
     let play = |file: &PathBuf| {
         let name = file.file_stem().expect("a name").to_string_lossy();
         session::play(&name, &fs::read_to_string(file).expect("a recording"))

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::json;
 use serde_json::value::RawValue;
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::event::{Event, Recorded, ReplyOutcome};
@@ -119,6 +120,11 @@ pub(super) fn play(name: &str, text: &str) -> Session {
 
 /// Plays requests in a project of which nothing is known, and replays its ledger.
 pub(super) fn play_steps(name: &str, requests: Vec<RecordedStep>) -> Session {
+    play_without(name, requests, None)
+}
+
+/// … after the user has turned a file off, if one is named.
+pub(super) fn play_without(name: &str, requests: Vec<RecordedStep>, off: Option<&str>) -> Session {
     let mut stage = Stage::new(Policy {
         workspace_root: recording::ROOT.into(),
         ..Policy::default()
@@ -126,6 +132,20 @@ pub(super) fn play_steps(name: &str, requests: Vec<RecordedStep>) -> Session {
     // No file of a language that is read is hidden or ignored by git in these projects.
     stage.adopt_on_touch();
     let mut steps = Vec::new();
+    if let Some(path) = off {
+        let words = json!({"role": "user", "content": format!("@tslp off {path}")});
+        let said = RecordedStep {
+            body: json!({"model": "m", "messages": [words]})
+                .to_string()
+                .into_bytes(),
+            text: "Noted.".into(),
+            files: requests[0].files.clone(),
+            written: Vec::new(),
+            calls: Vec::new(),
+            edits: Vec::new(),
+        };
+        step_through(&mut stage, &said);
+    }
     for step in requests {
         let before = stage.ledger().len();
         let (episode, sent) = step_through(&mut stage, &step);

@@ -6,6 +6,7 @@ mod interrupted;
 mod law_table;
 mod missing_content;
 mod nonsense;
+mod records;
 mod simulation;
 mod stories;
 mod tools;

@@ -39,3 +39,31 @@ fn a_goal_is_told_to_what_begins() {
         ",
     );
 }
+
+#[test]
+fn an_agent_goes_on_where_the_last_one_broke_off() {
+    check(
+        "goals__after_a_crash",
+        "An agent's client is gone in the middle of a reply: the next agent's conversation is told once, a plain chat isn't.",
+        "
+        full what the model saw
+        tools
+        user
+        | Make the scanner faster, please.
+        model gone
+        | I will
+        new
+        user
+        | Hello.
+        model
+        | Hello.
+        user
+        | What now?
+        model
+        | I go on.
+        new
+        user
+        | Something else entirely.
+        ",
+    );
+}

@@ -3,11 +3,14 @@
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::process::{self, Command, Stdio};
+use std::process::{self, Child, Command, Stdio};
+use std::thread;
 use std::time::Duration;
 
 use super::enter::{SetupFailure, report_refusal};
-use super::plan::{Pipeline, RunCondition, SandboxPlan, SandboxTask};
+use super::plan::{
+    Pipeline, PlannedProgram, RunCondition, SandboxPlan, SandboxTask, WorkspaceLayer,
+};
 use super::{probe, programs, restrict, root, system, watch};
 use tslp_core::event::ToolOutcome;
 
@@ -94,6 +97,16 @@ struct TaskRun<'p> {
 }
 
 impl TaskRun<'_> {
+    /// Starts a program: from a thread that can run nothing else where the workspace's configuration names programs that nobody granted.
+    fn start_program(&self, command: &mut Command, program: &PlannedProgram) -> io::Result<Child> {
+        let is_led = program.words.first().is_some_and(|name| name == "git");
+        if self.plan.layer == WorkspaceLayer::Scratch || !is_led {
+            return command.spawn();
+        }
+        let start = || restrict::restrict_to_program(&program.path).and_then(|()| command.spawn());
+        thread::scope(|scope| scope.spawn(start).join()).expect("nothing in the thread panics")
+    }
+
     fn run_pipeline(&mut self, pipeline: &Pipeline) -> io::Result<()> {
         assert!(
             !pipeline.programs.is_empty(),
@@ -122,7 +135,8 @@ impl TaskRun<'_> {
                 .envs(program_environment(self.plan))
                 .stdin(input)
                 .stdout(output);
-            let child = command.stderr(Stdio::from(self::output_pipe()?)).spawn();
+            command.stderr(Stdio::from(self::output_pipe()?));
+            let child = self.start_program(&mut command, program);
             // After a program that couldn't be started the next one reads nothing, as in a shell.
             input = Stdio::null();
             match child {

@@ -1,7 +1,9 @@
 //! Drops pid 1's rights before it starts a tool. No process that it starts can get them back.
 
-use std::io;
+use std::ffi::OsStr;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use landlock::{
@@ -108,6 +110,41 @@ fn apply_landlock(plan: &SandboxPlan) -> io::Result<RulesetStatus> {
     }
     let status = ruleset.restrict_self().map_err(io::Error::other)?;
     Ok(status.ruleset)
+}
+
+/// Lets this thread, and all that it starts, run nothing but a program, the program's own helpers and what loads it: no shell, so no
+/// program that a file of the workspace names.
+pub(super) fn restrict_to_program(program: &Path) -> io::Result<()> {
+    let handled = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::Execute);
+    let mut ruleset = handled
+        .and_then(Ruleset::create)
+        .map_err(io::Error::other)?;
+    let helpers = GIT_FOLDERS.iter().map(PathBuf::from);
+    for path in helpers
+        .chain([program.to_owned()])
+        .chain(loader_of(program))
+    {
+        if let Ok(file) = PathFd::new(&path) {
+            let rule = PathBeneath::new(file, AccessFs::Execute);
+            ruleset = ruleset.add_rule(rule).map_err(io::Error::other)?;
+        }
+    }
+    ruleset.restrict_self().map_err(io::Error::other)?;
+    Ok(())
+}
+
+/// Where git's own programs are.
+const GIT_FOLDERS: [&str; 2] = ["/usr/lib/git-core", "/usr/libexec/git-core"];
+
+/// The file that the kernel loads a program with, as its ELF header says.
+fn loader_of(program: &Path) -> Option<PathBuf> {
+    let mut head = [0; 4096];
+    let length = std::fs::File::open(program).ok()?.read(&mut head).ok()?;
+    let mut words = head[..length].split(|byte| *byte == 0);
+    let loader = words.find(|word| word.starts_with(b"/lib") || word.starts_with(b"/usr/lib"))?;
+    Some(PathBuf::from(OsStr::from_bytes(loader)))
 }
 
 fn write_access(abi: ABI) -> BitFlags<AccessFs> {

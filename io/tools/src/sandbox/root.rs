@@ -15,7 +15,7 @@ use rustix::mount::{
 use super::enter::SetupFailure;
 use super::plan::{SandboxPlan, WorkspaceLayer};
 use super::programs::SYSTEM_FOLDERS;
-use super::system::{lock_device, lock_mounts};
+use super::system::{forbid_execution, lock_device, lock_mounts};
 
 /// Where the new root is put together: every system has this folder, and nothing that a tool needs is in it.
 const NEW_ROOT: &str = "/sys";
@@ -50,11 +50,11 @@ pub(super) fn enter_new_root(plan: &SandboxPlan) -> Result<(), SetupFailure> {
     for folder in &plan.toolchains {
         bind_folder(folder, &path_inside(folder), true).map_err(step("a toolchain's folder"))?;
     }
-    mount_tmpfs(
-        &make_folder("/tmp").map_err(step("/tmp"))?,
-        plan.limits.scratch_bytes,
-    )
-    .map_err(step("/tmp"))?;
+    let temporary = make_folder("/tmp").map_err(step("/tmp"))?;
+    mount_tmpfs(&temporary, plan.limits.scratch_bytes).map_err(step("/tmp"))?;
+    if plan.layer == WorkspaceLayer::ReadOnly {
+        forbid_execution(&temporary).map_err(step("/tmp"))?;
+    }
     mount_workspace(plan)?;
     hide_paths(plan).map_err(step("the data directory can't be hidden"))?;
     mount_proc().map_err(step("/proc can't be mounted"))?;
@@ -150,7 +150,7 @@ fn mount_workspace(plan: &SandboxPlan) -> Result<(), SetupFailure> {
     // A layer in both cases: its inodes are its own, so that a lock, a lease or a named pipe inside is none of the host's.
     mount_scratch_layer(from, &to, plan.limits.scratch_bytes, like.permissions())
         .and_then(|()| match plan.layer {
-            WorkspaceLayer::ReadOnly => lock_mounts(&to, true),
+            WorkspaceLayer::ReadOnly => lock_mounts(&to, true).and_then(|()| forbid_execution(&to)),
             WorkspaceLayer::Scratch => Ok(()),
         })
         .map_err(|error| ("scratch_unavailable: no layer over the workspace", error))

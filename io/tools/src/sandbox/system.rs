@@ -37,6 +37,11 @@ pub(super) fn lock_device(path: &Path) -> io::Result<()> {
     set_mount_attributes(path, attributes)
 }
 
+/// Has nothing that lies in a mount run, nor be loaded as a library.
+pub(super) fn forbid_execution(path: &Path) -> io::Result<()> {
+    set_mount_attributes(path, libc::MOUNT_ATTR_NOEXEC)
+}
+
 fn set_mount_attributes(path: &Path, attributes: u64) -> io::Result<()> {
     let attr = libc::mount_attr {
         attr_set: attributes,

@@ -494,6 +494,17 @@ pub(super) fn event_bytes(name: &str, json: &Value) -> Vec<u8> {
     format!("event: {name}\ndata: {json}\n\n").into_bytes()
 }
 
+/// The data of an event. Of an event stream each line that has any: clients that read it line by line take each as an event's.
+pub(super) fn data_lines(dialect: Dialect, event: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let is_line = dialect.streams_json_lines();
+    let lines = event.split(move |byte| *byte == b'\n' || !is_line && *byte == b'\r');
+    let data = lines.filter_map(move |line| match is_line {
+        true => Some(line),
+        false => line.strip_prefix(b"data:"),
+    });
+    data.map(<[u8]>::trim_ascii).filter(|data| !data.is_empty())
+}
+
 pub(super) fn json_of(bytes: &[u8]) -> Option<Value> {
     serde_json::from_slice(bytes).ok()
 }

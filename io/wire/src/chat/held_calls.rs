@@ -1,161 +1,360 @@
-//! Calls of the client's own tools in what is kept back of a reply: which there are, and the reply without some of them, each
-//! replaced by a text.
+//! Calls of the client's own tools on their way to the client. Each is kept back from its first piece on until it is complete and the
+//! engine has judged it; one that is denied never goes on, and a text stands in its place.
 
 use memchr::memmem;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use tslp_core::message::ToolCall;
 
 use super::dialect::Dialect;
-use super::ending::{ResponseForm, event_bytes, events, json_of, message_item};
+use super::ending::{data_lines, event_bytes, json_of, message_item, piece_bytes, shares_members};
+use super::reply::ReplyDecoder;
 
-/// The number that stands for all calls of a reply.
+/// The number that stands for all calls of a reply that weren't judged.
 pub const ALL_CALLS: usize = usize::MAX;
 
-/// Calls that the client doesn't get: the number under which each came in the reply, and the text in its place.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DeniedCalls(pub Vec<(usize, String)>);
+/// The number of pieces that come after the end of their call: no client gets them.
+const SURPLUS: usize = usize::MAX - 1;
 
-impl DeniedCalls {
-    pub(super) fn text_for(&self, number: usize) -> Option<&str> {
-        let mut all = self.0.iter();
-        let found = all.find(|(denied, _)| *denied == number || *denied == ALL_CALLS);
-        found.map(|(_, text)| text.as_str())
-    }
-
-    /// How many denied calls came before one.
-    pub(super) fn count_before(&self, number: usize) -> usize {
-        self.0.iter().filter(|(denied, _)| *denied < number).count()
-    }
-
-    /// The texts of all of them, once each.
-    #[must_use]
-    pub fn joined_text(&self) -> String {
-        let texts: Vec<&str> = self.0.iter().map(|(_, text)| text.as_str()).collect();
-        texts.join("\n")
-    }
+/// One event of a stream, with the numbers of the calls that it is about, in their order in it.
+#[derive(Debug)]
+pub(super) struct StreamEvent {
+    pub(super) bytes: Vec<u8>,
+    pub(super) calls: Vec<usize>,
+    /// Whether it is among the reply's last events.
+    pub(super) is_end: bool,
+    /// Whether it holds a text that may be calls.
+    pub(super) may_be_calls: bool,
 }
 
-/// Whether a call begins with this event, in a dialect whose replies have one round.
-pub(super) fn opens_call(dialect: Dialect, event: &[u8]) -> bool {
+/// The calls of one reply.
+#[derive(Debug)]
+pub(super) struct CallGate {
+    decoder: ReplyDecoder,
+    /// Blocks or items that are calls, in the dialects that number them.
+    opened: Vec<usize>,
+    asked: Vec<usize>,
+    /// Calls that may pass, and the texts in the place of those that may not.
+    verdicts: Vec<(usize, Option<String>)>,
+    /// Calls that the client has the beginning of, or the text in their place.
+    begun: Vec<usize>,
+    replaced: Vec<usize>,
+}
+
+/// Whether a call may begin with this event.
+pub(super) fn may_open_call(dialect: Dialect, event: &[u8]) -> bool {
     let shows = |mark: &str| memmem::find(event, mark.as_bytes()).is_some();
     match dialect {
         Dialect::Messages => shows("event: content_block_start") && shows("\"tool_use\""),
         Dialect::Responses => shows("event: response.output_item.") && shows("_call\""),
-        Dialect::OllamaChat => shows("\"tool_calls\""),
-        Dialect::ChatCompletions | Dialect::Completions | Dialect::OllamaGenerate => false,
+        // A text holds no such name, since its quotes are escaped.
+        Dialect::ChatCompletions | Dialect::OllamaChat => shows("\"tool_calls\""),
+        Dialect::Completions | Dialect::OllamaGenerate => false,
     }
 }
 
-/// Whether a whole body calls tools.
-pub(super) fn body_calls(dialect: Dialect, body: &Value) -> bool {
-    match dialect {
-        Dialect::Messages => parts(&body["content"]).any(|part| part["type"] == "tool_use"),
-        Dialect::Responses => parts(&body["output"]).any(is_call_item),
-        _ => parts(&body["message"]["tool_calls"]).next().is_some(),
-    }
-}
-
-fn parts(list: &Value) -> impl Iterator<Item = &Value> {
-    list.as_array().into_iter().flatten()
-}
-
-fn is_call_item(item: &Value) -> bool {
-    item["type"]
-        .as_str()
-        .is_some_and(|kind| kind.ends_with("_call"))
-}
-
-/// What is kept back of a reply without the denied calls, in a dialect whose replies have one round.
-pub(super) fn without_denied(
-    dialect: Dialect,
-    form: ResponseForm,
-    held: &[u8],
-    denied: &DeniedCalls,
-) -> Vec<u8> {
-    match (dialect, form) {
-        (Dialect::OllamaChat, _) => ollama_lines(held, denied),
-        (_, ResponseForm::Whole) => match json_of(held) {
-            Some(mut body) => {
-                replace_in_body(dialect, &mut body, denied);
-                body.to_string().into_bytes()
-            }
-            None => Vec::new(),
-        },
-        (_, ResponseForm::Stream) => stream_events(dialect, held, denied),
-    }
-}
-
-fn replace_in_body(dialect: Dialect, body: &mut Value, denied: &DeniedCalls) {
-    let is_messages = dialect == Dialect::Messages;
-    let list = if is_messages { "content" } else { "output" };
-    let items = body[list].as_array_mut().into_iter().flatten();
-    let mut is_left = false;
-    for (number, item) in items.enumerate() {
-        if item["type"] != "tool_use" && !is_call_item(item) {
-            continue;
-        }
-        match denied.text_for(number) {
-            Some(text) if is_messages => *item = json!({"type": "text", "text": text}),
-            Some(text) => *item = message_item(&format!("kept_{number}"), text),
-            None => is_left = true,
+impl CallGate {
+    pub(super) fn new(dialect: Dialect) -> Self {
+        Self {
+            decoder: ReplyDecoder::new(dialect),
+            opened: Vec::new(),
+            asked: Vec::new(),
+            verdicts: Vec::new(),
+            begun: Vec::new(),
+            replaced: Vec::new(),
         }
     }
-    if is_messages && !is_left && body["stop_reason"] == "tool_use" {
-        body["stop_reason"] = "end_turn".into();
-    }
-}
 
-fn stream_events(dialect: Dialect, held: &[u8], denied: &DeniedCalls) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut replaced = Vec::new();
-    let mut is_left = false;
-    for event in events(held) {
-        let bytes = &held[event.bytes];
-        let json = event.data.and_then(|data| json_of(&held[data]));
-        let Some(mut json) = json else {
-            out.extend_from_slice(bytes);
-            continue;
-        };
-        let place = if dialect == Dialect::Messages {
-            "index"
-        } else {
-            "output_index"
-        };
-        let number = json[place]
-            .as_u64()
-            .and_then(|number| usize::try_from(number).ok());
-        let opens = opens_call(dialect, bytes);
-        let text = number.and_then(|number| Some((number, denied.text_for(number)?)));
-        match text {
-            Some((number, _)) if replaced.contains(&number) => {}
-            Some((number, text)) if opens => {
-                replaced.push(number);
-                out.extend(text_instead(dialect, number, text));
+    /// Reads a stream's next event; returns the numbers of the calls that it is about.
+    pub(super) fn read_event(&mut self, event: &[u8]) -> Vec<usize> {
+        let dialect = self.decoder.dialect();
+        let known = self.decoder.call_numbers().len();
+        let ended = self.decoder.ended_calls().to_vec();
+        if !self.decoder.is_given_up() {
+            self.decoder.push(event);
+        }
+        let mut numbers = Vec::new();
+        for data in data_lines(dialect, event).filter(|data| *data != b"[DONE]") {
+            let Some(mut json) = json_of(data) else {
+                numbers.push(ALL_CALLS);
+                continue;
+            };
+            if numbers_blocks(dialect) {
+                let number = self.block_number(&json);
+                let opens = number.filter(|_| may_open_call(dialect, event));
+                self.opened.extend(opens);
+                numbers.extend(number.filter(|it| self.opened.contains(it)));
+                // What the server runs itself is no tool of the client's.
+                let is_other = |it: &usize| !self.decoder.call_numbers().contains(it);
+                if json["type"] == "response.output_item.done"
+                    && let Some(other) = number.filter(is_other)
+                {
+                    self.verdicts.push((other, None));
+                }
+                continue;
             }
-            _ => {
-                is_left |= opens;
-                let is_changed = match &*event.name {
-                    "message_delta" if !is_left && json["delta"]["stop_reason"] == "tool_use" => {
-                        json["delta"]["stop_reason"] = "end_turn".into();
-                        true
-                    }
-                    "response.completed" => {
-                        replace_in_body(dialect, &mut json["response"], denied);
-                        true
-                    }
-                    _ => false,
-                };
-                match is_changed {
-                    true => out.extend(event_bytes(&event.name, &json)),
-                    false => out.extend_from_slice(bytes),
+            for message in messages_in(&mut json) {
+                let calls = message.get("tool_calls").and_then(Value::as_array);
+                for (position, call) in calls.into_iter().flatten().enumerate() {
+                    let number = match dialect {
+                        Dialect::ChatCompletions => index_of(call).unwrap_or(position),
+                        _ => known + position,
+                    };
+                    let more = call["function"]["arguments"].as_str().unwrap_or_default();
+                    let is_surplus = ended.contains(&number) && !more.trim().is_empty();
+                    numbers.push(if is_surplus { SURPLUS } else { number });
                 }
             }
         }
+        numbers
     }
-    out
+
+    /// Whether there was a call, or what may be one.
+    pub(super) fn has_calls(&self) -> bool {
+        !self.opened.is_empty() || self.has_client_calls()
+    }
+
+    /// Whether there was a call of the client's own tools, or what can't be read.
+    pub(super) fn has_client_calls(&self) -> bool {
+        !self.decoder.call_numbers().is_empty() || self.decoder.is_given_up()
+    }
+
+    fn block_number(&self, json: &Value) -> Option<usize> {
+        let place = match self.decoder.dialect() {
+            Dialect::Messages => "index",
+            _ => "output_index",
+        };
+        usize::try_from(json[place].as_u64()?).ok()
+    }
+
+    /// Reads a whole body.
+    pub(super) fn read_body(&mut self, body: &[u8]) {
+        self.decoder.push(body);
+        self.decoder.end_message();
+    }
+
+    /// The calls that have become complete since this was asked last; all of them once the reply is over.
+    pub(super) fn complete_calls(&mut self) -> Vec<(usize, ToolCall)> {
+        let is_over = self.decoder.is_finished();
+        let numbers = self.decoder.call_numbers().iter().copied();
+        let calls = numbers.zip(self.decoder.tool_calls());
+        let fresh = calls.filter(|(number, _)| {
+            (is_over || self.decoder.ended_calls().contains(number)) && !self.asked.contains(number)
+        });
+        let fresh: Vec<_> = fresh.map(|(number, call)| (number, call.clone())).collect();
+        self.asked.extend(fresh.iter().map(|(number, _)| *number));
+        fresh
+    }
+
+    /// A call passes, or a text stands in its place.
+    pub(super) fn judge(&mut self, number: usize, instead: Option<String>) {
+        self.verdicts.push((number, instead));
+    }
+
+    fn verdict(&self, number: usize) -> Option<&Option<String>> {
+        let find = |number| self.verdicts.iter().find(|(judged, _)| *judged == number);
+        Some(&find(number).or_else(|| find(ALL_CALLS))?.1)
+    }
+
+    /// Whether a call waits to be judged.
+    pub(super) fn is_open(&self, number: usize) -> bool {
+        number != SURPLUS && self.verdict(number).is_none()
+    }
+
+    /// Whether a call may go on; what wasn't judged may not.
+    fn passes(&self, number: usize) -> bool {
+        self.verdict(number) == Some(&None)
+    }
+
+    /// The text in a call's place, the first time.
+    fn text_instead(&mut self, number: usize) -> Option<String> {
+        let text = self.verdict(number)?.clone()?;
+        let place = match self.verdicts.iter().any(|(judged, _)| *judged == number) {
+            true => number,
+            false => ALL_CALLS,
+        };
+        let is_first = !self.replaced.contains(&place);
+        is_first.then(|| {
+            self.replaced.push(place);
+            text
+        })
+    }
+
+    /// Whether there were calls, and the client has none of them.
+    fn leaves_none(&self) -> bool {
+        let denied = self.verdicts.iter().any(|(_, instead)| instead.is_some());
+        (denied || !self.decoder.call_numbers().is_empty()) && self.begun.is_empty()
+    }
+
+    /// What the client gets of an event: a text that is said before it, and the event without the calls that it may not have.
+    pub(super) fn pass(&mut self, event: StreamEvent) -> (String, Vec<u8>) {
+        let dialect = self.decoder.dialect();
+        let (mut said, mut out) = (String::new(), Vec::new());
+        let mut is_same = true;
+        let may_change = event.is_end || !event.calls.is_empty();
+        let mut numbers = event.calls.into_iter();
+        for data in data_lines(dialect, &event.bytes).filter(|_| may_change) {
+            let read = json_of(data);
+            let Some(mut json) = read.clone() else {
+                // What can't be read can't be judged.
+                match numbers.next().filter(|_| data != b"[DONE]") {
+                    Some(number) => said.extend(self.text_instead(number)),
+                    None => out.extend([b"data: ", data, b"\n\n"].concat()),
+                }
+                is_same &= data == b"[DONE]";
+                continue;
+            };
+            if !numbers_blocks(dialect) {
+                self.take_out(&mut json, &mut numbers, &mut said);
+            } else if let Some(number) = numbers.next() {
+                if !self.passes(number) {
+                    let text = self.text_instead(number);
+                    out.extend(
+                        text.into_iter()
+                            .flat_map(|text| block_of(dialect, number, &text)),
+                    );
+                    is_same = false;
+                    continue;
+                }
+                self.begin(number);
+            } else {
+                self.end_in_blocks(&mut json);
+            }
+            is_same &= read.as_ref() == Some(&json);
+            let name = json["type"].as_str().unwrap_or_default();
+            out.extend(piece_bytes(dialect, name, &json));
+        }
+        match is_same {
+            true => (said, event.bytes),
+            false => (said, out),
+        }
+    }
+
+    /// Notes that the client has something of a call; returns which of those it has that is.
+    fn begin(&mut self, number: usize) -> usize {
+        let at = self.begun.iter().position(|begun| *begun == number);
+        at.unwrap_or_else(|| {
+            self.begun.push(number);
+            self.begun.len() - 1
+        })
+    }
+
+    /// What the client gets of a whole body, after its calls were judged; and the text that goes on with the reply's.
+    pub(super) fn pass_body(&mut self, body: &[u8]) -> (String, Vec<u8>) {
+        let mut said = String::new();
+        let read = json_of(body);
+        let Some(mut json) = read.clone() else {
+            // Some client may read what we can't.
+            return (said, Vec::new());
+        };
+        let numbers = self.decoder.call_numbers().to_vec();
+        if numbers_blocks(self.decoder.dialect()) {
+            self.begun = numbers.into_iter().filter(|it| self.passes(*it)).collect();
+            self.end_in_blocks(&mut json);
+        } else {
+            self.take_out(&mut json, &mut numbers.into_iter(), &mut said);
+        }
+        match read.as_ref() == Some(&json) {
+            true => (said, body.to_vec()),
+            false => (said, json.to_string().into_bytes()),
+        }
+    }
+
+    /// Takes calls out of a piece or a body of a dialect whose calls stand in messages. `numbers` are theirs, in order.
+    fn take_out(
+        &mut self,
+        json: &mut Value,
+        numbers: &mut impl Iterator<Item = usize>,
+        said: &mut String,
+    ) {
+        for message in messages_in(json) {
+            let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);
+            let Some(calls) = calls.filter(|calls| !calls.is_empty()) else {
+                continue;
+            };
+            calls.retain_mut(|call| {
+                let number = numbers.next().unwrap_or(SURPLUS);
+                if !self.passes(number) {
+                    said.extend(self.text_instead(number));
+                    return false;
+                }
+                let at = self.begin(number);
+                // Clients put the pieces of calls together by numbers without gaps.
+                if index_of(call).is_some() {
+                    call["index"] = at.into();
+                }
+                true
+            });
+            if calls.is_empty() {
+                message.remove("tool_calls");
+            }
+        }
+        let reason = json.pointer_mut("/choices/0/finish_reason");
+        let is_of_calls =
+            |reason: &&mut Value| matches!(reason.as_str(), Some("tool_calls" | "function_call"));
+        if let Some(reason) = reason.filter(is_of_calls).filter(|_| self.leaves_none()) {
+            *reason = "stop".into();
+        }
+    }
+
+    /// What the last events, or the body, of a dialect with numbered blocks repeat of the calls.
+    fn end_in_blocks(&mut self, json: &mut Value) {
+        let dialect = self.decoder.dialect();
+        if dialect == Dialect::Messages && self.leaves_none() {
+            for place in ["/stop_reason", "/delta/stop_reason"] {
+                if let Some(reason) = json.pointer_mut(place).filter(|it| *it == "tool_use") {
+                    *reason = "end_turn".into();
+                }
+            }
+        }
+        for place in ["/content", "/output", "/response/output"] {
+            let items = json.pointer_mut(place).and_then(Value::as_array_mut);
+            for (number, item) in items.into_iter().flatten().enumerate() {
+                let is_call = self.decoder.call_numbers().contains(&number);
+                if !is_call || self.passes(number) {
+                    continue;
+                }
+                let text = self.verdict(number).cloned().flatten();
+                let text = text.unwrap_or_default();
+                *item = match dialect {
+                    Dialect::Messages => json!({"type": "text", "text": text}),
+                    _ => message_item(&format!("kept_{number}"), &text),
+                };
+            }
+        }
+    }
 }
 
-/// The events of a text in a call's place.
-fn text_instead(dialect: Dialect, number: usize, text: &str) -> Vec<u8> {
+/// Whether a reply's parts are blocks or items with numbers; in the other dialects its text goes on.
+fn numbers_blocks(dialect: Dialect) -> bool {
+    !shares_members(dialect)
+}
+
+fn index_of(call: &Value) -> Option<usize> {
+    usize::try_from(call["index"].as_u64()?).ok()
+}
+
+/// The objects in which calls stand: in a piece of a stream, or in a body.
+fn messages_in(json: &mut Value) -> Vec<&mut Map<String, Value>> {
+    let mut messages = Vec::new();
+    for (name, value) in json.as_object_mut().into_iter().flatten() {
+        match (&**name, value) {
+            ("message", Value::Object(message)) => messages.push(message),
+            ("choices", Value::Array(choices)) => {
+                let members = choices
+                    .iter_mut()
+                    .filter_map(Value::as_object_mut)
+                    .flatten();
+                let held = members.filter(|(name, _)| matches!(&***name, "delta" | "message"));
+                messages.extend(held.filter_map(|(_, value)| value.as_object_mut()));
+            }
+            _ => {}
+        }
+    }
+    messages
+}
+
+/// The events of a text in the place of a block or an item.
+fn block_of(dialect: Dialect, number: usize, text: &str) -> Vec<u8> {
     let events = if dialect == Dialect::Messages {
         let block = json!({"type": "text", "text": ""});
         let delta = json!({"type": "text_delta", "text": text});
@@ -169,57 +368,131 @@ fn text_instead(dialect: Dialect, number: usize, text: &str) -> Vec<u8> {
         let mut begun = item.clone();
         begun["content"] = json!([]);
         begun["status"] = "in_progress".into();
-        let at = |kind: &str| json!({"type": kind, "output_index": number, "content_index": 0, "item_id": item["id"]});
-        let mut delta = at("response.output_text.delta");
-        delta["delta"] = text.into();
-        let mut done = at("response.output_text.done");
-        done["text"] = text.into();
-        let mut part = at("response.content_part.added");
-        part["part"] = json!({"type": "output_text", "text": "", "annotations": []});
-        let mut part_done = at("response.content_part.done");
-        part_done["part"] = item["content"][0].clone();
+        let at = |kind: &str, name: &str, value: Value| json!({"type": kind, "output_index": number, "content_index": 0, "item_id": item["id"], name: value});
+        let empty = json!({"type": "output_text", "text": "", "annotations": []});
         vec![
             json!({"type": "response.output_item.added", "output_index": number, "item": begun}),
-            part,
-            delta,
-            done,
-            part_done,
+            at("response.content_part.added", "part", empty),
+            at("response.output_text.delta", "delta", text.into()),
+            at("response.output_text.done", "text", text.into()),
+            at(
+                "response.content_part.done",
+                "part",
+                item["content"][0].clone(),
+            ),
             json!({"type": "response.output_item.done", "output_index": number, "item": item}),
         ]
     };
-    let named = events
-        .iter()
-        .map(|event| event_bytes(event["type"].as_str().unwrap_or_default(), event));
-    named.collect::<Vec<_>>().concat()
+    let events = events.iter();
+    let events = events.map(|it| event_bytes(it["type"].as_str().unwrap_or_default(), it));
+    events.collect::<Vec<_>>().concat()
 }
 
-fn ollama_lines(held: &[u8], denied: &DeniedCalls) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut number = 0;
-    for line in held.split_inclusive(|byte| *byte == b'\n') {
-        let json = json_of(line).filter(|json| body_calls(Dialect::OllamaChat, json));
-        let Some(mut json) = json else {
-            out.extend_from_slice(line);
-            continue;
-        };
-        let message = &mut json["message"];
-        let mut text = message["content"].as_str().unwrap_or_default().to_owned();
-        if let Some(calls) = message["tool_calls"].as_array_mut() {
-            calls.retain(|_| {
-                let instead = denied.text_for(number);
-                number += 1;
-                text.push_str(instead.unwrap_or_default());
-                instead.is_none()
-            });
-            if calls.is_empty()
-                && let Some(message) = message.as_object_mut()
-            {
-                message.remove("tool_calls");
-            }
-        }
-        message["content"] = text.into();
-        out.extend(json.to_string().into_bytes());
-        out.push(b'\n');
+#[cfg(test)]
+mod tests {
+    use super::super::rounds::{ResponseForm, ResponseRounds};
+    use super::*;
+
+    /// Pieces of a chat completion's calls: each with the call's number and more of its arguments.
+    fn stream(pieces: &[(usize, &str)]) -> Vec<String> {
+        let pieces = pieces.iter().map(|(index, arguments)| {
+            let function = json!({"name": "bash", "arguments": arguments});
+            let call = json!({"index": index, "function": function});
+            let choice = json!({"index": 0, "delta": {"tool_calls": [call]}});
+            format!("data: {}\n\n", json!({"id": "c", "choices": [choice]}))
+        });
+        let last = json!({"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]});
+        pieces
+            .chain([format!("data: {last}\n\n"), "data: [DONE]\n\n".into()])
+            .collect()
     }
-    out
+
+    /// What a client gets if calls that name `rm` are denied as soon as they are complete, `\n` after each piece that came.
+    fn passed(pieces: &[(usize, &str)]) -> Vec<String> {
+        let mut rounds = ResponseRounds::new(ResponseForm::Stream, Dialect::ChatCompletions);
+        let mut got: Vec<String> = Vec::new();
+        let judge = |rounds: &mut ResponseRounds, is_over| {
+            let mut got = Vec::new();
+            for (number, call) in rounds.complete_calls(is_over) {
+                let denied = call.arguments.contains("rm");
+                let instead = denied.then(|| format!("no {number}"));
+                got.extend(rounds.call_judged(number, instead));
+            }
+            got
+        };
+        for event in stream(pieces) {
+            let mut now = rounds.push(event.as_bytes());
+            now.extend(judge(&mut rounds, false));
+            got.push(String::from_utf8(now).unwrap());
+        }
+        judge(&mut rounds, true);
+        got.push(String::from_utf8(rounds.last_bytes()).unwrap());
+        got
+    }
+
+    #[test]
+    fn parallel_calls_go_on_each_when_it_is_complete() {
+        let pieces = [
+            (0, "{\"a\":\"}"),
+            (1, "{\"b\":"),
+            (0, "\\\"{\"}"),
+            (1, "1}"),
+        ];
+        let events = stream(&pieces);
+        let got = passed(&pieces);
+        assert_eq!(got[..2], ["", ""]);
+        assert_eq!(got[2], [&*events[0], &events[2]].concat());
+        assert_eq!(got[3], [&*events[1], &events[3]].concat());
+        assert_eq!(got[4..].concat(), events[4..].concat());
+    }
+
+    #[test]
+    fn a_denied_call_leaves_no_gap_and_nothing_of_it_passes() {
+        let pieces = [(0, "{\"a\":\"rm\"}"), (1, "{}"), (1, "x"), (2, "{\"a\":")];
+        let got = passed(&pieces);
+        assert!(
+            got[0].contains("no 0") && !got[0].contains("rm"),
+            "{}",
+            got[0]
+        );
+        // Clients put calls together by numbers without gaps.
+        assert!(
+            got[1].contains("\"index\":0,") || got[1].contains("\"index\":0}"),
+            "{}",
+            got[1]
+        );
+        let all = got.concat();
+        assert!(
+            !all.contains("\"x\""),
+            "what follows a call's end isn't judged: {all}"
+        );
+        assert!(
+            !all.contains("\"index\":2")
+                && all.contains("\"tool_calls\"")
+                && all.ends_with("[DONE]\n\n"),
+            "{all}"
+        );
+        let all = passed(&pieces[..1]).concat();
+        assert!(
+            all.contains("\"finish_reason\":\"stop\"") && !all.contains("tool_calls"),
+            "{all}"
+        );
+    }
+
+    #[test]
+    fn what_cant_be_read_never_reaches_the_client() {
+        let events = stream(&[(0, "{}")]);
+        let broken = events[0].replace("}]}}]}", "}]}}");
+        let mut rounds = ResponseRounds::new(ResponseForm::Stream, Dialect::ChatCompletions);
+        let mut got = rounds.push(broken.as_bytes());
+        got.extend(rounds.push(events[1..].concat().as_bytes()));
+        assert!(rounds.may_hold_calls());
+        got.extend(rounds.call_judged(ALL_CALLS, Some("no".into())));
+        got.extend(rounds.last_bytes());
+        let got = String::from_utf8(got).unwrap();
+        assert!(
+            got.contains("\"no\"") && !got.contains("tool_calls\":") && got.ends_with("[DONE]\n\n"),
+            "{got}"
+        );
+    }
 }

@@ -11,7 +11,6 @@ use tslp_core::message::ToolCall;
 
 use super::by_dialect;
 use super::dialect::Dialect;
-use super::held_calls::DeniedCalls;
 use super::json_text::canonical_json;
 use super::reply_content::{ReplyContent, ReplyFlaw};
 
@@ -109,9 +108,15 @@ impl ReplyDecoder {
         self.content.call_numbers()
     }
 
-    /// The client doesn't get these calls; without any, the reply ends as one does that made none.
-    pub fn drop_calls(&mut self, denied: &DeniedCalls) {
-        self.content.drop_calls(denied);
+    /// The numbers of those of which nothing more comes, in the order in which they became complete.
+    #[must_use]
+    pub fn ended_calls(&self) -> &[usize] {
+        &self.content.ended_calls
+    }
+
+    /// The client gets no calls but these; without any, the reply ends as one does that made none.
+    pub fn keep_calls(&mut self, kept: &[usize]) {
+        self.content.keep_calls(kept);
     }
 
     /// The client gets these calls in the place of a text that they were written as.

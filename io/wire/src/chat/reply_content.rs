@@ -4,8 +4,6 @@ use serde_json::Value;
 use tslp_core::event::{PartKind, ServerUsage};
 use tslp_core::message::ToolCall;
 
-use super::held_calls::DeniedCalls;
-
 /// JSON of one streamed reply that is read: in chunks that are mostly frame. Far more than any context holds; what is longer
 /// is recorded as broken off. What is kept of it has a bound of its own, which is the caller's.
 const READ_BYTES_MAX: usize = 64 << 20;
@@ -35,6 +33,10 @@ pub(super) struct ReplyContent {
     pub(super) tool_calls: Vec<ToolCall>,
     /// The number that each call's fragments come under.
     call_numbers: Vec<usize>,
+    /// The numbers of those that are complete, in the order in which they became so.
+    pub(super) ended_calls: Vec<usize>,
+    /// How far each call's arguments have come, in the dialect that shows no end of a call.
+    json_ends: Vec<JsonEnd>,
     /// The blocks that there was text of, in the order of their first text, where texts come in blocks.
     text_blocks: Vec<u64>,
     /// Whether thoughts came piece by piece: then they aren't taken again from the whole item.
@@ -139,6 +141,7 @@ impl ReplyContent {
             name.clone_into(&mut call.name);
             call.arguments = arguments;
         }
+        self.end_call(number);
     }
 
     pub(super) fn call_numbers(&self) -> &[usize] {
@@ -151,17 +154,33 @@ impl ReplyContent {
         self.tool_calls = calls;
     }
 
-    /// Forgets calls that the client doesn't get.
-    pub(super) fn drop_calls(&mut self, denied: &DeniedCalls) {
-        let numbers = std::mem::take(&mut self.call_numbers);
-        let calls = std::mem::take(&mut self.tool_calls);
-        for (number, call) in numbers.into_iter().zip(calls) {
-            if denied.text_for(number).is_none() {
-                self.call_numbers.push(number);
-                self.tool_calls.push(call);
-            }
+    /// Nothing more comes of a call.
+    pub(super) fn end_call(&mut self, number: usize) {
+        if self.call_numbers.contains(&number) && !self.ended_calls.contains(&number) {
+            self.ended_calls.push(number);
         }
-        if self.tool_calls.is_empty()
+    }
+
+    /// A fragment of a call came whose end no event shows: it is complete with the brace that closes its arguments.
+    pub(super) fn end_closed_call(&mut self, number: usize, fragment: &str) {
+        let at = self.call_numbers.iter().position(|known| *known == number);
+        let Some(at) = at else { return };
+        self.json_ends
+            .resize(self.call_numbers.len(), JsonEnd::default());
+        if self.json_ends[at].closes(fragment) {
+            self.end_call(number);
+        }
+    }
+
+    /// Forgets the calls that the client doesn't get: all but these.
+    pub(super) fn keep_calls(&mut self, kept: &[usize]) {
+        let had_calls = !self.tool_calls.is_empty();
+        let numbers = self.call_numbers.iter().copied();
+        let calls = numbers.zip(std::mem::take(&mut self.tool_calls));
+        let left = calls.filter(|(number, _)| kept.contains(number));
+        (self.call_numbers, self.tool_calls) = left.unzip();
+        if had_calls
+            && self.tool_calls.is_empty()
             && let Some(reason) = &mut self.finish_reason
         {
             let instead = match &**reason {
@@ -187,5 +206,36 @@ impl ReplyContent {
         };
         debug_assert_eq!(self.call_numbers.len(), self.tool_calls.len());
         self.tool_calls.get_mut(at)
+    }
+}
+
+/// How far a JSON text has come, piece by piece.
+#[derive(Clone, Copy, Debug, Default)]
+struct JsonEnd {
+    depth: u32,
+    in_text: bool,
+    is_escaped: bool,
+}
+
+impl JsonEnd {
+    /// Reads more of the text; whether the outermost object or list ends in it.
+    fn closes(&mut self, more: &str) -> bool {
+        let mut closes = false;
+        for byte in more.bytes() {
+            let was_escaped = std::mem::take(&mut self.is_escaped);
+            match byte {
+                _ if was_escaped => {}
+                b'\\' => self.is_escaped = self.in_text,
+                b'"' => self.in_text = !self.in_text,
+                _ if self.in_text => {}
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' => {
+                    closes |= self.depth == 1;
+                    self.depth = self.depth.saturating_sub(1);
+                }
+                _ => {}
+            }
+        }
+        closes
     }
 }

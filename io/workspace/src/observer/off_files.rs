@@ -1,8 +1,9 @@
-//! The files that the user turned off, as disk holds them: by their lines they are recognised where no path goes with them.
+//! The files that the user turned off, as disk holds them: by what is in them they are recognised where no path goes with them. What
+//! other files have as well doesn't tell.
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use ignore::WalkBuilder;
@@ -18,6 +19,10 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 /// Most bytes that are read in all.
 const BYTES_MAX: u64 = 8 << 20;
 
+/// The longest one of the others, and what is read of them for one prompt.
+const OTHER_BYTES_MAX: u64 = 256 << 10;
+const OTHERS_BYTES_MAX: u64 = 4 << 20;
+
 /// Most entries of one walk: a prompt waits for it.
 const WALKED_MAX: usize = 10_000;
 
@@ -27,6 +32,8 @@ pub(super) struct OffFiles {
     rules: OffRules,
     seen: HashMap<RelPath, (u64, Option<SystemTime>)>,
     bytes: u64,
+    /// The files that aren't off and weren't read yet.
+    others: Vec<PathBuf>,
 }
 
 impl OffFiles {
@@ -69,7 +76,42 @@ impl OffFiles {
         for path in known {
             self.read(root, &root.join(path.as_str()), grammars, &mut found);
         }
+        if is_first && !found.is_empty() {
+            // What version control ignores isn't read.
+            let walk = WalkBuilder::new(root)
+                .hidden(false)
+                .follow_links(false)
+                .build();
+            let files = walk.take(WALKED_MAX).flatten();
+            let files = files.filter(|entry| entry.file_type().is_some_and(|it| it.is_file()));
+            self.others = files.map(ignore::DirEntry::into_path).collect();
+        }
+        self.read_others(root, &mut found);
         found
+    }
+
+    /// The next ones of the files that aren't off.
+    fn read_others(&mut self, root: &Path, found: &mut Vec<OffFile>) {
+        let mut bytes = 0;
+        while bytes < OTHERS_BYTES_MAX
+            && let Some(file) = self.others.pop()
+        {
+            let relative = file.strip_prefix(root).ok().and_then(Path::to_str);
+            let path =
+                relative.filter(|path| !path.starts_with(".git/") && !self.rules.is_off(path));
+            let length = fs::symlink_metadata(&file).map_or(u64::MAX, |about| about.len());
+            if let Some(path) = path.filter(|_| length <= OTHER_BYTES_MAX)
+                && let Ok(text) = fs::read_to_string(&file)
+            {
+                bytes += length;
+                let path = RelPath::from_normalised(path);
+                found.push(OffFile {
+                    path,
+                    text,
+                    is_code: false,
+                });
+            }
+        }
     }
 
     fn read(

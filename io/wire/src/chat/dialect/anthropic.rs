@@ -130,8 +130,10 @@ pub(in crate::chat) fn take_reply(
     for usage in [begun, event.usage.as_ref()].into_iter().flatten() {
         take_usage(reply, usage);
     }
-    if event.kind == "message_stop" {
-        reply.end_was_said();
+    match event.kind.as_str() {
+        "content_block_stop" => reply.end_call(index as usize),
+        "message_stop" => reply.end_was_said(),
+        _ => {}
     }
     Ok(())
 }
@@ -158,6 +160,9 @@ fn take_block(
                 _ => String::new(),
             };
             reply.add_call_piece(index as usize, &block.name, &arguments);
+            if wholeness == BlockWholeness::Whole {
+                reply.end_call(index as usize);
+            }
         }
         "thinking" => said.add_part(PartKind::Reasoning, 0, &block.thinking),
         _ => reply.add_block_text(index.into(), &block.text, said),

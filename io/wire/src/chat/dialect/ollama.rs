@@ -86,7 +86,7 @@ pub(in crate::chat) fn take_reply(
                 .arguments
                 .map_or("{}".to_owned(), |arguments| canonical_json(arguments.get()));
             let number = reply.tool_calls.len();
-            reply.add_call_piece(number, &function.name, &arguments);
+            reply.set_call(number, &function.name, arguments);
         }
     }
     if line.done {

@@ -128,7 +128,9 @@ fn take_delta(reply: &mut ReplyContent, choice: u32, delta: ChoiceDelta, said: &
     for (position, fragment) in delta.tool_calls.into_iter().enumerate() {
         let FunctionFragment { name, arguments } = fragment.function;
         if choice == 0 {
-            reply.add_call_piece(fragment.index.unwrap_or(position), &name, &arguments);
+            let number = fragment.index.unwrap_or(position);
+            reply.add_call_piece(number, &name, &arguments);
+            reply.end_closed_call(number, &arguments);
         } else {
             if !name.is_empty() {
                 calls.push_str(&format!("\n{name} "));

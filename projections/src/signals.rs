@@ -1,0 +1,88 @@
+//! What clients' hooks have told: that a conversation was compacted, cleared or ended there, and that its model was asked for decisions.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use core::fmt;
+
+use tslp_core::event::{DirectiveGiven, Event, Recorded, Verb};
+use tslp_core::ids::{Seq, UnixMillis};
+
+use crate::changes::Changes;
+use crate::row::{EventAt, Keeps, UnfitRow};
+
+/// Signals that are kept, the newest.
+const SIGNALS_MAX: usize = 64;
+
+row! {
+    /// `client_signals`: what clients' hooks have told, each signal when it came last.
+    pub struct SignalRow in table "client_signals", version 1;
+    key {
+        /// The signal: a word, and the client's name of the conversation where that matters.
+        signal: String,
+    }
+    values {
+        /// The event that brought it.
+        seq: Seq,
+        /// When it came.
+        at_ms: UnixMillis,
+    }
+}
+
+/// The signals of clients' hooks.
+#[derive(Default)]
+pub struct Signals(BTreeMap<String, SignalRow>);
+
+impl Signals {
+    /// Folds one event in.
+    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+        let Event::DirectiveGiven(DirectiveGiven {
+            verb: Verb::Signal,
+            target,
+        }) = &recorded.event
+        else {
+            return;
+        };
+        let row = SignalRow {
+            signal: target.clone(),
+            seq: recorded.seq,
+            at_ms: recorded.at,
+        };
+        changes.put(|| row.clone());
+        self.0.insert(target.clone(), row);
+        if self.0.len() > SIGNALS_MAX
+            && let Some(oldest) = self.0.values().min_by_key(|row| row.seq).cloned()
+        {
+            changes.remove::<SignalRow>(|| (oldest.signal.clone(),));
+            self.0.remove(&oldest.signal);
+        }
+    }
+
+    /// The event by which a client told last that a conversation was compacted, cleared or ended there.
+    #[must_use]
+    pub fn last_end(&self) -> Seq {
+        let is_end = |row: &&SignalRow| ENDS.contains(&row.signal.as_str());
+        let ends = self.0.values().filter(is_end).map(|row| row.seq);
+        ends.max().unwrap_or_default()
+    }
+}
+
+/// The signals after which nobody is at work in the conversation as it was.
+pub const ENDS: [&str; 4] = ["compacting", "compacted", "cleared", "ended"];
+
+impl Keeps<SignalRow> for Signals {
+    fn visit_rows(&self, visit: &mut dyn FnMut(SignalRow)) {
+        self.0.values().cloned().for_each(visit);
+    }
+
+    fn restore_row(&mut self, row: SignalRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
+        self.0.insert(row.signal.clone(), row);
+        Ok(())
+    }
+}
+
+impl fmt::Display for Signals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rows = self.0.values();
+        rows.try_for_each(|row| writeln!(f, "{} {}", row.signal, row.seq.0))
+    }
+}
