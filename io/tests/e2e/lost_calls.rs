@@ -5,7 +5,8 @@ use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::reply::ReplyDecoder;
 
 use crate::client::Response;
-use crate::harness::{JSON, Places, Tslp};
+use crate::harness::{JSON, Places, Tslp, eventually};
+use crate::tool_loop::{events, of_kind};
 use crate::upstream::{Reply, Step, Upstream, barrier, closing};
 
 const DIALECTS: [Dialect; 4] = [
@@ -470,6 +471,50 @@ fn a_call_in_a_text_is_judged_like_any() {
     check_record(&places);
 }
 
+/// A streamed chat completion that says something and then makes calls as calls are made.
+fn stream_with_calls(said: &str, calls: &[(&str, &str)]) -> Reply {
+    let piece = |delta: Value, finish: Value| {
+        let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
+        format!("data: {}\n\n", json!({"id": "c1", "choices": [choice]}))
+    };
+    let mut out = piece(json!({"role": "assistant", "content": said}), Value::Null);
+    for (index, (name, arguments)) in calls.iter().enumerate() {
+        let function = json!({"name": name, "arguments": arguments});
+        let call = json!({"index": index, "id": format!("x{index}"), "type": "function", "function": function});
+        out += &piece(json!({"tool_calls": [call]}), Value::Null);
+    }
+    out += &piece(json!({}), json!("tool_calls"));
+    out += "data: [DONE]\n\n";
+    Reply::Plain(200, "text/event-stream", out.into_bytes())
+}
+
+#[test]
+fn calls_beside_a_text_or_in_a_second_reply_are_judged_once() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let tslp = Tslp::with(&places, &upstream.url, &["--guardian-client-tools", "hold"]);
+    let dialect = Dialect::ChatCompletions;
+    let calls = [
+        ("bash", r#"{"command": "rm -rf ~"}"#),
+        ("read_file", r#"{"path":"a.c"}"#),
+    ];
+    let wrong = format!("<tool_call>{WRONG}</tool_call>");
+    upstream.will(reply(dialect, true, &wrong));
+    upstream.will(stream_with_calls("", &calls));
+    let got = read(dialect, &ask(&tslp, dialect, true));
+    assert_eq!(got.calls, [read_file()], "{got:?}");
+    assert_eq!(got.text.matches("kept back").count(), 1, "{got:?}");
+    assert!(!got.text.contains("<tool_call>"), "{got:?}");
+    // Beside calls, a text is a text; it comes before them.
+    upstream.will(stream_with_calls(&wrong, &calls));
+    let got = read(dialect, &ask(&tslp, dialect, true));
+    assert_eq!(got.calls, [read_file()], "{got:?}");
+    let expected = format!("{wrong}\n\nThe Guardian kept back `rm -rf ~`");
+    assert!(got.text.starts_with(&expected), "{got:?}");
+    tslp.stop();
+    assert_eq!(of_kind(&events(&places), "action_judged").len(), 4);
+    check_record(&places);
+}
+
 #[test]
 fn a_client_that_goes_and_a_kill_in_the_second_question_leave_an_open_episode() {
     let (upstream, places) = (Upstream::start(), Places::new());
@@ -495,6 +540,7 @@ fn a_client_that_goes_and_a_kill_in_the_second_question_leave_an_open_episode() 
     assert_eq!(tslp.ended(1)["outcome"], "client_gone");
     let (_open, wait) = barrier();
     let client = begin(&tslp, wait);
+    eventually(|| (of_kind(&events(&places), "lost_call_found").len() == 2).then_some(()));
     tslp.kill();
     drop(client);
     let tslp = Tslp::start(&places, &upstream);
