@@ -187,6 +187,8 @@ events! {
         PolicyApproved = "policy_approved",
         /// The user brings another model's answer.
         ReplyImported = "reply_imported",
+        /// A reply's text was meant to be calls of the client's tools.
+        LostCallFound = "lost_call_found",
     }
     decisions {
         /// A block of code was found in a message.
@@ -1218,6 +1220,32 @@ pub struct WindowExceeded {
     pub read: Option<u32>,
     /// What the server is.
     pub server: ServerKind,
+}
+
+stored_words! {
+    /// What became of a reply's text that was meant to be calls of the client's tools.
+    LostCallOutcome, "what became of a call in a text" {
+        /// The client got the calls in its place.
+        Delivered = "delivered",
+        /// The model was asked once more.
+        AskedAgain = "asked_again",
+        /// The client got the text: asking once more gave no call either.
+        LeftAsText = "left_as_text",
+    }
+}
+
+/// A reply's text was meant to be calls of the client's tools. Nothing is decided by it: the calls are in the reply's end.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct LostCallFound {
+    /// The text in the Vault, as the model wrote it.
+    pub written: ArtifactHash,
+    /// What became of it.
+    pub outcome: LostCallOutcome,
+    /// The tools that are called in what the client got.
+    pub tools: Vec<String>,
+    /// What is wrong with the text, as the model was told; empty where nothing is.
+    pub flaw: String,
 }
 
 /// What a reply has its client do. Recorded where a budget bounds it.

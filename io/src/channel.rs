@@ -10,6 +10,8 @@ use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::message::ToolCall;
 use tslp_tools::sandbox::RunOutcome;
 use tslp_wire::chat::dialect::Dialect;
+use tslp_wire::chat::lost_calls::OfferedTools;
+use tslp_wire::chat::rounds::DeliveredCalls;
 use tslp_workspace::tree::reading::ReadFile;
 
 use crate::acts::{Act, ActResult};
@@ -175,6 +177,8 @@ pub enum ToLoop {
         headers: OwnHeaders,
         /// Whether tools may make it several rounds.
         rounds: RoundsAllowed,
+        /// The client's tools, if text that may be calls of them is kept back.
+        offered: Option<Arc<OfferedTools>>,
         /// Whether the client gets nothing of it before the engine has judged all of it.
         is_held: bool,
     },
@@ -194,6 +198,13 @@ pub enum ToLoop {
         /// The text that the client receives in its place, if it is denied.
         instead: Option<String>,
     },
+    /// Let the client have calls in the place of the text that they were written as.
+    DeliverCalls {
+        /// The exchange to act on.
+        exchange: ExchangeId,
+        /// The calls.
+        calls: DeliveredCalls,
+    },
     /// The reply goes on: ask the model server again.
     NextRound {
         /// The exchange to act on.
@@ -201,7 +212,7 @@ pub enum ToLoop {
         /// The conversation so far, with the tools' results.
         request: ModelRequest,
     },
-    /// The held reply is refused: ask the model server once more, and keep the reply for the case that the other is no better.
+    /// The reply isn't what it should be: ask the model server once more, and keep it for the case that the other is no better.
     AskAgain {
         /// The exchange to act on.
         exchange: ExchangeId,

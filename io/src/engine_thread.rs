@@ -4,6 +4,7 @@
 //! releases the reply only when the commit is durable. A transition is seen by a later prompt only after its commit.
 
 mod check;
+mod lost_calls;
 mod repair;
 mod tools;
 
@@ -49,7 +50,7 @@ use crate::channel::{
     ToEngine, ToLoop,
 };
 use crate::config::secret::Secret;
-use crate::config::settings::{CodeRepair, NoticesInReply, TokenBudget, WindowGuard};
+use crate::config::settings::{CallRepair, CodeRepair, NoticesInReply, TokenBudget, WindowGuard};
 use crate::engine::compose_request;
 use crate::evidence::replies::AnsweringStep;
 use crate::main_loop::LoopHandle;
@@ -59,6 +60,7 @@ use crate::prompt_cost::{self, CostPair, PromptCosts};
 use crate::tool_loop::BODY_BYTES_MAX;
 use crate::windows::Windows;
 use check::CheckState;
+use lost_calls::{LostCalls, SettledCalls};
 use repair::CodeRepairState;
 use tools::{ToolLoop, ToolReply};
 use tslp_store::content_cache::ContentCache;
@@ -67,6 +69,7 @@ use tslp_store::ledger::{DurableHead, WriterStopped};
 use tslp_wire::chat::bad_request::BadRequest;
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::kept_responses::KeptResponses;
+use tslp_wire::chat::lost_calls::OfferedTools;
 use tslp_wire::chat::reply::{DecodedPiece, ReplyDecoder};
 use tslp_wire::chat::request::{self, KnownMessages, PromptPlaces, RequestEnvelope};
 use tslp_wire::chat::rewrite::RewrittenMessages;
@@ -103,6 +106,8 @@ pub struct EngineWiring {
     pub metrics: Arc<Metrics>,
     /// Which replies end with a line for the user.
     pub notices_in_reply: NoticesInReply,
+    /// What is done about calls that a model writes as text.
+    pub call_repair: CallRepair,
     /// Tokens of hydrated code.
     pub hydration: TokenBudget,
     /// What is done about prompts that are too long for their model.
@@ -172,6 +177,8 @@ struct ReplyUnderWay {
     tools: Option<Box<ToolReply>>,
     /// The numbers of the calls of the client's own tools that it was given, where they wait to be judged.
     calls_passed: Vec<usize>,
+    /// Reads its text for calls of the client's tools, if it may hold some.
+    lost_calls: Option<Box<LostCalls>>,
     /// What is kept to ask for it once more, if it may be.
     repair: Option<Box<CodeRepairState>>,
     /// The server's figures for the first of several rounds: those of the prompt itself.
@@ -182,7 +189,26 @@ impl ReplyUnderWay {
     /// Bytes that are kept of it until it is judged.
     fn kept_bytes(&self) -> usize {
         let first = self.repair.as_ref().map_or(0, |it| it.kept_bytes());
-        self.reply.said_bytes() + self.decoder.kept_bytes() + first
+        let held = self.lost_calls.as_ref().map_or(0, |it| it.held_bytes());
+        self.reply.said_bytes() + self.decoder.kept_bytes() + first + held
+    }
+
+    /// Appends a decoded piece to the reply; text that may be calls once that is known.
+    fn take_said(&mut self, said: &DecodedPiece) {
+        match &mut self.lost_calls {
+            Some(lost) => self.reply.tail.push_str(&lost.push(&said.text)),
+            None => self.reply.tail.push_str(&said.text),
+        }
+        for (kind, choice, text) in &said.parts {
+            self.reply.parts.add(*kind, *choice, text);
+        }
+    }
+
+    /// What was said is text, whatever it looks like.
+    fn forget_lost_calls(&mut self) {
+        if let Some(lost) = self.lost_calls.take() {
+            self.reply.tail.push_str(lost.held());
+        }
     }
 }
 
@@ -219,6 +245,8 @@ struct PromptToModel {
     exceeded: Option<WindowExceeded>,
     /// The rounds that its reply may take.
     rounds: RoundsAllowed,
+    /// The client's tools, if text that may be calls of them is kept back.
+    offered: Option<Arc<OfferedTools>>,
     /// Whether its reply is held until it was judged.
     is_held: bool,
     /// What its user has to hear; `None` if they aren't told in the reply.
@@ -350,6 +378,7 @@ impl EngineThread {
                 if let Some(running) = self.running.get_mut(&exchange) {
                     running.rounds = RoundsAllowed::One;
                     running.tools = None;
+                    running.forget_lost_calls();
                     running.repair = None;
                 }
             }
@@ -488,6 +517,9 @@ impl EngineThread {
         let model = wire.model_json().map(str::to_owned);
         let offered = composed.request.tools;
         let has_one_choice = wire.asks_for_one_choice();
+        let tools = self
+            .watched_tools(dialect, &wire)
+            .filter(|_| has_one_choice);
         // Nothing that isn't needed changes, not even white space between fields; and nothing that is large is copied.
         let (sent_body, client_body, messages) = if is_unchanged {
             (body, None, places.messages.clone())
@@ -517,6 +549,7 @@ impl EngineThread {
             Some(_) if has_one_choice => self.rounds_allowed(dialect, can_go_on, news.is_some()),
             _ => RoundsAllowed::One,
         };
+        let watched = tools.filter(|_| can_be_repeated && composed.conversation.is_some());
         let chars = client_body.as_ref().map_or(chars, |client_body| {
             prompt_cost::chars_of(places.prompt_pieces(client_body, (&sent_body, &messages)))
         });
@@ -547,6 +580,7 @@ impl EngineThread {
             episode: composed.episode,
             headers,
             rounds,
+            offered: watched.clone(),
             is_held,
         };
         let sent = PromptToModel {
@@ -566,6 +600,7 @@ impl EngineThread {
             texts: texts_named(&composed.batch),
             exceeded,
             rounds,
+            offered: watched,
             is_held,
             news,
         };
@@ -587,6 +622,10 @@ impl EngineThread {
             places.prompt_pieces(client_body, (&sent.body, &sent.messages)),
         );
         let last = sent.messages.last().map(|last| last.bytes.clone());
+        let lost_calls = sent.offered.map(|tools| {
+            let body = Arc::clone(&sent.body);
+            Box::new(LostCalls::new(tools, body))
+        });
         let repair = sent
             .is_held
             .then(|| Box::new(CodeRepairState::new(Arc::clone(&sent.body))));
@@ -613,6 +652,7 @@ impl EngineThread {
             news: sent.news,
             calls_passed: Vec::new(),
             tools,
+            lost_calls,
             repair,
             usage_of_first: None,
         };
@@ -668,7 +708,7 @@ impl EngineThread {
             return;
         }
         let said = running.decoder.push(bytes);
-        take_said(&mut running.reply, &said);
+        running.take_said(&said);
         if running.kept_bytes() > REPLY_KEPT_BYTES_MAX
             || kept_of_all + bytes.len() > REPLIES_KEPT_BYTES_MAX
         {
@@ -724,6 +764,11 @@ impl EngineThread {
     }
 
     fn reply_end(&mut self, exchange: ExchangeId, ending: ResponseEnd) {
+        match self.settle_lost_calls(exchange, ending) {
+            SettledCalls::None => {}
+            SettledCalls::Over(ending) => return self.reply_over(exchange, ending),
+            SettledCalls::AskedAgain => return,
+        }
         if self.begins_another_round(exchange, ending) {
             return;
         }
@@ -821,7 +866,7 @@ impl EngineThread {
             running.reply.parts.add(PartKind::Error, 0, &beginning);
             running.reply.parts.leave_out(PartKind::Error, 0, left_out);
         } else {
-            take_said(&mut running.reply, &said);
+            running.take_said(&said);
         }
         let server = running.usage_of_first.or(running.decoder.server_usage());
         let (tool_calls, finish_reason) = running.decoder.into_parts();
@@ -1076,14 +1121,6 @@ fn recorded_texts(message: &ReadMessage) -> Vec<KnownText<'_>> {
         text: Cow::Borrowed(message.recorded()),
     };
     std::iter::once(said).chain(others).collect()
-}
-
-/// Appends a decoded piece to the reply.
-fn take_said(reply: &mut Reply, said: &DecodedPiece) {
-    reply.tail.push_str(&said.text);
-    for (kind, choice, text) in &said.parts {
-        reply.parts.add(*kind, *choice, text);
-    }
 }
 
 /// Whether the body is no model's reply, such as an error page: then it is recorded unread.

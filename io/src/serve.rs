@@ -725,6 +725,7 @@ fn start_engine(
         audits: surroundings.audits,
         metrics: surroundings.metrics,
         notices_in_reply: config.notices_in_reply,
+        call_repair: config.call_repair,
         hydration: config.budget,
         window_guard: config.window_guard,
         code_repair: config.code_repair,

@@ -48,6 +48,8 @@ mod guardian;
 mod hydration;
 #[path = "e2e/kills.rs"]
 mod kills;
+#[path = "e2e/lost_calls.rs"]
+mod lost_calls;
 #[path = "e2e/maintenance.rs"]
 mod maintenance;
 #[path = "e2e/mcp.rs"]

@@ -96,6 +96,7 @@ kinds! {
         25 => CapabilityChanged,
         26 => RulesInForce,
         28 => AuthorFound,
+        29 => LostCallFound,
         30 => DraftRefused,
         31 => ScopeChanged,
         33 => WorkCounted,

@@ -273,6 +273,7 @@ const fn defining_rank(event: &Event) -> Option<u8> {
         | Event::ToolRan(_)
         | Event::PolicyApproved(_)
         | Event::CheckRan(_)
+        | Event::LostCallFound(_)
         | Event::DraftRefused(_)
         | Event::ReplyImported(_) => Some(3),
         // A call of a reply that is still coming has nothing else.

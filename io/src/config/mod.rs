@@ -59,6 +59,8 @@ pub struct ServeConfig {
     pub budget: TokenBudget,
     /// Which replies end with a line for the user.
     pub notices_in_reply: settings::NoticesInReply,
+    /// What is done about calls that a model writes as text.
+    pub call_repair: settings::CallRepair,
     /// What is done about prompts that are too long for their model.
     pub window_guard: settings::WindowGuard,
     /// Which replies are asked for once more where gate A refuses their code.
@@ -172,6 +174,7 @@ impl ServeConfig {
             },
             budget: settings.budget,
             notices_in_reply: settings.notices_in_reply,
+            call_repair: settings.call_repair,
             window_guard: settings.window_guard,
             code_repair: settings.code_repair,
             audit: settings.audit,

@@ -37,6 +37,8 @@ pub struct Settings {
     pub budget: TokenBudget,
     /// Which replies end with a line for the user.
     pub notices_in_reply: NoticesInReply,
+    /// What is done about calls that a model writes as text.
+    pub call_repair: CallRepair,
     /// What is done about prompts that are too long for their model.
     pub window_guard: WindowGuard,
     /// Which replies are asked for once more where gate A refuses their code.
@@ -154,6 +156,18 @@ words! {
 }
 
 words! {
+    /// What is done about calls of the client's tools that a model writes as text.
+    #[derive(Default)]
+    CallRepair, "repair of calls" {
+        /// Nothing.
+        Off = "off",
+        /// The client gets them as calls; where they can't be read, the model is asked once more.
+        #[default]
+        On = "on",
+    }
+}
+
+words! {
     /// Which replies are held until their code was judged, and asked for once more where gate A refuses it.
     #[derive(Default)]
     CodeRepair, "choice of replies that are asked for once more" {
@@ -260,6 +274,7 @@ impl Default for Settings {
             policy: Policy::default(),
             budget: TokenBudget::default(),
             notices_in_reply: NoticesInReply::default(),
+            call_repair: CallRepair::default(),
             window_guard: WindowGuard::default(),
             code_repair: CodeRepair::default(),
             audit: AuditConfig::default(),

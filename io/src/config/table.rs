@@ -13,7 +13,7 @@ use tslp_core::policy::{
 use super::key::{self, ConfigKey, FlagAudience, SettingAccess, ValueKind};
 use super::network;
 use super::settings::{
-    CodeRepair, LogFormat, NoticesInReply, TokenBudget, ToolsChoice, WindowGuard,
+    CallRepair, CodeRepair, LogFormat, NoticesInReply, TokenBudget, ToolsChoice, WindowGuard,
 };
 
 /// The longest time that any timeout can be set to: a day.
@@ -308,6 +308,8 @@ keys! {
         "`observe` records the Guardian's verdict on each call that a model has its client make (`tslp log --kind action_judged`), and keeps nothing back. `hold` keeps a call back that is denied, in every dialect, and puts a sentence in its place.";
     "repair.edits": Tuning, choice!(EditRepair, policy.edit_repair),
         "`tell` answers an edit whose old text isn't in its file with the lines that it must have meant, in the same request as the client's refusal. `off` leaves that to the client.";
+    "repair.calls": Common, choice!(CallRepair, call_repair),
+        "`on` gives the client calls of its own tools as calls where the model wrote them as text and ended its turn with them; one that can't be read, or doesn't fit the tool's schema, is asked for once more (docs/repair.md). `off` passes every byte on as it came.";
     "clear.grounding": Tuning, choice!(Grounding, policy.grounding),
         "What decisions without evidence do to `clear`: with `strict` 95 % of those made since the last one need a quotation that holds or `[ASSUMPTION]`, with `warn` they are told, with `disabled` nobody asks.";
     "repair.code": Tuning, choice!(CodeRepair, code_repair),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use tslp_core::artifact::{ArtifactState, Transition};
-use tslp_core::event::{EventKind, History, WindowExceeded};
+use tslp_core::event::{EventKind, History, LostCallFound, WindowExceeded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::reason::Reason;
@@ -20,7 +20,7 @@ use super::vouched::{self, VouchedPage};
 use crate::attention::Attention;
 use crate::channel::{MissingLines, RecentQuery};
 use crate::evidence::describe::entries::{EpisodeEntries, EpisodeEntry};
-use crate::evidence::describe::reason_words;
+use crate::evidence::describe::{lost_call_words, reason_words};
 use crate::evidence::moments::utc_moment;
 use crate::evidence::replies::prompt_words;
 use tslp_store::ledger::{LedgerError, LedgerReader};
@@ -41,6 +41,8 @@ pub struct EpisodeReport {
     pub audits: Vec<AuditRow>,
     /// Whether its prompt was too long for its model.
     pub exceeded: Option<WindowExceeded>,
+    /// What became of calls that its reply wrote as text.
+    pub lost_calls: Vec<LostCallFound>,
     /// How much it asks of its model's attention.
     pub attention: Option<Attention>,
     /// Where it differs from the prompt before it in its conversation.
@@ -175,6 +177,7 @@ fn last_episodes(
         audits: audits.remove(&row.episode).unwrap_or_default(),
         prompt: entries.prompt_of(row.episode).to_vec(),
         exceeded: entries.exceeded_in(row.episode).cloned(),
+        lost_calls: entries.lost_calls_in(row.episode).to_vec(),
         attention: None,
         cache_break: breaks.remove(&row.episode),
         words: None,
@@ -200,6 +203,7 @@ fn episode_json(episode: &EpisodeReport) -> Value {
         entries,
         audits,
         exceeded,
+        lost_calls,
         attention,
         cache_break,
         words,
@@ -238,6 +242,7 @@ fn episode_json(episode: &EpisodeReport) -> Value {
         "history": row.history.map(History::as_str),
         "hydrated": of("hydrated"),
         "model": row.model,
+        "lost_calls": lost_calls,
         "notices": of("notice"),
         "outcome": row.outcome.map(|outcome| outcome_word(outcome).to_string()),
         "price": PromptPrice::of_row(row).map(|price| price.json_object()),
@@ -296,6 +301,7 @@ pub fn recent_lines(episodes: &[EpisodeReport]) -> Vec<String> {
         audits,
         attention,
         exceeded,
+        lost_calls,
         cache_break,
         ..
     } in episodes
@@ -328,6 +334,8 @@ pub fn recent_lines(episodes: &[EpisodeReport]) -> Vec<String> {
         if let Some(exceeded) = exceeded {
             lines.push(format!("  window: {}", exceeded.sentence()));
         }
+        let lost_calls = lost_calls.iter().map(lost_call_words);
+        lines.extend(lost_calls.map(|words| format!("  calls: {words}")));
     }
     lines
 }

@@ -10,7 +10,7 @@ use tslp_decide::reply::Reply;
 use tslp_wire::chat::asked_again::asked_again;
 use tslp_wire::chat::reply::ReplyDecoder;
 
-use super::{EngineThread, take_said};
+use super::EngineThread;
 use crate::channel::{ExchangeId, ModelRequest, ResponseEnd, ToLoop};
 use crate::config::settings::CodeRepair;
 
@@ -72,7 +72,7 @@ impl EngineThread {
         let is_complete = matches!(ending, ResponseEnd::Complete { status: 200..=299 });
         if is_complete {
             let said = running.decoder.end_message();
-            take_said(&mut running.reply, &said);
+            running.take_said(&said);
         }
         // One that was cut at its limit would be cut again.
         let is_whole = is_complete

@@ -30,7 +30,7 @@ use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::held_calls::ALL_CALLS;
 use tslp_wire::chat::reply::ReplyDecoder;
 
-use super::{EngineThread, take_said};
+use super::EngineThread;
 use crate::channel::{ExchangeId, ModelRequest, ResponseEnd, RoundsAllowed, ToEngine, ToLoop};
 use crate::tool_loop::calls::{WrittenCall, calls_in};
 use crate::tool_loop::results::{CallResult, PastRound, next_body};
@@ -235,7 +235,7 @@ impl EngineThread {
     pub(super) fn read_to_the_end(&mut self, exchange: ExchangeId) {
         if let Some(running) = self.running.get_mut(&exchange) {
             let said = running.decoder.end_message();
-            take_said(&mut running.reply, &said);
+            running.take_said(&said);
         }
     }
 
@@ -690,6 +690,13 @@ impl EngineThread {
         number: usize,
         call: &ToolCall,
     ) {
+        if let Some(running) = self.running.get_mut(&exchange) {
+            match &running.lost_calls {
+                // It comes in the place of calls in a text: those are judged once all of it is known.
+                Some(lost) if lost.is_second() => return,
+                _ => running.forget_lost_calls(),
+            }
+        }
         let instead = self.text_instead_of(exchange, call);
         if let Some(running) = self.running.get_mut(&exchange)
             && instead.is_none()
@@ -704,7 +711,11 @@ impl EngineThread {
     }
 
     /// The text that the client gets in the place of a call, if that is denied.
-    fn text_instead_of(&mut self, exchange: ExchangeId, call: &ToolCall) -> Option<String> {
+    pub(super) fn text_instead_of(
+        &mut self,
+        exchange: ExchangeId,
+        call: &ToolCall,
+    ) -> Option<String> {
         if !self.holds_client_calls() {
             return None;
         }

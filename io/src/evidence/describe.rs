@@ -8,8 +8,9 @@ use tslp_core::artifact::Origin;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, Author, Content, DiskFinding, DiskObserved,
-    Event, Extent, PartKind, PromotionRefused, PromptAmended, PromptComposed, PromptMeasured,
-    PromptReceived, PromptSent, ReplyEnded, ReplyOutcome, ReplyPart, RulesInForce, Transitioned,
+    Event, Extent, LostCallFound, LostCallOutcome, PartKind, PromotionRefused, PromptAmended,
+    PromptComposed, PromptMeasured, PromptReceived, PromptSent, ReplyEnded, ReplyOutcome,
+    ReplyPart, RulesInForce, Transitioned,
 };
 use tslp_core::gate::{self, GateReport};
 use tslp_core::ids::SessionId;
@@ -137,6 +138,7 @@ pub fn sentence(event: &Event) -> String {
                 ""
             }
         ),
+        Event::LostCallFound(event) => lost_call_words(event),
         Event::PolicyApproved(event) => {
             format!("profile {}, {:.12}", event.profile_id, event.text)
         }
@@ -162,6 +164,22 @@ pub fn sentence(event: &Event) -> String {
             event.change.as_str(),
             utc_moment(event.expires_at.0)
         ),
+    }
+}
+
+/// What became of calls that a reply wrote as text.
+#[must_use]
+pub fn lost_call_words(event: &LostCallFound) -> String {
+    let tools = event.tools.join(", ");
+    match event.outcome {
+        LostCallOutcome::Delivered if event.tools.is_empty() => {
+            "calls written as text were kept back".into()
+        }
+        LostCallOutcome::Delivered => format!("written as text, delivered as calls: {tools}"),
+        LostCallOutcome::AskedAgain => {
+            format!("written as text, asked for once more: {}", event.flaw)
+        }
+        LostCallOutcome::LeftAsText => "the model gave no call when asked once more".into(),
     }
 }
 

@@ -1,10 +1,12 @@
 //! The loop's state of each connection: clients with their exchange, and upstream connections.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_wire::chat::dialect::Dialect;
+use tslp_wire::chat::lost_calls::OfferedTools;
 use tslp_wire::chat::rounds::{HELD_BYTES_MAX, ResponseForm, ResponseRounds};
 use tslp_wire::chat::stream_progress::StreamProgress;
 use tslp_wire::http::head::{ResponseContent, ResponseFraming, ResponseTo};
@@ -283,7 +285,8 @@ impl UpstreamCall {
     /// Whether the engine keeps the request for another round.
     pub(super) fn may_go_on(&self) -> bool {
         let reply = self.chat.as_ref();
-        reply.is_some_and(|reply| reply.allowed == RoundsAllowed::Several || reply.is_held)
+        let keeps = |it: &ChatReply| it.is_held || it.offered.is_some();
+        reply.is_some_and(|reply| reply.allowed == RoundsAllowed::Several || keeps(reply))
     }
 
     /// The state of the rounds, if there may be several.
@@ -371,6 +374,8 @@ pub(super) struct ChatReply {
     pub(super) end_handling: ReplyEndHandling,
     pub(super) gate: ReplyGate,
     pub(super) allowed: RoundsAllowed,
+    /// The client's tools, if text that may be calls of them is kept back.
+    pub(super) offered: Option<Arc<OfferedTools>>,
     /// Whether the client gets nothing of it before the engine has judged all of it.
     pub(super) is_held: bool,
     /// The state of the rounds, once the first response has begun and may be continued.
@@ -381,6 +386,12 @@ impl ChatReply {
     /// Whether a round is over, and the engine has yet to say whether another one follows.
     pub(super) fn waits_for_tools(&self) -> bool {
         self.end_handling == ReplyEndHandling::Ended && self.continued.is_some()
+    }
+
+    /// Keeps back what is appended from now on, and lets go what was kept back before.
+    pub(super) fn hold_last_piece(&mut self, out: &mut Outgoing) {
+        self.gate = ReplyGate::LastPiece;
+        out.hold_from_here();
     }
 }
 
@@ -408,13 +419,18 @@ impl ContinuedResponse {
         head: &ResponseHead,
         media: ErrorEventForm,
         (dialect, is_held): (Dialect, bool),
+        offered: Option<&Arc<OfferedTools>>,
     ) -> Self {
         let form = match media {
             ErrorEventForm::EventStream | ErrorEventForm::JsonLines => ResponseForm::Stream,
             ErrorEventForm::Other => ResponseForm::Whole,
         };
+        let rounds = ResponseRounds::new(form, dialect);
         Self {
-            rounds: ResponseRounds::new(form, dialect),
+            rounds: match offered {
+                Some(tools) => rounds.with_watch(Arc::clone(tools)),
+                None => rounds,
+            },
             head: head.clone(),
             status: head.status,
             upstream: head.persistence,

@@ -1,9 +1,11 @@
 //! Messages from the other threads, and the queue to the engine.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tslp_core::ids::{EpisodeId, Seq};
+use tslp_wire::chat::lost_calls::OfferedTools;
 use tslp_wire::chat::stream_progress::StreamProgress;
 use tslp_wire::http::head::{ContentCoding, RequestFraming};
 use tslp_wire::http::response::ExpectedBody;
@@ -43,10 +45,11 @@ impl MainLoop {
                 episode,
                 headers,
                 rounds,
+                offered,
                 is_held,
             } => {
                 let reply = (durable_at, episode, headers);
-                self.forward_prompt(exchange, request, reply, (rounds, is_held));
+                self.forward_prompt(exchange, request, reply, (rounds, offered, is_held));
             }
             ToLoop::Say { exchange, text } => {
                 self.with_exchange(exchange, |main_loop, _, client| {
@@ -60,6 +63,11 @@ impl MainLoop {
             } => {
                 self.with_exchange(exchange, |main_loop, _, client| {
                     main_loop.call_judged(client, number, instead)
+                });
+            }
+            ToLoop::DeliverCalls { exchange, calls } => {
+                self.with_exchange(exchange, |main_loop, _, client| {
+                    main_loop.deliver_calls(client, &calls)
                 });
             }
             ToLoop::NextRound { exchange, request } => {
@@ -110,7 +118,7 @@ impl MainLoop {
         id: ExchangeId,
         request: ModelRequest,
         (durable_at, episode, headers): (Seq, EpisodeId, OwnHeaders),
-        (allowed, is_held): (RoundsAllowed, bool),
+        (allowed, offered, is_held): (RoundsAllowed, Option<Arc<OfferedTools>>, bool),
     ) {
         let request_bytes = request.body.len() as u64;
         self.budget
@@ -142,6 +150,7 @@ impl MainLoop {
             end_handling: ReplyEndHandling::NotYet,
             gate: ReplyGate::Closed,
             allowed,
+            offered,
             is_held,
             continued: None,
         };

@@ -9,14 +9,13 @@ use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::stream_progress::StreamStage;
 use tslp_wire::http::error::Refusal;
 use tslp_wire::http::head::{self, LAST_CHUNK, ResponseContent, ResponseFraming};
-use tslp_wire::http::outgoing::Outgoing;
 use tslp_wire::http::request::{HttpVersion, Persistence};
 use tslp_wire::http::response::{ResponseBody, ResponseHead};
 
 use super::MainLoop;
 use super::client::{
-    CallConnection, ChatReply, Client, ClientStage, ContinuedResponse, Downstream, ErrorEventForm,
-    Exchange, ExchangeStage, LinkStage, ReplyEndHandling, ReplyGate, Retry, RouteNotFound, Upload,
+    CallConnection, Client, ClientStage, ContinuedResponse, Downstream, ErrorEventForm, Exchange,
+    ExchangeStage, LinkStage, ReplyEndHandling, ReplyGate, Retry, RouteNotFound, Upload,
     UpstreamCall,
 };
 use super::rounds::write_body;
@@ -196,12 +195,14 @@ impl MainLoop {
         }
         let mut may_go_on = false;
         if let Some(reply) = &mut call.chat
-            && reply.allowed != RoundsAllowed::One
+            && (reply.allowed != RoundsAllowed::One || reply.offered.is_some())
             && response.status == 200
             && head.method != "HEAD"
         {
             may_go_on = true;
-            let continued = ContinuedResponse::new(response, media, (reply.dialect, reply.is_held));
+            let form = (reply.dialect, reply.is_held);
+            let offered = reply.offered.as_ref();
+            let continued = ContinuedResponse::new(response, media, form, offered);
             reply.continued = Some(Box::new(continued));
             // The head of a whole body states its length, which the next rounds may change: it waits for them.
             if media == ErrorEventForm::Other {
@@ -263,7 +264,7 @@ impl MainLoop {
             Downstream::Done => return,
         };
         let mut passed = Cow::Borrowed(data);
-        let mut is_too_long = false;
+        let mut goes_its_way = false;
         let mut complete = Vec::new();
         if let Some(reply) = &mut call.chat {
             reply.copied_bytes.extend_from_slice(data);
@@ -281,11 +282,11 @@ impl MainLoop {
                 (ErrorEventForm::EventStream | ErrorEventForm::JsonLines, ReplyGate::Open)
                     if may_be_acted_on =>
                 {
-                    hold_last_piece(reply, out);
+                    reply.hold_last_piece(out);
                 }
                 // Any piece may be the last: the one before it goes.
                 (ErrorEventForm::Other, ReplyGate::Open | ReplyGate::LastPiece) => {
-                    hold_last_piece(reply, out)
+                    reply.hold_last_piece(out)
                 }
                 _ => {}
             }
@@ -296,8 +297,14 @@ impl MainLoop {
                     let passed = continued.rounds.push(data);
                     Cow::Owned(continued.pass(passed))
                 };
-                is_too_long = continued.is_too_long();
-                complete = continued.rounds.complete_calls(false);
+                // Calls that are some need no watch: from here on the reply is any other one.
+                let is_clean = reply.allowed == RoundsAllowed::One
+                    && continued.waiting.is_none()
+                    && continued.rounds.has_calls();
+                goes_its_way = is_clean || continued.is_too_long();
+                if reply.allowed != RoundsAllowed::One {
+                    complete = continued.rounds.complete_calls(false);
+                }
             }
             // A piece that the client may act on goes to the engine at once, since the client's own copy waits for its look.
             if may_be_acted_on || reply.copied_bytes.len() >= SIDE_BYTES {
@@ -311,7 +318,7 @@ impl MainLoop {
         }
         write_body(out, call.downstream, &passed);
         self.ask_about_calls(id, call, complete, false);
-        if is_too_long {
+        if goes_its_way {
             return self.pass_on_as_it_came(client);
         }
         self.comment_if_due(client);
@@ -391,7 +398,7 @@ impl MainLoop {
         if let Some(reply) = &mut call.chat
             && reply.gate == ReplyGate::Open
         {
-            hold_last_piece(reply, out);
+            reply.hold_last_piece(out);
         }
         if framing == ResponseFraming::Chunked {
             out.buffer().extend_from_slice(LAST_CHUNK);
@@ -479,7 +486,7 @@ impl MainLoop {
     /// The last piece has waited long enough: for the engine, or for the end of a response that has said that it is over.
     pub(super) fn last_piece_waited(&mut self, client: &mut Client) {
         let continued = client.call().and_then(UpstreamCall::rounds_state);
-        if continued.is_some_and(|continued| continued.waiting.is_some()) {
+        if continued.is_some_and(|it| it.waiting.is_some() || it.rounds.holds_text()) {
             return self.round_complete(client, false);
         }
         self.pass_on_as_it_came(client);
@@ -686,10 +693,4 @@ pub(super) fn forget_rounds(client: &mut Client) {
     if let Some(reply) = client.chat() {
         reply.continued = None;
     }
-}
-
-/// Keeps back what is appended from now on, and lets go what was kept back before.
-fn hold_last_piece(reply: &mut ChatReply, out: &mut Outgoing) {
-    reply.gate = ReplyGate::LastPiece;
-    out.hold_from_here();
 }

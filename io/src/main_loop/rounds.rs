@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use tslp_core::message::ToolCall;
-use tslp_wire::chat::rounds::ResponseForm;
-use tslp_wire::chat::stream_progress::StreamProgress;
+use tslp_wire::chat::rounds::{DeliveredCalls, ResponseForm};
+use tslp_wire::chat::stream_progress::{StreamProgress, StreamStage};
 use tslp_wire::http::error::Refusal;
 use tslp_wire::http::head::{self, ContentCoding, LAST_CHUNK, RequestFraming, ResponseFraming};
 use tslp_wire::http::outgoing::Outgoing;
@@ -13,8 +13,8 @@ use tslp_wire::http::response::ExpectedBody;
 
 use super::MainLoop;
 use super::client::{
-    Client, ContinuedResponse, Downstream, ErrorEventForm, ReplyEndHandling, Retry, Upload,
-    UpstreamCall,
+    Client, ContinuedResponse, Downstream, ErrorEventForm, ReplyEndHandling, ReplyGate, Retry,
+    Upload, UpstreamCall,
 };
 use super::upstreams::LinkUse;
 use crate::channel::{ExchangeId, Handover, ModelRequest, ResponseEnd, RoundsAllowed, ToEngine};
@@ -53,11 +53,17 @@ impl MainLoop {
         let Some((id, call, _)) = client.call_parts() else {
             return;
         };
-        let Some(continued) = call.rounds_state() else {
+        let Some(reply) = &mut call.chat else {
+            return;
+        };
+        let Some(continued) = &mut reply.continued else {
             return;
         };
         let (status, upstream) = (continued.status, continued.upstream);
-        let complete = continued.rounds.complete_calls(true);
+        let complete = match reply.allowed {
+            RoundsAllowed::One => Vec::new(),
+            _ => continued.rounds.complete_calls(true),
+        };
         self.ask_about_calls(id, call, complete, true);
         self.end_reply(id, call, ResponseEnd::Complete { status });
         let idle = is_clean && upstream == Persistence::KeepAlive && call.request.rest_len() == 0;
@@ -111,6 +117,14 @@ impl MainLoop {
             let passed = continued.rounds.call_judged(number, instead);
             let passed = continued.pass(passed);
             write_body(out, call.downstream, &passed);
+            client.moves += 1;
+        }
+    }
+
+    /// The client gets calls in the place of the text that they were written as.
+    pub(super) fn deliver_calls(&mut self, client: &mut Client, calls: &DeliveredCalls) {
+        if let Some(continued) = client.call().and_then(UpstreamCall::rounds_state) {
+            continued.rounds.deliver_calls(calls);
             client.moves += 1;
         }
     }
@@ -244,7 +258,7 @@ impl MainLoop {
         if self.keep_first_reply(client) {
             return;
         }
-        let Some((id, call, _)) = client.call_parts() else {
+        let Some((id, call, out)) = client.call_parts() else {
             return;
         };
         let Some(reply) = &mut call.chat else {
@@ -272,6 +286,11 @@ impl MainLoop {
             return;
         };
         reply.allowed = RoundsAllowed::One;
+        reply.offered = None;
+        let may_be_acted_on = reply.progress.stage() >= StreamStage::ToolCallComplete;
+        if may_be_acted_on && reply.gate == ReplyGate::Open {
+            reply.hold_last_piece(out);
+        }
         let waited = continued.release();
         let ContinuedResponse {
             mut rounds, head, ..

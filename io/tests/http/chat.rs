@@ -304,6 +304,7 @@ fn a_client_that_goes_before_the_engine_answers() {
         episode: tslp_core::ids::EpisodeId(1),
         headers: Vec::new(),
         rounds: tslp_io::channel::RoundsAllowed::One,
+        offered: None,
         is_held: false,
     });
     assert_eq!(proxy.note(), "end ClientGone");

@@ -177,6 +177,7 @@ fn run_engine(
                 episode: EpisodeId(seq),
                 headers: Vec::new(),
                 rounds: RoundsAllowed::One,
+                offered: None,
                 is_held: false,
             });
             if engine == Engine::Echo {

@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
-    ActionJudged, ActionRequested, CheckRan, ContentKind, Event, PolicyApproved, ToolRan,
+    ActionJudged, ActionRequested, CheckRan, ContentKind, Event, LostCallFound, PolicyApproved,
+    ToolRan,
 };
 use tslp_core::extract::Grammars;
 use tslp_core::guardian::{Jail, JudgedLine, ToolProfile};
@@ -74,6 +75,22 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             Event::ToolRan(ran.clone())
         });
         self.halt_after_run(&ran, &mut work);
+        work.finish(&self.state)
+    }
+
+    /// A reply's text was meant to be calls; `written` is that text.
+    pub fn lost_call_found(
+        &mut self,
+        at: UnixMillis,
+        episode: EpisodeId,
+        mut found: LostCallFound,
+        written: &str,
+    ) -> Batch {
+        let mut work = self.step_of(at, episode);
+        self.record_with_evidence(&mut work, [written], |[written]| {
+            found.written = written;
+            Event::LostCallFound(found)
+        });
         work.finish(&self.state)
     }
 

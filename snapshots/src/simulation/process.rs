@@ -12,7 +12,7 @@ use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_io::auditor::queue::{Audit, AuditQueue};
 use tslp_io::channel::{ToEngine, ToLoop};
-use tslp_io::config::settings::{CodeRepair, NoticesInReply, TokenBudget, WindowGuard};
+use tslp_io::config::settings::{CallRepair, CodeRepair, NoticesInReply, TokenBudget, WindowGuard};
 use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::engine::new_engine;
 use tslp_io::engine_thread::{EngineThread, EngineWiring};
@@ -148,6 +148,7 @@ impl Process {
             metrics,
             // Replies are held against what the server sent, byte by byte.
             notices_in_reply: NoticesInReply::Never,
+            call_repair: CallRepair::default(),
             hydration: TokenBudget::Tokens(around.policy.budget_tokens),
             window_guard: WindowGuard::Off,
             code_repair: CodeRepair::Off,

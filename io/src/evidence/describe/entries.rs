@@ -6,7 +6,7 @@ use std::fmt;
 
 use tslp_core::artifact::{Level, Origin, Transition};
 use tslp_core::entity::EntityId;
-use tslp_core::event::{Event, Recorded, WindowExceeded};
+use tslp_core::event::{Event, LostCallFound, Recorded, WindowExceeded};
 use tslp_core::gate::Completeness;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::EpisodeId;
@@ -38,6 +38,8 @@ pub struct EpisodeEntries {
     prompts: BTreeMap<EpisodeId, Vec<ArtifactHash>>,
     /// Prompts that were too long for their model.
     exceeded: BTreeMap<EpisodeId, WindowExceeded>,
+    /// Texts of replies that were meant to be calls.
+    lost_calls: BTreeMap<EpisodeId, Vec<LostCallFound>>,
     /// The episode and the file of the last captured block.
     captured: Option<CapturedBlock>,
 }
@@ -77,6 +79,10 @@ impl EpisodeEntries {
             }
             Event::WindowExceeded(exceeded) => {
                 self.exceeded.insert(episode, exceeded.clone());
+            }
+            Event::LostCallFound(found) => {
+                let known = self.lost_calls.entry(episode).or_default();
+                known.push(found.clone());
             }
             Event::ArtifactCaptured(captured) => {
                 let file = captured.path.clone().map(EntityId::file);
@@ -175,6 +181,12 @@ impl EpisodeEntries {
     #[must_use]
     pub fn exceeded_in(&self, episode: EpisodeId) -> Option<&WindowExceeded> {
         self.exceeded.get(&episode)
+    }
+
+    /// What became of calls that an episode's reply wrote as text.
+    #[must_use]
+    pub fn lost_calls_in(&self, episode: EpisodeId) -> &[LostCallFound] {
+        self.lost_calls.get(&episode).map_or(&[], Vec::as_slice)
     }
 
     /// The entries of an episode.

@@ -58,6 +58,29 @@ pub(super) fn opens_text(dialect: Dialect, event: &[u8]) -> Option<bool> {
     Some(json_of(&event[data])?["content_block"]["type"] == "text")
 }
 
+/// Whether a block or an item begins with an event of this name, in the dialects whose replies have some.
+pub(super) fn opens_block(dialect: Dialect, name: &str) -> bool {
+    let names = [
+        "content_block_start",
+        "response.output_item.added",
+        "response.content_part.added",
+    ];
+    !shares_members(dialect) && names.contains(&name)
+}
+
+/// Whether an event opens a block or an item of text, and holds none.
+pub(super) fn opens_text_block(dialect: Dialect, event: &[u8]) -> bool {
+    let shows = |mark: &str| memmem::find(event, mark.as_bytes()).is_some();
+    match dialect {
+        Dialect::Messages => opens_text(dialect, event) == Some(true),
+        Dialect::Responses => {
+            shows("event: response.content_part.added")
+                || shows("event: response.output_item.added") && shows("\"message\"")
+        }
+        _ => false,
+    }
+}
+
 /// Whether more of the reply begins with this event, after what seemed to be its end.
 pub(super) fn resumes(dialect: Dialect, event: &[u8]) -> bool {
     let shows = |mark: &str| memmem::find(event, mark.as_bytes()).is_some();
@@ -264,7 +287,7 @@ pub(super) fn piece(
 }
 
 /// A piece of text, before the event that ends the text.
-fn text_event(ending: &str, json: &Value, text: &str) -> Option<Vec<u8>> {
+pub(super) fn text_event(ending: &str, json: &Value, text: &str) -> Option<Vec<u8>> {
     match ending {
         "content_block_stop" => {
             let delta = json!({"type": "text_delta", "text": text});
@@ -351,7 +374,7 @@ pub(super) fn message_item(id: &str, text: &str) -> Value {
 }
 
 /// What one of the last events of a response repeats of its text.
-fn repeated_text(json: &mut Value) -> Option<&mut Value> {
+pub(super) fn repeated_text(json: &mut Value) -> Option<&mut Value> {
     let kind = json["type"].as_str()?.to_owned();
     match &*kind {
         "response.output_text.done" => json.get_mut("text"),
@@ -437,7 +460,7 @@ pub(super) fn events(held: &[u8]) -> Vec<Event> {
 }
 
 /// What a reply consists of: events, lines of JSON, or one body.
-fn pieces(dialect: Dialect, form: ResponseForm, held: &[u8]) -> Vec<Event> {
+pub(super) fn pieces(dialect: Dialect, form: ResponseForm, held: &[u8]) -> Vec<Event> {
     let whole = |bytes: Range<usize>| Event {
         data: Some(bytes.clone()),
         bytes,

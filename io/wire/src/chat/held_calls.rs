@@ -22,6 +22,8 @@ pub(super) struct StreamEvent {
     pub(super) calls: Vec<usize>,
     /// Whether it is among the reply's last events.
     pub(super) is_end: bool,
+    /// Whether it holds a text that may be calls.
+    pub(super) may_be_calls: bool,
 }
 
 /// The calls of one reply.
@@ -108,8 +110,12 @@ impl CallGate {
 
     /// Whether there was a call, or what may be one.
     pub(super) fn has_calls(&self) -> bool {
-        let decoder = &self.decoder;
-        !self.opened.is_empty() || !decoder.call_numbers().is_empty() || decoder.is_given_up()
+        !self.opened.is_empty() || self.has_client_calls()
+    }
+
+    /// Whether there was a call of the client's own tools, or what can't be read.
+    pub(super) fn has_client_calls(&self) -> bool {
+        !self.decoder.call_numbers().is_empty() || self.decoder.is_given_up()
     }
 
     fn block_number(&self, json: &Value) -> Option<usize> {

@@ -119,6 +119,11 @@ impl ReplyDecoder {
         self.content.keep_calls(kept);
     }
 
+    /// The client gets these calls in the place of a text that they were written as.
+    pub fn deliver_calls(&mut self, calls: Vec<ToolCall>) {
+        self.content.deliver_calls(calls);
+    }
+
     /// Bytes that are kept until the reply's end, its text left out.
     #[must_use]
     pub fn kept_bytes(&self) -> usize {

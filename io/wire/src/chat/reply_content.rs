@@ -148,6 +148,12 @@ impl ReplyContent {
         &self.call_numbers
     }
 
+    /// Takes calls in the place of a text.
+    pub(super) fn deliver_calls(&mut self, calls: Vec<ToolCall>) {
+        self.call_numbers = (0..calls.len()).collect();
+        self.tool_calls = calls;
+    }
+
     /// Nothing more comes of a call.
     pub(super) fn end_call(&mut self, number: usize) {
         if self.call_numbers.contains(&number) && !self.ended_calls.contains(&number) {

@@ -14,6 +14,7 @@ use super::body_walk::{KnownBeginnings, MessageHash, WalkedBody};
 use super::by_dialect;
 use super::dialect::{Dialect, MessagesForm, ollama, prompt_text};
 use super::json_text::{range_in, without_lone_surrogates};
+use super::lost_calls::OfferedTools;
 use super::sent::SentMessage;
 use super::wire_message::{TextSlots, WireMessage, read_content};
 
@@ -281,6 +282,15 @@ impl RequestBody<'_> {
     #[must_use]
     pub fn model_json(&self) -> Option<&str> {
         self.walked.field_text("model")
+    }
+
+    /// The tools that the model may call; `None` if it is to call none.
+    #[must_use]
+    pub fn offered_tools(&self) -> Option<OfferedTools> {
+        let choice = self.walked.field_text("tool_choice");
+        let tools = self.walked.field_text(TOOLS[0]);
+        let tools = tools.filter(|_| choice != Some("\"none\""))?;
+        Some(OfferedTools::new(tools))
     }
 
     /// Whether no more than one choice is asked for.

@@ -5,16 +5,21 @@
 //! known whether another round follows, and so is a whole body. What is said after the first round, by the engine or by the model, is
 //! more text of the same reply: a stream's further pieces, and the kept end repeats the whole text, where it repeats any, with the
 //! usage of all rounds. A call of the client's own tools is kept back until it is complete and the engine has judged it: a client
-//! can't use one before.
+//! can't use one before. A text that may be such calls is kept back from where they would begin.
+
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use tslp_core::event::{PartKind, ServerUsage};
 use tslp_core::message::ToolCall;
 
+pub use super::delivered_calls::DeliveredCalls;
+use super::delivered_calls::with_calls;
 use super::dialect::Dialect;
 use super::ending;
 pub use super::ending::ResponseForm;
 use super::held_calls::{self, CallGate, StreamEvent};
+use super::lost_calls::{LostCallWatch, OfferedTools};
 use super::reply::{DecodedPiece, ReplyDecoder};
 
 /// Longest body, and longest end of a stream, that is kept back; a longer one is passed on, and asks for nothing.
@@ -41,6 +46,8 @@ pub struct ResponseRounds {
     said: String,
     /// The rounds after the first one.
     later: Option<LaterRounds>,
+    /// Reads the text, where it may be calls.
+    watch: Option<Box<(ReplyDecoder, LostCallWatch)>>,
 }
 
 /// The rounds after the first one.
@@ -96,7 +103,16 @@ impl ResponseRounds {
             shared: Map::new(),
             said: String::new(),
             later: None,
+            watch: None,
         }
+    }
+
+    /// Keeps back what may be calls of the tools that the client offers, written as text.
+    #[must_use]
+    pub fn with_watch(mut self, tools: Arc<OfferedTools>) -> Self {
+        let decoder = ReplyDecoder::new(self.dialect);
+        self.watch = Some(Box::new((decoder, LostCallWatch::new(tools))));
+        self
     }
 
     /// The form of the response.
@@ -122,6 +138,28 @@ impl ResponseRounds {
     fn is_open(&self, event: &StreamEvent) -> bool {
         let gate = self.gate.as_ref();
         gate.is_some_and(|gate| event.calls.iter().any(|number| gate.is_open(*number)))
+    }
+
+    /// Whether the client's own tools are called in a stream.
+    #[must_use]
+    pub fn has_calls(&self) -> bool {
+        let has_calls = self.gate.as_ref().is_some_and(CallGate::has_calls);
+        has_calls || self.waiting.iter().any(|event| !event.calls.is_empty())
+    }
+
+    /// Whether text is kept back that may be calls.
+    #[must_use]
+    pub fn holds_text(&self) -> bool {
+        let watch = self.watch.as_ref();
+        watch.is_some_and(|watch| self.form == ResponseForm::Whole || !watch.1.held().is_empty())
+    }
+
+    /// The client gets calls in the place of the text that they were written as.
+    pub fn deliver_calls(&mut self, delivered: &DeliveredCalls) {
+        let held = self.take_held();
+        self.held = with_calls(self.dialect, self.form, &self.shared, &held, delivered);
+        // They are judged.
+        self.gate = None;
     }
 
     /// Whether there was a round before this one.
@@ -193,6 +231,20 @@ impl ResponseRounds {
         }
         let gate = self.gate.as_mut();
         let calls = gate.map_or_else(Vec::new, |gate| gate.read_event(event));
+        // Beside calls that are some, a text is a text.
+        if self.gate.as_ref().is_some_and(CallGate::has_client_calls) {
+            self.watch = None;
+        }
+        let may_be_calls = self.watch.as_mut().is_some_and(|watch| {
+            let (decoder, text) = &mut **watch;
+            text.push(&decoder.push(event).text);
+            // A block that is opened and stays empty goes with the text that it was opened for.
+            !text.held().is_empty() || ending::opens_text_block(self.dialect, event)
+        });
+        if !may_be_calls {
+            let waiting = self.waiting.iter_mut();
+            waiting.for_each(|event| event.may_be_calls = false);
+        }
         // The last events say what the whole reply was, which another round would make false: they wait. A call's own block has
         // nothing in it that could go on.
         let begins = ending::begins(self.dialect, event);
@@ -210,6 +262,7 @@ impl ResponseRounds {
             bytes,
             calls,
             is_end,
+            may_be_calls,
         });
     }
 
@@ -239,10 +292,12 @@ impl ResponseRounds {
             true => std::mem::take(&mut self.held),
             false => Vec::new(),
         };
+        let mut waits_for_text = false;
         for event in std::mem::take(&mut self.waiting) {
+            waits_for_text |= event.may_be_calls;
             let waits = match event.calls.is_empty() {
-                true => !kept.is_empty(),
-                false => self.is_open(&event),
+                true => waits_for_text || !kept.is_empty(),
+                false => waits_for_text || self.is_open(&event),
             };
             let is_end = event.is_end;
             if !is_over && (waits || is_end) {

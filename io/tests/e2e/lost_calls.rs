@@ -1,0 +1,552 @@
+//! Calls of the client's own tools that a model writes as text, in each dialect that has tools.
+
+use serde_json::{Value, json};
+use tslp_wire::chat::dialect::Dialect;
+use tslp_wire::chat::reply::ReplyDecoder;
+
+use crate::client::Response;
+use crate::harness::{JSON, Places, Tslp, eventually};
+use crate::tool_loop::{events, of_kind};
+use crate::upstream::{Reply, Step, Upstream, barrier, closing};
+
+const DIALECTS: [Dialect; 4] = [
+    Dialect::ChatCompletions,
+    Dialect::Messages,
+    Dialect::Responses,
+    Dialect::OllamaChat,
+];
+
+const fn messages_field(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Responses => "input",
+        _ => "messages",
+    }
+}
+
+/// A client that offers two tools.
+fn request(dialect: Dialect, streams: bool) -> Value {
+    let path =
+        json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
+    let line = json!({"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]});
+    let tools = [("read_file", path), ("bash", line)];
+    let tools = tools.map(|(name, schema)| match dialect {
+        Dialect::Messages => json!({"name": name, "input_schema": schema}),
+        Dialect::Responses => json!({"type": "function", "name": name, "parameters": schema}),
+        _ => json!({"type": "function", "function": {"name": name, "parameters": schema}}),
+    });
+    let mut request = json!({"model": "m", "max_tokens": 99, "stream": streams, "tools": tools});
+    request[messages_field(dialect)] = json!([{"role": "user", "content": "Look at a.c."}]);
+    request
+}
+
+fn named(event: &Value) -> String {
+    let name = event["type"].as_str().unwrap();
+    format!("event: {name}\ndata: {event}\n\n")
+}
+
+/// A whole reply of one text.
+fn body(dialect: Dialect, text: &str) -> Value {
+    match dialect {
+        Dialect::Messages => {
+            json!({"id": "m1", "type": "message", "role": "assistant", "content": [{"type": "text", "text": text}],
+            "stop_reason": "end_turn", "usage": {"input_tokens": 9, "output_tokens": 3}})
+        }
+        Dialect::Responses => {
+            let part = json!({"type": "output_text", "text": text, "annotations": []});
+            let item = json!({"type": "message", "id": "i1", "role": "assistant", "status": "completed", "content": [part]});
+            json!({"id": "r1", "object": "response", "status": "completed", "output": [item],
+                "usage": {"input_tokens": 9, "output_tokens": 3}})
+        }
+        Dialect::OllamaChat => {
+            json!({"model": "m", "message": {"role": "assistant", "content": text},
+            "done": true, "done_reason": "stop", "prompt_eval_count": 9, "eval_count": 3})
+        }
+        _ => {
+            let message = json!({"role": "assistant", "content": text});
+            json!({"id": "c1", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+                "usage": {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12}})
+        }
+    }
+}
+
+/// The pieces of a stream of one text, a few characters each.
+fn pieces(dialect: Dialect, text: &str) -> Vec<String> {
+    let characters: Vec<char> = text.chars().collect();
+    let texts = characters.chunks(5).map(|it| it.iter().collect::<String>());
+    let texts: Vec<String> = texts.collect();
+    match dialect {
+        Dialect::Messages => {
+            let message = json!({"id": "m1", "type": "message", "role": "assistant", "content": [], "usage": {"input_tokens": 9}});
+            let block = json!({"type": "text", "text": ""});
+            let mut out = vec![
+                named(&json!({"type": "message_start", "message": message})),
+                named(&json!({"type": "content_block_start", "index": 0, "content_block": block})),
+            ];
+            out.extend(texts.iter().map(|text| {
+                let delta = json!({"type": "text_delta", "text": text});
+                named(&json!({"type": "content_block_delta", "index": 0, "delta": delta}))
+            }));
+            let delta = json!({"stop_reason": "end_turn", "stop_sequence": null});
+            out.push(named(&json!({"type": "content_block_stop", "index": 0})));
+            out.push(named(
+                &json!({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 3}}),
+            ));
+            out.push(named(&json!({"type": "message_stop"})));
+            out
+        }
+        Dialect::Responses => {
+            let response = body(dialect, text);
+            let item = response["output"][0].clone();
+            let begun = json!({"type": "message", "id": "i1", "role": "assistant", "content": []});
+            let part = json!({"type": "output_text", "text": "", "annotations": []});
+            let at = |kind: &str, more: Value| {
+                let mut event =
+                    json!({"type": kind, "item_id": "i1", "output_index": 0, "content_index": 0});
+                for (key, value) in more.as_object().unwrap() {
+                    event[key] = value.clone();
+                }
+                named(&event)
+            };
+            let mut out = vec![
+                named(&json!({"type": "response.created", "response": {"id": "r1"}})),
+                at("response.output_item.added", json!({"item": begun})),
+                at("response.content_part.added", json!({"part": part})),
+            ];
+            out.extend(
+                texts
+                    .iter()
+                    .map(|text| at("response.output_text.delta", json!({"delta": text}))),
+            );
+            out.push(at("response.output_text.done", json!({"text": text})));
+            out.push(at(
+                "response.content_part.done",
+                json!({"part": item["content"][0]}),
+            ));
+            out.push(at("response.output_item.done", json!({"item": item})));
+            out.push(named(
+                &json!({"type": "response.completed", "response": response}),
+            ));
+            out
+        }
+        Dialect::OllamaChat => {
+            let mut out: Vec<String> = texts
+                .iter()
+                .map(|text| {
+                    let message = json!({"role": "assistant", "content": text});
+                    json!({"model": "m", "message": message, "done": false}).to_string() + "\n"
+                })
+                .collect();
+            out.push(body(dialect, "").to_string() + "\n");
+            out
+        }
+        _ => {
+            let piece = |delta: Value, finish: Value| {
+                let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
+                format!("data: {}\n\n", json!({"id": "c1", "choices": [choice]}))
+            };
+            let mut out = vec![piece(
+                json!({"role": "assistant", "content": ""}),
+                Value::Null,
+            )];
+            out.extend(
+                texts
+                    .iter()
+                    .map(|text| piece(json!({"content": text}), Value::Null)),
+            );
+            out.push(piece(json!({}), json!("stop")));
+            out.push("data: [DONE]\n\n".into());
+            out
+        }
+    }
+}
+
+fn reply(dialect: Dialect, streams: bool, text: &str) -> Reply {
+    let (media, bytes) = match (streams, dialect) {
+        (false, _) => ("application/json", body(dialect, text).to_string()),
+        (true, Dialect::OllamaChat) => ("application/x-ndjson", pieces(dialect, text).concat()),
+        (true, _) => ("text/event-stream", pieces(dialect, text).concat()),
+    };
+    Reply::Plain(200, media, bytes.into_bytes())
+}
+
+/// What a client reads of a response: its text, its calls, and why it ended.
+#[derive(Debug, PartialEq)]
+struct Read {
+    text: String,
+    calls: Vec<(String, String)>,
+    reason: String,
+}
+
+fn read(dialect: Dialect, response: &Response) -> Read {
+    assert_eq!(response.status(), 200, "{}", response.text());
+    assert!(response.whole, "{}", response.text());
+    let mut decoder = ReplyDecoder::new(dialect);
+    let mut text = decoder.push(&response.body).text;
+    text += &decoder.end_message().text;
+    assert!(decoder.is_finished(), "{}", response.text());
+    let (calls, reason) = decoder.into_parts();
+    Read {
+        text,
+        calls: calls
+            .into_iter()
+            .map(|call| (call.name, call.arguments))
+            .collect(),
+        reason: reason.unwrap_or_default(),
+    }
+}
+
+fn ask(tslp: &Tslp<'_>, dialect: Dialect, streams: bool) -> Response {
+    let mut client = tslp.client();
+    let body = request(dialect, streams).to_string();
+    client.send("POST", dialect.route_path(), &[JSON], body.as_bytes());
+    client.response()
+}
+
+/// How a reply with calls ends.
+fn reason_of_calls(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::ChatCompletions => "tool_calls",
+        Dialect::Messages => "tool_use",
+        Dialect::OllamaChat => "stop",
+        _ => "completed",
+    }
+}
+
+/// Each dialect, streamed and whole.
+fn forms() -> impl Iterator<Item = (Dialect, bool)> {
+    DIALECTS
+        .into_iter()
+        .flat_map(|dialect| [(dialect, true), (dialect, false)])
+}
+
+/// What a reply's record says of calls in its text.
+fn recorded(tslp: &Tslp<'_>, response: &Response) -> Value {
+    tslp.ended(response.episode())["lost_calls"].clone()
+}
+
+fn check_record(places: &Places) {
+    let (code, page) = places.cli_json(&["verify", "--deep"]);
+    let differences = &page["deep"]["differences"];
+    assert_eq!((code, differences), (0, &json!([])), "{page:#}");
+}
+
+const CALL: &str = r#"{"name": "read_file", "arguments": {"path": "a.c"}}"#;
+const WRONG: &str = r#"{"name": "read_file", "arguments": {"file": "a.c"}}"#;
+
+fn read_file() -> (String, String) {
+    ("read_file".into(), r#"{"path":"a.c"}"#.into())
+}
+
+#[test]
+fn calls_in_a_text_are_delivered_in_every_dialect() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let tslp = Tslp::start(&places, &upstream);
+    for (dialect, streams) in forms() {
+        let check = |said: &str, text: &str, calls: Vec<(String, String)>| {
+            upstream.will(reply(dialect, streams, said));
+            let response = ask(&tslp, dialect, streams);
+            let raw = response.text();
+            let expected = Read {
+                text: text.into(),
+                calls,
+                reason: reason_of_calls(dialect).into(),
+            };
+            assert_eq!(read(dialect, &response), expected, "{dialect:?}: {raw}");
+            assert!(!raw.contains("<tool_call>"), "{raw}");
+            let found = recorded(&tslp, &response);
+            assert_eq!(found[0]["outcome"], "delivered", "{found}");
+        };
+        let one = format!("<tool_call>\n{CALL}\n</tool_call>");
+        check(&one, "", vec![read_file()]);
+        check(
+            &format!("I look.\n\n{one}\n{one}"),
+            "I look.\n\n",
+            vec![read_file(), read_file()],
+        );
+        check(&format!("```json\n{CALL}\n```"), "", vec![read_file()]);
+    }
+    tslp.stop();
+    check_record(&places);
+}
+
+#[test]
+fn prose_and_clean_replies_stay_byte_for_byte_and_so_does_all_where_it_is_off() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let check = |tslp: &Tslp<'_>, said: &str| {
+        for (dialect, streams) in forms() {
+            let Reply::Plain(status, media, bytes) = reply(dialect, streams, said) else {
+                unreachable!("a reply of one piece")
+            };
+            upstream.will(Reply::Plain(status, media, bytes.clone()));
+            let response = ask(tslp, dialect, streams);
+            assert_eq!(response.text(), String::from_utf8(bytes).unwrap());
+            assert_eq!(recorded(tslp, &response), json!([]));
+        }
+    };
+    let tslp = Tslp::start(&places, &upstream);
+    check(&tslp, "It is in a.c.");
+    check(
+        &tslp,
+        "A model writes `<tool_call>`, for instance:\n<tool_call> and then JSON.",
+    );
+    check(&tslp, &format!("It would be:\n```json\n{CALL}\n```"));
+    check(&tslp, &format!("```json\n{CALL}\n```\nis such a call."));
+    check(
+        &tslp,
+        &format!("<tool_call>{CALL}</tool_call>\nThat is how it is done."),
+    );
+    check(&tslp, "{\"name\": \"Alice\", \"age\": 7}");
+    tslp.stop();
+    let tslp = Tslp::with(&places, &upstream.url, &["--repair-calls", "off"]);
+    check(&tslp, &format!("<tool_call>{CALL}</tool_call>"));
+    tslp.stop();
+    check_record(&places);
+}
+
+#[test]
+fn nothing_waits_before_a_call_may_have_begun() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let tslp = Tslp::start(&places, &upstream);
+    for dialect in DIALECTS.into_iter().filter(|it| *it != Dialect::OllamaChat) {
+        let all = pieces(
+            dialect,
+            "I look at it.\n<tool_call> is a mark, ladies and gentlemen.",
+        );
+        let at = all
+            .iter()
+            .position(|piece| piece.contains("ntlem"))
+            .unwrap();
+        let (first, rest) = all.split_at(at);
+        let (open, wait) = barrier();
+        let steps = vec![
+            Step::Chunk(first.concat()),
+            wait,
+            Step::Chunk(rest.concat()),
+        ];
+        upstream.will(Reply::Steps(steps));
+        let mut client = tslp.client();
+        let body = request(dialect, true).to_string();
+        client.send("POST", dialect.route_path(), &[JSON], body.as_bytes());
+        // Everything up to the piece that is yet to come.
+        client.until("nd ge");
+        open.send(()).unwrap();
+        assert_eq!(client.response().text(), all.concat());
+    }
+    tslp.stop();
+}
+
+#[test]
+fn what_does_not_fit_is_asked_for_once_more_after_all_that_the_model_was_given() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let tslp = Tslp::start(&places, &upstream);
+    for (dialect, streams) in forms() {
+        let field = messages_field(dialect);
+        let said = format!("I look.\n<tool_call>{WRONG}</tool_call>");
+        let check = |second: Reply, expected: &Read| {
+            upstream.will(reply(dialect, streams, &said));
+            upstream.will(second);
+            let response = ask(&tslp, dialect, streams);
+            assert_eq!(&read(dialect, &response), expected, "{}", response.text());
+            let (first, again) = (upstream.next().json(), upstream.next().json());
+            let (known, asked) = (first[field].to_string(), again[field].to_string());
+            assert!(asked.starts_with(known.trim_end_matches("\"}]")), "{asked}");
+            for part in ["`path` is missing", "<tool_call>"] {
+                assert!(asked.contains(part), "{asked}");
+            }
+            assert_eq!(
+                (&first["tools"], &first["stream"]),
+                (&again["tools"], &again["stream"])
+            );
+            assert!(upstream.saw_nothing(), "one request more");
+            let found = recorded(&tslp, &response);
+            assert_eq!(found[0]["outcome"], "asked_again", "{found}");
+            found[1]["outcome"].as_str().unwrap().to_owned()
+        };
+        let repaired = Read {
+            text: "I look.\n".into(),
+            calls: vec![read_file()],
+            reason: reason_of_calls(dialect).into(),
+        };
+        let right = format!("Sorry.\n<tool_call>{CALL}</tool_call>");
+        assert_eq!(
+            check(reply(dialect, streams, &right), &repaired),
+            "delivered"
+        );
+        // The first reply goes out where the second is an error, prose, or as wrong as the first.
+        let body = body(dialect, &said).to_string().into_bytes();
+        let whole = Response {
+            head: "HTTP/1.1 200 OK".into(),
+            body,
+            whole: true,
+        };
+        let first = read(dialect, &whole);
+        for second in [
+            Reply::Plain(500, "application/json", b"{\"error\":\"no\"}".to_vec()),
+            Reply::Steps(vec![Step::Chunk("data: ".into()), Step::Reset]),
+            reply(dialect, streams, "I can't."),
+            reply(dialect, streams, &format!("<tool_call>{WRONG}</tool_call>")),
+        ] {
+            assert_eq!(check(second, &first), "left_as_text");
+        }
+    }
+    tslp.stop();
+    check_record(&places);
+}
+
+#[test]
+fn a_second_reply_may_call_as_calls_are_made() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let tslp = Tslp::start(&places, &upstream);
+    let dialect = Dialect::ChatCompletions;
+    upstream.will(reply(
+        dialect,
+        false,
+        "<tool_call>{\"name\": \"read_file\", \"arguments\": {\"pa",
+    ));
+    let function = json!({"name": "read_file", "arguments": "{\"path\":\"a.c\"}"});
+    let message = json!({"role": "assistant", "content": null,
+        "tool_calls": [{"id": "x", "type": "function", "function": function}]});
+    let second = json!({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}],
+        "usage": {"prompt_tokens": 20, "completion_tokens": 5, "total_tokens": 25}});
+    upstream.will(Reply::Plain(
+        200,
+        "application/json",
+        second.to_string().into_bytes(),
+    ));
+    let response = ask(&tslp, dialect, false);
+    assert_eq!(read(dialect, &response).calls, [read_file()]);
+    // The client pays for both.
+    assert_eq!(response.json()["usage"]["total_tokens"], 37);
+    tslp.stop();
+    check_record(&places);
+}
+
+#[test]
+fn a_call_in_a_text_is_judged_like_any() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let tslp = Tslp::with(&places, &upstream.url, &["--guardian-client-tools", "hold"]);
+    let harmful = r#"{"name": "bash", "arguments": {"command": "rm -rf ~"}}"#;
+    for (dialect, streams) in forms() {
+        let said = format!("<tool_call>{harmful}</tool_call><tool_call>{CALL}</tool_call>");
+        upstream.will(reply(dialect, streams, &said));
+        let got = read(dialect, &ask(&tslp, dialect, streams));
+        assert!(
+            got.text.contains("The Guardian kept back `rm -rf ~`"),
+            "{got:?}"
+        );
+        assert_eq!(got.calls, [read_file()], "{dialect:?} {streams}");
+        upstream.will(reply(
+            dialect,
+            streams,
+            &format!("<tool_call>{harmful}</tool_call>"),
+        ));
+        let got = read(dialect, &ask(&tslp, dialect, streams));
+        assert!(
+            got.calls.is_empty() && got.text.contains("kept back"),
+            "{got:?}"
+        );
+        assert!(
+            !matches!(&*got.reason, "tool_calls" | "tool_use"),
+            "{got:?}"
+        );
+    }
+    tslp.stop();
+    let tslp = Tslp::start(&places, &upstream);
+    upstream.will(reply(
+        Dialect::ChatCompletions,
+        true,
+        &format!("<tool_call>{harmful}</tool_call>"),
+    ));
+    let got = read(
+        Dialect::ChatCompletions,
+        &ask(&tslp, Dialect::ChatCompletions, true),
+    );
+    assert_eq!(got.calls.len(), 1, "{got:?}");
+    tslp.stop();
+    let log = places
+        .in_workspace(&["log", "--kind", "action_judged"])
+        .output();
+    let log = String::from_utf8(log.unwrap().stdout).unwrap();
+    assert!(log.lines().last().unwrap().contains("DENY"), "{log}");
+    check_record(&places);
+}
+
+/// A streamed chat completion that says something and then makes calls as calls are made.
+fn stream_with_calls(said: &str, calls: &[(&str, &str)]) -> Reply {
+    let piece = |delta: Value, finish: Value| {
+        let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
+        format!("data: {}\n\n", json!({"id": "c1", "choices": [choice]}))
+    };
+    let mut out = piece(json!({"role": "assistant", "content": said}), Value::Null);
+    for (index, (name, arguments)) in calls.iter().enumerate() {
+        let function = json!({"name": name, "arguments": arguments});
+        let call = json!({"index": index, "id": format!("x{index}"), "type": "function", "function": function});
+        out += &piece(json!({"tool_calls": [call]}), Value::Null);
+    }
+    out += &piece(json!({}), json!("tool_calls"));
+    out += "data: [DONE]\n\n";
+    Reply::Plain(200, "text/event-stream", out.into_bytes())
+}
+
+#[test]
+fn calls_beside_a_text_or_in_a_second_reply_are_judged_once() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let tslp = Tslp::with(&places, &upstream.url, &["--guardian-client-tools", "hold"]);
+    let dialect = Dialect::ChatCompletions;
+    let calls = [
+        ("bash", r#"{"command": "rm -rf ~"}"#),
+        ("read_file", r#"{"path":"a.c"}"#),
+    ];
+    let wrong = format!("<tool_call>{WRONG}</tool_call>");
+    upstream.will(reply(dialect, true, &wrong));
+    upstream.will(stream_with_calls("", &calls));
+    let got = read(dialect, &ask(&tslp, dialect, true));
+    assert_eq!(got.calls, [read_file()], "{got:?}");
+    assert_eq!(got.text.matches("kept back").count(), 1, "{got:?}");
+    assert!(!got.text.contains("<tool_call>"), "{got:?}");
+    // Beside calls, a text is a text; it comes before them.
+    upstream.will(stream_with_calls(&wrong, &calls));
+    let got = read(dialect, &ask(&tslp, dialect, true));
+    assert_eq!(got.calls, [read_file()], "{got:?}");
+    let expected = format!("{wrong}\n\nThe Guardian kept back `rm -rf ~`");
+    assert!(got.text.starts_with(&expected), "{got:?}");
+    tslp.stop();
+    assert_eq!(of_kind(&events(&places), "action_judged").len(), 4);
+    check_record(&places);
+}
+
+#[test]
+fn a_client_that_goes_and_a_kill_in_the_second_question_leave_an_open_episode() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let dialect = Dialect::ChatCompletions;
+    let begin = |tslp: &Tslp<'_>, step: Step| {
+        upstream.will(reply(
+            dialect,
+            true,
+            &format!("<tool_call>{WRONG}</tool_call>"),
+        ));
+        upstream.will(Reply::Silence(step));
+        let mut client = tslp.client();
+        let body = request(dialect, true).to_string();
+        client.send("POST", dialect.route_path(), &[JSON], body.as_bytes());
+        upstream.next();
+        upstream.next();
+        client
+    };
+    let tslp = Tslp::start(&places, &upstream);
+    let (closed, step) = closing();
+    drop(begin(&tslp, step));
+    closed.recv().unwrap();
+    assert_eq!(tslp.ended(1)["outcome"], "client_gone");
+    let (_open, wait) = barrier();
+    let client = begin(&tslp, wait);
+    eventually(|| (of_kind(&events(&places), "lost_call_found").len() == 2).then_some(()));
+    tslp.kill();
+    drop(client);
+    let tslp = Tslp::start(&places, &upstream);
+    let interrupted = tslp.ended(2);
+    assert_eq!(interrupted["outcome"], "interrupted");
+    assert_eq!(interrupted["lost_calls"][0]["outcome"], "asked_again");
+    tslp.stop();
+    check_record(&places);
+}

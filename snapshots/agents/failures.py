@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""A model that fails once, played with real clients: whether the session goes on by itself, directly and through the proxy.
+
+    failures.py --cache ~/.cache/tslp-agents --client opencode
+
+One user message asks for one edit: the model reads the file, edits it, and says that it is done. Its failure is a call that arrives as
+text, a call as text whose arguments don't fit the tool's schema, or an edit whose old text isn't in the file. Such a model corrects
+itself if it is told what was wrong. Printed: whether the edit was on disk without another word of the user's, and the requests.
+"""
+
+import argparse
+import json
+import re
+import sys
+
+import clients
+import dialects
+import run as sessions
+import script
+import upstream
+from script import Action, Session, Turn
+
+FILE = "src/ring.c"
+OLD = "    return r->count == 0;\n"
+NEW = "    return r->count <= 0;\n"
+TEXT = (
+    "#include \"ring.h\"\n\nint ring_full(const struct ring *r)\n{\n    return r->count == RING_SIZE;\n}\n\n"
+    "int ring_empty(const struct ring *r)\n{\n" + OLD + "}\n"
+)
+WRONG = "int ring_empty(const struct ring *r) {\n    return (r->count == 0);\n}\n"
+ASK = "Let ring_empty in src/ring.c hold for negative counts, too."
+KINDS = ["lost", "arguments", "edit"]
+CORRECTED = re.compile(r"was not run, because")
+TOLD = re.compile(r"The last edit of \S+ was not applied")
+
+
+def session(kind, in_text):
+    edit = Action("edit", FILE, ("ring_empty",), OLD.rstrip("\n"), NEW.rstrip("\n"))
+    wrong = Action("edit", FILE, ("ring_empty",), WRONG.rstrip("\n"), NEW.rstrip("\n"))
+    replies = [[edit], [Action("say", text="Done.")]]
+    if kind == "edit":
+        replies.insert(0, [wrong])
+    if not in_text:
+        replies.insert(0, [Action("read", FILE)])
+    return Session(kind, None, [Turn(ASK, replies, [])], tree={FILE: TEXT, "src/ring.h": "struct ring { int count; };\n"})
+
+
+class Failing(upstream.Model):
+    """Writes its first edit as text."""
+
+    def reply(self, body):
+        if self.form is not None:
+            # What aider says of a failure replaces the message that the turn is known by.
+            has_failed = "failed to match" in dialects.text_of(body["messages"][-1]["content"])
+            actions = self.session.turns[0].replies[1 if has_failed else 0]
+            return self.aider(actions), [], actions
+        text, calls, actions = super().reply(body)
+        is_edit = bool(calls) and any(action.changes for action in actions)
+        if not is_edit or self.session.name == "edit":
+            return text, calls, actions
+        asked_again = CORRECTED.search(json.dumps(body))
+        written = []
+        for _, name, arguments in calls:
+            arguments = json.loads(arguments)
+            if self.session.name == "arguments" and not asked_again:
+                arguments = {f"the_{key}": value for key, value in arguments.items()}
+            written.append(f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>")
+        return "I change it now.\n\n" + "\n".join(written), [], actions
+
+
+def play(options, kind, failure, through):
+    upstream.Model, whole = Failing, upstream.Model
+    try:
+        done = sessions.Run(options, kind, session(failure, kind.form is not None), through).play()
+    finally:
+        upstream.Model = whole
+    landed = NEW in done.after.get(FILE, "") and WRONG not in done.after.get(FILE, "")
+    told = any(TOLD.search(entry["raw"]) for entry in done.received)
+    if options.verbose:
+        for entry in done.received:
+            for message in entry["body"]["messages"][-3:]:
+                print(json.dumps(message)[:1500], file=sys.stderr)
+    return landed, told, len(done.received)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    sessions.add_common_arguments(parser)
+    parser.add_argument("--failure", action="append", choices=KINDS, help="default: all")
+    options = parser.parse_args()
+    options.adopt = False
+    for name in options.client or ["aider", "opencode", "cline", "qwen"]:
+        kind = clients.ALL[name]
+        for failure in options.failure or KINDS:
+            if kind.form is not None and failure != "edit":
+                continue
+            for through in (False, True):
+                landed, told, requests = play(options, kind, failure, through)
+                way = "through tslp" if through else "direct"
+                words = ["edit landed" if landed else "edit lost", f"{requests} requests"]
+                if told:
+                    words.append("the true lines were told")
+                print(f"{name:10} {failure:10} {way:13} {', '.join(words)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
