@@ -751,10 +751,18 @@ impl EngineThread {
             self.read_to_the_end(exchange);
         }
         let running = self.running.get_mut(&exchange);
-        let Some(running) = running.filter(|it| is_wanted && it.rounds != RoundsAllowed::One)
-        else {
+        let Some(running) = running.filter(|it| it.rounds != RoundsAllowed::One) else {
             return false;
         };
+        if !is_wanted {
+            // Where nothing is judged, a call that can't be read is the client's to read.
+            self.wiring.to_loop.send(ToLoop::CallJudged {
+                exchange,
+                number: ALL_CALLS,
+                instead: None,
+            });
+            return false;
+        }
         let calls = running.decoder.tool_calls().len();
         running.decoder.keep_calls(&running.calls_passed);
         let is_unreadable = is_complete && running.decoder.is_given_up();

@@ -494,6 +494,23 @@ fn a_streamed_reply_ends_with_the_line_unless_it_is_turned_off_or_the_client_has
 }
 
 #[test]
+fn calls_that_cannot_be_read_reach_a_client_whose_calls_nobody_holds() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::with(&places, &upstream.url, &["--notices-in-reply", "always"]);
+    let mut request = Talk::new(&tslp).request("Look at a.c.");
+    request["stream"] = json!(false);
+    request["tools"] = json!([{"type": "function", "function": {"name": "look"}}]);
+    let calls = json!([{"id": "c1", "type": "function", "function": "look"}]);
+    let message = json!({"role": "assistant", "content": null, "tool_calls": calls});
+    let body =
+        json!({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]});
+    let reply = body.to_string().into_bytes();
+    upstream.will(Reply::Plain(200, "application/json", reply));
+    let said = tslp.chat(&request);
+    assert_eq!(said.json(), body);
+}
+
+#[test]
 fn a_chats_user_is_told_that_the_model_was_not_shown_their_file() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);

@@ -228,7 +228,7 @@ impl LostCallWatch {
             None => language.starts_with(fence.trim_end()),
         };
         match (
-            FENCE_LANGUAGES.iter().any(|it| is_known(&it)),
+            FENCE_LANGUAGES.iter().any(|it| is_known(it)),
             fence.split_once('\n'),
         ) {
             (false, _) => Beginning::Other,
