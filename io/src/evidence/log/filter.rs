@@ -160,6 +160,7 @@ pub fn event_reasons(event: &Event) -> Vec<Reason> {
             shown.chain(dropped).collect()
         }
         Event::DraftRefused(draft) => draft.refused.iter().map(|it| it.reason).collect(),
+        Event::RecordChanged(changed) => vec![changed.cause],
         _ => Vec::new(),
     }
 }
