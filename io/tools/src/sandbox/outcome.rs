@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use tslp_core::event::ToolOutcome;
 
 /// The outcome of a run, with its output and the resources that it used.
@@ -100,7 +99,7 @@ impl KeptOutput {
 
 /// Pid 1's report when it ends.
 #[cfg(target_os = "linux")]
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct InitReport {
     pub(super) ended: ToolOutcome,
     pub(super) cpu: Duration,

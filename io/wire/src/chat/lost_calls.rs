@@ -227,10 +227,7 @@ impl LostCallWatch {
             Some((first, _)) => *first.trim() == **language,
             None => language.starts_with(fence.trim_end()),
         };
-        match (
-            FENCE_LANGUAGES.iter().any(|it| is_known(it)),
-            fence.split_once('\n'),
-        ) {
+        match (FENCE_LANGUAGES.iter().any(is_known), fence.split_once('\n')) {
             (false, _) => Beginning::Other,
             (true, None) => Beginning::Undecided,
             (true, Some((_, inside))) => match inside.trim_start() {
