@@ -480,7 +480,7 @@ async function showSystems() {
     decision: chip(!call.decision ? 'warn' : call.decision === 'DENY' ? 'bad' : 'good', call.decision ?? 'held, not judged yet') }));
   const records = over.records.map(record => ({ name: `#${record.key}`, kind: record.kind, statement: record.statement,
     proof: record.path ? [h('code', {}, record.quotation), ' in ', entityLink(record.path)] : 'your word',
-    now: record.grounded ? chip('good', 'told') : chip('warn', 'not told: its code isn’t true now') }));
+    now: record.standing !== 'kept' ? chip('warn', 'waits for your word') : record.grounded ? chip('good', 'told') : chip('warn', `not told: ${record.why_not}`) }));
   const halts = over.sessions.filter(it => it.halt).map(it => ({ whose: it.session === 0 ? 'all conversations' : `session ${it.session}`, why: shortReason(it.halt) }));
   return [h('h2', {}, 'Memory, scope, guard'),
     h('h3', {}, 'The work under way'), over.status.length ? h('div', { class: 'card' }, h('pre', {}, over.status.join('\n'))) : h('p', { class: 'soft' }, 'No work is on record yet.'), copyable('tslp status'),

@@ -940,7 +940,7 @@ fn what_the_other_systems_hold_is_shown_with_what_is_left_and_what_still_holds()
     let shown = chromium.view("systems");
     for part in [
         "<b>Values</b> go to the head.",
-        "its code isn’t true now",
+        "not told: the code that it quotes has changed",
         "rm -rf ~",
         "DENY",
         "left",
