@@ -25,7 +25,11 @@ pub(super) fn run_notes(flags: &WrittenFlags) -> Result<Exit, CommandFailure> {
             .flaw
             .map(|flaw| format!("\n<!-- not verified: {flaw} -->")),
     );
-    Out::stdout().lines(lines)?;
+    let mut out = Out::stdout();
+    // Blank lines between the parts, and the lines of what is quoted.
+    for line in lines.iter().flat_map(|line| line.split('\n')) {
+        out.line(line)?;
+    }
     Ok(Exit::Ok)
 }
 

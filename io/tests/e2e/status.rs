@@ -489,6 +489,7 @@ fn notes_and_labels_are_printed_from_the_ledger() {
     assert_eq!(printed(&["state", "--at", "clear"]).0, Some(1));
     assert_eq!(printed(&["state", "--at", "yesterday"]).0, Some(2));
     let (code, notes) = printed(&["notes", "--format", "notes-md"]);
+    assert!(notes.contains("\n\n## Session Continuity\n"), "{notes}");
     assert_eq!(code, Some(0));
     for line in [
         "# Agent Working Memory (NOTES.md)",
