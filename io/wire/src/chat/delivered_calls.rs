@@ -77,32 +77,35 @@ pub(super) fn with_calls(
     };
     let addition = Addition {
         usage: delivered.usage,
+        finish_reason: match dialect {
+            _ if delivered.calls.is_empty() => None,
+            Dialect::ChatCompletions => Some("tool_calls"),
+            Dialect::Messages => Some("tool_use"),
+            _ => None,
+        },
         ..Addition::default()
     };
     ending::completed(dialect, form, &made, &addition)
 }
 
 fn put_into_body(dialect: Dialect, body: &mut Value, delivered: &DeliveredCalls) {
-    let has_calls = !delivered.calls.is_empty();
+    let text = ending::last_text_of_body(dialect, body);
+    let is_empty = text.is_some_and(|text| {
+        let left = delivered.text_of(text.as_str().unwrap_or_default());
+        *text = left.into();
+        *text == ""
+    });
     let (list, kind) = match dialect {
         Dialect::Messages => ("content", "text"),
         Dialect::Responses => ("output", "message"),
         _ => {
-            let (message, reason) = match dialect {
-                Dialect::OllamaChat => ("/message", None),
-                _ => ("/choices/0/message", Some("/choices/0/finish_reason")),
+            let message = match dialect {
+                Dialect::OllamaChat => "/message",
+                _ => "/choices/0/message",
             };
-            if let Some(message) = body.pointer_mut(message) {
-                let text = delivered.text_of(message["content"].as_str().unwrap_or_default());
-                let is_null = text.is_empty() && dialect != Dialect::OllamaChat;
-                message["content"] = if is_null { Value::Null } else { text.into() };
-                if has_calls {
-                    message["tool_calls"] = delivered.in_message(dialect).into();
-                }
-            }
-            let reason = reason.filter(|_| has_calls);
-            if let Some(reason) = reason.and_then(|place| body.pointer_mut(place)) {
-                *reason = "tool_calls".into();
+            let message = body.pointer_mut(message);
+            if let Some(message) = message.filter(|_| !delivered.calls.is_empty()) {
+                message["tool_calls"] = delivered.in_message(dialect).into();
             }
             return;
         }
@@ -110,24 +113,11 @@ fn put_into_body(dialect: Dialect, body: &mut Value, delivered: &DeliveredCalls)
     let Some(items) = body[list].as_array_mut() else {
         return;
     };
-    if let Some(at) = items.iter().rposition(|item| item["type"] == kind) {
-        let text = match dialect {
-            Dialect::Messages => items[at].get_mut("text"),
-            _ => items[at].pointer_mut("/content/0/text"),
-        };
-        let left = text.map(|text| {
-            let left = delivered.text_of(text.as_str().unwrap_or_default());
-            *text = left.clone().into();
-            left
-        });
-        if left.is_some_and(|left| left.is_empty()) {
-            items.remove(at);
-        }
+    let at = items.iter().rposition(|item| item["type"] == kind);
+    if let Some(at) = at.filter(|_| is_empty) {
+        items.remove(at);
     }
     items.extend(delivered.as_items(dialect));
-    if has_calls && dialect == Dialect::Messages {
-        body["stop_reason"] = "tool_use".into();
-    }
 }
 
 /// In the dialects whose pieces have the same members.
@@ -141,7 +131,7 @@ fn in_pieces(
     let text = delivered.text_of(&said);
     let mut out = Vec::new();
     let mut are_out = false;
-    for Event { bytes, data, .. } in pieces(dialect, ResponseForm::Stream, &held) {
+    for Event { bytes, .. } in pieces(dialect, ResponseForm::Stream, &held) {
         let is_end = ending::begins(dialect, &held[bytes.clone()]);
         if is_end && !are_out {
             are_out = true;
@@ -173,19 +163,7 @@ fn in_pieces(
                 out.extend(piece_bytes(dialect, "", &Value::Object(piece)));
             }
         }
-        let mut json = data
-            .and_then(|data| json_of(&held[data]))
-            .filter(|_| is_end);
-        let reason = json
-            .as_mut()
-            .and_then(|json| json.pointer_mut("/choices/0/finish_reason"));
-        match (reason, delivered.calls.is_empty()) {
-            (Some(reason), false) if reason.is_string() => {
-                *reason = "tool_calls".into();
-                out.extend(piece_bytes(dialect, "", &json.unwrap_or_default()));
-            }
-            _ => out.extend_from_slice(&held[bytes]),
-        }
+        out.extend_from_slice(&held[bytes]);
     }
     out
 }
@@ -243,10 +221,6 @@ fn in_events(dialect: Dialect, held: &[u8], delivered: &DeliveredCalls) -> Vec<u
             }
         }
         let is_changed = match &*event.name {
-            "message_delta" if !delivered.calls.is_empty() => {
-                json["delta"]["stop_reason"] = "tool_use".into();
-                true
-            }
             "response.completed" => {
                 put_into_body(dialect, &mut json["response"], delivered);
                 true
@@ -291,8 +265,5 @@ fn item_events(dialect: Dialect, number: u64, item: &Value) -> Vec<u8> {
             json!({"type": "response.output_item.done", "output_index": number, "item": item}),
         ]
     };
-    let named = events
-        .iter()
-        .map(|event| piece_bytes(dialect, event["type"].as_str().unwrap_or_default(), event));
-    named.collect::<Vec<_>>().concat()
+    ending::named_events(&events)
 }

@@ -149,8 +149,11 @@ fn complete(dialect: Dialect, form: ResponseForm, json: &mut Value, addition: &A
             .into();
     }
     if let Some(word) = addition.finish_reason {
+        // Pieces of the same members say none until the last one.
+        let may_follow = form == ResponseForm::Stream && shares_members(dialect);
+        let says_why = |it: &Value| it.is_string() || it.is_null() && !may_follow;
         let mut places = FINISH_REASONS.into_iter();
-        let place = places.find(|place| json.pointer(place).is_some_and(Value::is_string));
+        let place = places.find(|place| json.pointer(place).is_some_and(says_why));
         if let Some(place) = place.and_then(|place| json.pointer_mut(place)) {
             *place = word.into();
         }
@@ -386,7 +389,7 @@ pub(super) fn repeated_text(json: &mut Value) -> Option<&mut Value> {
 }
 
 /// The model's last text in a whole body.
-fn last_text_of_body(dialect: Dialect, body: &mut Value) -> Option<&mut Value> {
+pub(super) fn last_text_of_body(dialect: Dialect, body: &mut Value) -> Option<&mut Value> {
     let content = |message: &mut Value| -> Option<()> {
         // A message that called tools may have had none.
         message
@@ -488,6 +491,13 @@ pub(super) fn piece_bytes(dialect: Dialect, name: &str, json: &Value) -> Vec<u8>
         "" => format!("data: {json}\n\n").into_bytes(),
         name => event_bytes(name, json),
     }
+}
+
+/// Events that say themselves what they are.
+pub(super) fn named_events(events: &[Value]) -> Vec<u8> {
+    let events = events.iter();
+    let events = events.map(|it| event_bytes(it["type"].as_str().unwrap_or_default(), it));
+    events.collect::<Vec<_>>().concat()
 }
 
 pub(super) fn event_bytes(name: &str, json: &Value) -> Vec<u8> {

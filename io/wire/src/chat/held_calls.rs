@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use tslp_core::message::ToolCall;
 
 use super::dialect::Dialect;
-use super::ending::{data_lines, event_bytes, json_of, message_item, piece_bytes, shares_members};
+use super::ending::{data_lines, json_of, message_item, named_events, piece_bytes, shares_members};
 use super::reply::ReplyDecoder;
 
 /// The number that stands for all calls of a reply that weren't judged.
@@ -383,9 +383,7 @@ fn block_of(dialect: Dialect, number: usize, text: &str) -> Vec<u8> {
             json!({"type": "response.output_item.done", "output_index": number, "item": item}),
         ]
     };
-    let events = events.iter();
-    let events = events.map(|it| event_bytes(it["type"].as_str().unwrap_or_default(), it));
-    events.collect::<Vec<_>>().concat()
+    named_events(&events)
 }
 
 #[cfg(test)]

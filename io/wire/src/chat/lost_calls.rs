@@ -163,8 +163,7 @@ impl LostCallWatch {
                 }
             }
         }
-        let rest = self.held.split_off(passed);
-        std::mem::replace(&mut self.held, rest)
+        self.held.drain(..passed).collect()
     }
 
     /// What is kept back.
