@@ -157,6 +157,14 @@ pub enum ResponseEnd {
     LedgerFailed,
 }
 
+impl ResponseEnd {
+    /// Whether the upstream said all of a response that is no refusal.
+    #[must_use]
+    pub const fn is_success(self) -> bool {
+        matches!(self, Self::Complete { status: 200..=299 })
+    }
+}
+
 /// Headers of tslp's own, by name.
 pub type OwnHeaders = Vec<(&'static str, String)>;
 

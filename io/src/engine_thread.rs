@@ -204,6 +204,25 @@ impl ReplyUnderWay {
         }
     }
 
+    /// Another response follows: returns what was read of the one that is over.
+    fn next_response(&mut self) -> ReplyDecoder {
+        let next = ReplyDecoder::new(self.decoder.dialect());
+        let over = std::mem::replace(&mut self.decoder, next);
+        self.usage_of_first = self.usage_of_first.or(over.server_usage());
+        // The numbers are those of its calls.
+        (self.calls_looked_at, self.calls_recorded) = (0, 0);
+        self.calls_passed.clear();
+        over
+    }
+
+    /// A request for another response.
+    fn request_with(&self, body: Vec<u8>) -> ModelRequest {
+        ModelRequest {
+            model: self.addressee.model.clone(),
+            body: Arc::new(body),
+        }
+    }
+
     /// What was said is text, whatever it looks like.
     fn forget_lost_calls(&mut self) {
         if let Some(lost) = self.lost_calls.take() {
@@ -780,7 +799,7 @@ impl EngineThread {
     fn reply_over(&mut self, exchange: ExchangeId, ending: ResponseEnd) {
         let running = self.running.get(&exchange);
         let rounds = running.map_or(RoundsAllowed::One, |running| running.rounds);
-        let is_complete = matches!(ending, ResponseEnd::Complete { status: 200..=299 });
+        let is_complete = ending.is_success();
         let called_tool = running.is_some_and(|it| it.decoder.has_calls());
         self.wiring
             .audits

@@ -892,12 +892,21 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         arguments: &[String],
     ) -> Batch {
         let mut work = self.step_of(at, episode);
+        self.fold_arguments(arguments.iter(), &mut work);
+        work.finish(&self.state)
+    }
+
+    /// Records calls' arguments, each in a step of its own.
+    fn fold_arguments<'c>(
+        &mut self,
+        arguments: impl Iterator<Item = &'c String>,
+        work: &mut BatchBuilder,
+    ) {
         for arguments in arguments {
             let events = reply::record_arguments(&self.view(), arguments);
-            self.fold(events, &mut work);
+            self.fold(events, work);
             work.end_step();
         }
-        work.finish(&self.state)
     }
 
     /// Records a reply's end, and returns the files to look at before its code is judged.

@@ -15,7 +15,7 @@ use tslp_wire::chat::request::RequestBody;
 use tslp_wire::chat::rounds::DeliveredCalls;
 
 use super::EngineThread;
-use crate::channel::{ExchangeId, ModelRequest, ResponseEnd, RoundsAllowed, ToLoop};
+use crate::channel::{ExchangeId, ResponseEnd, RoundsAllowed, ToLoop};
 use crate::config::settings::CallRepair;
 
 /// A reply's text on the way to where it becomes calls.
@@ -124,15 +124,14 @@ impl EngineThread {
         let Some(running) = self.running.get_mut(&exchange) else {
             return SettledCalls::None;
         };
-        let is_complete = matches!(ending, ResponseEnd::Complete { status: 200..=299 });
-        if is_complete && running.lost_calls.is_some() {
+        if ending.is_success() && running.lost_calls.is_some() {
             let said = running.decoder.end_message();
             running.take_said(&said);
         }
         let Some(mut lost) = running.lost_calls.take() else {
             return SettledCalls::None;
         };
-        let has_ended = is_complete && ended_turn(&running.decoder);
+        let has_ended = ending.is_success() && ended_turn(&running.decoder);
         let found = match (running.decoder.has_calls(), &lost.first) {
             _ if !has_ended => FoundText::Prose,
             (true, Some(_)) => calls_of(&running.decoder),
@@ -239,14 +238,9 @@ impl EngineThread {
             running.reply.tail.push_str(&written);
             return SettledCalls::None;
         };
-        let request = ModelRequest {
-            model: running.addressee.model.clone(),
-            body: Arc::new(body),
-        };
-        let decoder = std::mem::replace(&mut running.decoder, ReplyDecoder::new(dialect));
-        running.usage_of_first = running.usage_of_first.or(decoder.server_usage());
+        let request = running.request_with(body);
         lost.first = Some(FirstReply {
-            decoder,
+            decoder: running.next_response(),
             written: written.clone(),
             besides: String::new(),
         });

@@ -11,7 +11,7 @@ use tslp_wire::chat::asked_again::asked_again;
 use tslp_wire::chat::reply::ReplyDecoder;
 
 use super::EngineThread;
-use crate::channel::{ExchangeId, ModelRequest, ResponseEnd, ToLoop};
+use crate::channel::{ExchangeId, ResponseEnd, ToLoop};
 use crate::config::settings::CodeRepair;
 
 /// A reply that may be asked for once more.
@@ -69,16 +69,13 @@ impl EngineThread {
         if ending == ResponseEnd::ClientGone || ending == ResponseEnd::LedgerFailed {
             return Some(ending);
         }
-        let is_complete = matches!(ending, ResponseEnd::Complete { status: 200..=299 });
-        if is_complete {
+        if ending.is_success() {
             let said = running.decoder.end_message();
             running.take_said(&said);
         }
         // One that was cut at its limit would be cut again.
-        let is_whole = is_complete
-            && running.decoder.is_finished()
-            && !running.decoder.is_given_up()
-            && running.decoder.finish_reason() != Some("length");
+        let is_whole =
+            ending.is_success() && running.decoder.is_finished() && running.decoder.finish_reason() != Some("length");
         if !is_whole {
             return Some(match is_second {
                 true => self.keep_first_reply(exchange),
@@ -108,25 +105,18 @@ impl EngineThread {
         let Some(body) = asked_again(dialect, &repair.body, &judged.complaint()) else {
             return Some(ending);
         };
-        let model = running.addressee.model.clone();
+        let request = running.request_with(body);
         self.refuse_draft(exchange, &judged, DraftAttempt::First);
         let running = self.running.get_mut(&exchange)?;
-        let decoder = std::mem::replace(&mut running.decoder, ReplyDecoder::new(dialect));
-        running.usage_of_first = running.usage_of_first.or(decoder.server_usage());
         // At most two requests a turn.
         running.tools = None;
-        running.calls_passed.clear();
-        (running.calls_looked_at, running.calls_recorded) = (0, 0);
+        let decoder = running.next_response();
         running.repair.as_mut()?.first = Some(FirstReply {
             reply: std::mem::take(&mut running.reply),
             decoder,
             faults: judged.fault_count(),
             changed: judged.changed,
         });
-        let request = ModelRequest {
-            model,
-            body: Arc::new(body),
-        };
         self.wiring
             .to_loop
             .send(ToLoop::AskAgain { exchange, request });

@@ -31,7 +31,7 @@ use tslp_wire::chat::held_calls::ALL_CALLS;
 use tslp_wire::chat::reply::ReplyDecoder;
 
 use super::EngineThread;
-use crate::channel::{ExchangeId, ModelRequest, ResponseEnd, RoundsAllowed, ToEngine, ToLoop};
+use crate::channel::{ExchangeId, ResponseEnd, RoundsAllowed, ToEngine, ToLoop};
 use crate::tool_loop::calls::{WrittenCall, calls_in};
 use crate::tool_loop::results::{CallResult, PastRound, next_body};
 use crate::tool_loop::worker::{self, ToolJob, ToolRun};
@@ -228,7 +228,7 @@ impl EngineThread {
             running.decoder = ReplyDecoder::new(running.decoder.dialect());
             return false;
         }
-        matches!(ending, ResponseEnd::Complete { status: 200..=299 }) && self.begin_calls(exchange)
+        ending.is_success() && self.begin_calls(exchange)
     }
 
     /// All of a response has come: what was kept of it is read.
@@ -647,15 +647,10 @@ impl EngineThread {
         reply.round += 1;
         // The results are in the text already; the next round's calls are read after them, so a fence in an output is no call.
         reply.round_from = running.reply.text.len();
-        running.usage_of_first = running.usage_of_first.or(running.decoder.server_usage());
-        let dialect = running.decoder.dialect();
-        running.decoder = ReplyDecoder::new(dialect);
         let last = reply.last.clone();
-        let body = next_body(dialect, &reply.body, last, &reply.past);
-        let request = ModelRequest {
-            model: running.addressee.model.clone(),
-            body: Arc::new(body),
-        };
+        let body = next_body(running.decoder.dialect(), &reply.body, last, &reply.past);
+        let request = running.request_with(body);
+        running.next_response();
         self.wiring
             .to_loop
             .send(ToLoop::NextRound { exchange, request });
@@ -746,8 +741,7 @@ impl EngineThread {
     /// The response is over: calls that weren't judged don't reach the client. Whether any was kept back.
     fn keeps_calls_back(&mut self, exchange: ExchangeId, ending: ResponseEnd) -> bool {
         let is_wanted = self.holds_client_calls();
-        let is_complete = matches!(ending, ResponseEnd::Complete { status: 200..=299 });
-        if is_wanted && is_complete {
+        if is_wanted && ending.is_success() {
             self.read_to_the_end(exchange);
         }
         let running = self.running.get_mut(&exchange);
@@ -765,7 +759,7 @@ impl EngineThread {
         }
         let calls = running.decoder.tool_calls().len();
         running.decoder.keep_calls(&running.calls_passed);
-        let is_unreadable = is_complete && running.decoder.is_given_up();
+        let is_unreadable = ending.is_success() && running.decoder.is_given_up();
         if is_unreadable {
             let why = "The Guardian kept the reply's calls of tools back: they can't be read.\n";
             self.wiring.to_loop.send(ToLoop::CallJudged {

@@ -14,7 +14,7 @@ use super::client::{
     CallConnection, ChatReply, Client, Downstream, ExchangeStage, ReplyEndHandling, ReplyGate,
     Retry, Upload, UpstreamCall,
 };
-use super::rounds::{AskedFor, keep_draft};
+use super::rounds::AskedFor;
 use super::{LoopInput, MainLoop};
 use crate::channel::{
     ExchangeId, ModelRequest, OwnHeaders, ResponseEnd, RoundsAllowed, ToEngine, ToLoop,
@@ -81,7 +81,9 @@ impl MainLoop {
                 });
             }
             ToLoop::KeepDraft(exchange) => {
-                self.with_exchange(exchange, |_, _, client| keep_draft(client));
+                self.with_exchange(exchange, |main_loop, _, client| {
+                    main_loop.keep_draft(client)
+                });
             }
             ToLoop::LeaveAlone { exchange, request } => self.leave_alone(exchange, request),
             ToLoop::Answer { exchange, answer } => {

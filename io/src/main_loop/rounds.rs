@@ -111,22 +111,26 @@ impl MainLoop {
         number: usize,
         instead: Option<String>,
     ) {
-        if let Some((_, call, out)) = client.call_parts()
-            && let Some(continued) = call.rounds_state()
-        {
+        Self::change_rounds(client, |continued| {
             let passed = continued.rounds.call_judged(number, instead);
-            let passed = continued.pass(passed);
-            write_body(out, call.downstream, &passed);
-            client.moves += 1;
-        }
+            continued.pass(passed)
+        });
     }
 
     /// The client gets calls in the place of the text that they were written as.
     pub(super) fn deliver_calls(&mut self, client: &mut Client, calls: &DeliveredCalls) {
-        if let Some(continued) = client.call().and_then(UpstreamCall::rounds_state) {
+        Self::change_rounds(client, |continued| {
             continued.rounds.deliver_calls(calls);
-            client.moves += 1;
-        }
+            Vec::new()
+        });
+    }
+
+    /// The first reply is the one that the client gets.
+    pub(super) fn keep_draft(&mut self, client: &mut Client) {
+        Self::change_rounds(client, |continued| {
+            continued.take_draft_back();
+            Vec::new()
+        });
     }
 
     /// Passes on what a change of the rounds gives.
@@ -375,13 +379,5 @@ impl MainLoop {
         }
         let due = *due;
         self.next_comment = Some(self.next_comment.map_or(due, |next| next.min(due)));
-    }
-}
-
-/// The first reply is the one that the client gets.
-pub(super) fn keep_draft(client: &mut Client) {
-    if let Some(continued) = client.call().and_then(UpstreamCall::rounds_state) {
-        continued.take_draft_back();
-        client.moves += 1;
     }
 }

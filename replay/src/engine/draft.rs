@@ -87,11 +87,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     ) -> Batch {
         let mut work = self.step_of(at, episode);
         let segments = reply.segments.iter().map(|(segment, _)| *segment).collect();
-        for call in calls {
-            let events = reply::record_arguments(&self.view(), &call.arguments);
-            self.fold(events, &mut work);
-            work.end_step();
-        }
+        self.fold_arguments(calls.iter().map(|call| &call.arguments), &mut work);
         let calls = reply::call_refs(&self.view(), calls);
         let events = draft.refuse(&self.view(), (segments, calls), attempt);
         self.fold(events, &mut work);
