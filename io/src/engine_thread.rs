@@ -783,6 +783,9 @@ impl EngineThread {
     }
 
     fn reply_end(&mut self, exchange: ExchangeId, ending: ResponseEnd) {
+        if ending.is_success() {
+            self.read_to_the_end(exchange);
+        }
         match self.settle_lost_calls(exchange, ending) {
             SettledCalls::None => {}
             SettledCalls::Over(ending) => return self.reply_over(exchange, ending),

@@ -124,10 +124,6 @@ impl EngineThread {
         let Some(running) = self.running.get_mut(&exchange) else {
             return SettledCalls::None;
         };
-        if ending.is_success() && running.lost_calls.is_some() {
-            let said = running.decoder.end_message();
-            running.take_said(&said);
-        }
         let Some(mut lost) = running.lost_calls.take() else {
             return SettledCalls::None;
         };

@@ -69,10 +69,6 @@ impl EngineThread {
         if ending == ResponseEnd::ClientGone || ending == ResponseEnd::LedgerFailed {
             return Some(ending);
         }
-        if ending.is_success() {
-            let said = running.decoder.end_message();
-            running.take_said(&said);
-        }
         // One that was cut at its limit would be cut again.
         let is_whole =
             ending.is_success() && running.decoder.is_finished() && running.decoder.finish_reason() != Some("length");

@@ -241,7 +241,6 @@ impl EngineThread {
 
     /// Reads the calls of a round that has ended well.
     fn begin_calls(&mut self, exchange: ExchangeId) -> bool {
-        self.read_to_the_end(exchange);
         let (Some(tools), Some(running)) = (&self.tools, self.running.get_mut(&exchange)) else {
             return false;
         };
@@ -741,9 +740,6 @@ impl EngineThread {
     /// The response is over: calls that weren't judged don't reach the client. Whether any was kept back.
     fn keeps_calls_back(&mut self, exchange: ExchangeId, ending: ResponseEnd) -> bool {
         let is_wanted = self.holds_client_calls();
-        if is_wanted && ending.is_success() {
-            self.read_to_the_end(exchange);
-        }
         let running = self.running.get_mut(&exchange);
         let Some(running) = running.filter(|it| it.rounds != RoundsAllowed::One) else {
             return false;

@@ -259,6 +259,29 @@ fn an_agents_next_step_puts_an_audit_off_and_its_grant_still_counts() {
 }
 
 #[test]
+fn nothing_is_asked_after_a_whole_reply_that_calls_a_tool() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let settings = [&STRICT[..], &["--repair-calls", "off"]].concat();
+    let tslp = Tslp::with(&places, &upstream.url, &settings);
+    let (old, new) = ("    return 0;\n", "    r->count += 1;\n    return 0;\n");
+    let edit = json!({"path": "src/ring.c", "old_string": old, "new_string": new});
+    let [calling, _] = called("edit", &edit, "");
+    let reply =
+        json!({"choices": [{"index": 0, "message": calling, "finish_reason": "tool_calls"}]});
+    let reply = reply.to_string().into_bytes();
+    upstream.will(Reply::Plain(200, "application/json", reply));
+    let mut messages = vec![user("improve `ring_put` in src/ring.c, please")];
+    let step = tslp.chat(&request(&messages)).episode();
+    upstream.next();
+    assert_eq!(tslp.ended(step)["audits"][0]["status"], "awaited");
+    messages.extend(called("edit", &edit, "Edit applied."));
+    upstream.will_say("Done.");
+    tslp.chat(&request(&messages));
+    assert!(!is_audit(&upstream.next()));
+}
+
+#[test]
 fn a_relayed_request_for_the_model_puts_an_audit_off() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = pasted(&places, &upstream, &STRICT);
