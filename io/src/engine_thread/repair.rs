@@ -71,7 +71,7 @@ impl EngineThread {
         }
         // One that was cut at its limit would be cut again.
         let is_whole =
-            ending.is_success() && running.decoder.is_finished() && running.decoder.finish_reason() != Some("length");
+            ending.is_success() && running.decoder.is_finished() && !running.decoder.was_cut();
         if !is_whole {
             return Some(match is_second {
                 true => self.keep_first_reply(exchange),

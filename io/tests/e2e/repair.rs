@@ -340,6 +340,43 @@ fn every_dialect_that_a_chat_speaks_is_asked_once_more() {
     }
 }
 
+#[test]
+fn a_reply_that_was_cut_at_its_limit_goes_out_as_it_is() {
+    let lazy = reply_with(LAZY);
+    let content = json!([{"type": "output_text", "text": lazy}]);
+    for (path, reply) in [
+        (
+            "/v1/messages",
+            json!({"type": "message", "role": "assistant", "content": [{"type": "text", "text": lazy}], "stop_reason": "max_tokens"}),
+        ),
+        (
+            "/v1/responses",
+            json!({"id": "r", "object": "response", "status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"},
+                "output": [{"type": "message", "role": "assistant", "content": content}]}),
+        ),
+        (
+            CHAT,
+            json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": lazy}, "finish_reason": "length"}]}),
+        ),
+    ] {
+        let (upstream, places) = (Upstream::start(), Places::new());
+        places.write("src/ring.c", RING);
+        let tslp = Tslp::with(&places, &upstream.url, &["--repair-code", "chats"]);
+        let pasted = format!("{}Return -1 when it is full.", fenced("src/ring.c", RING));
+        let mut request = json!({"model": "m", "max_tokens": 9});
+        match path {
+            "/v1/responses" => request["input"] = pasted.into(),
+            _ => request["messages"] = json!([user(&pasted)]),
+        }
+        let body = reply.to_string().into_bytes();
+        upstream.will(Reply::Plain(200, "application/json", body));
+        let response = tslp.request("POST", path, &[JSON], request.to_string().as_bytes());
+        assert!(response.text().contains("rest of the code"), "{path}");
+        upstream.next();
+        assert!(upstream.saw_nothing(), "{path} was asked for again");
+    }
+}
+
 /// A conversation in which the model's change was accepted and written to disk, with a check after it.
 fn check_after_a_change(command: &str, then: impl FnOnce(&Upstream, &Places, &mut Talk<'_>)) {
     let (upstream, places) = (Upstream::start(), Places::new());

@@ -90,6 +90,13 @@ impl ReplyDecoder {
         self.content.finish_reason.as_deref()
     }
 
+    /// Whether the model was stopped in the middle, at the most that it may write.
+    #[must_use]
+    pub fn was_cut(&self) -> bool {
+        let cut = ["length", "max_tokens", "max_output_tokens"];
+        self.finish_reason().is_some_and(|it| cut.contains(&it))
+    }
+
     /// Whether the reply calls any of the client's tools.
     #[must_use]
     pub const fn has_calls(&self) -> bool {
