@@ -12,7 +12,7 @@ use tslp_core::guardian::{
     judge_line,
 };
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 use tslp_core::redact;
 use tslp_tools::guardian::beyond_links;
 use tslp_tools::sandbox::{RunOutcome, SandboxPlan};
@@ -29,8 +29,15 @@ pub(super) struct CheckState {
     changed: BTreeSet<SessionId>,
     /// A check that begins once the sandbox was tested.
     wanted: Option<(EpisodeId, Vec<(PathBuf, String)>)>,
-    /// Dropped to end the check that runs, or that waits for its files to be saved.
-    under_way: Option<(PipeWriter, Sender<()>)>,
+    /// The check that runs, or that waits for its files to be saved; dropped to end it.
+    under_way: Option<(EpisodeId, PipeWriter, Sender<()>)>,
+}
+
+impl CheckState {
+    /// The check of an episode is over; another one, which began after it was called off, runs on.
+    fn has_ended(&mut self, episode: EpisodeId) {
+        self.under_way.take_if(|(checked, ..)| *checked == episode);
+    }
 }
 
 impl EngineThread {
@@ -117,7 +124,7 @@ impl EngineThread {
             unsaved,
         };
         if jobs.send(ToolJob::Check(Box::new(run))).is_ok() {
-            self.check.under_way = Some((writer, holder));
+            self.check.under_way = Some((episode, writer, holder));
         }
     }
 
@@ -128,7 +135,7 @@ impl EngineThread {
 
     /// The check has come to its end, or wasn't started.
     pub(super) fn check_ended(&mut self, episode: EpisodeId, outcome: RunOutcome) {
-        self.check.under_way = None;
+        self.check.has_ended(episode);
         let Some(tools) = &self.tools else { return };
         let command = tools.config().tools.check.clone();
         let session = self.engine.session_of(episode).unwrap_or_default();
@@ -163,10 +170,7 @@ fn runs(line: &str, command: &str) -> bool {
 }
 
 /// The user's own configuration grants the check what builds may do.
-fn check_plan(
-    config: &ToolLoopConfig,
-    now: tslp_core::ids::UnixMillis,
-) -> Result<SandboxPlan, String> {
+fn check_plan(config: &ToolLoopConfig, now: UnixMillis) -> Result<SandboxPlan, String> {
     let commands = guardian::split(&config.tools.check).map_err(|reason| reason.to_string())?;
     let jail = config.scope.tool_jail();
     let root = ArtifactHash::of(jail.root.as_bytes());
@@ -193,4 +197,25 @@ fn check_plan(
         .map_err(|error| error.to_string())?;
     plan.limits.output_bytes_kept = config.tools.output_bytes;
     Ok(plan)
+}
+
+#[cfg(test)]
+mod tests {
+    use crossbeam_channel::TryRecvError;
+
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_check_that_was_called_off_leaves_the_next_one_alone() {
+        let (_stop, writer) = std::io::pipe().unwrap();
+        let (holder, called_off) = bounded(0);
+        let mut state = CheckState {
+            under_way: Some((EpisodeId(2), writer, holder)),
+            ..CheckState::default()
+        };
+        state.has_ended(EpisodeId(1));
+        assert_eq!(called_off.try_recv(), Err(TryRecvError::Empty));
+        state.has_ended(EpisodeId(2));
+        assert_eq!(called_off.try_recv(), Err(TryRecvError::Disconnected));
+    }
 }
