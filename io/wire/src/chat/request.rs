@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde_json::Value;
 use tslp_core::message::{Attempt, Role, Tools};
 use tslp_core::read_message::ReadMessage;
 use tslp_core::recent_map::RecentMap;
@@ -288,8 +289,10 @@ impl RequestBody<'_> {
     #[must_use]
     pub fn offered_tools(&self) -> Option<OfferedTools> {
         let choice = self.walked.field_text("tool_choice");
+        let choice = choice.and_then(|json| serde_json::from_str(json).ok());
+        let choice: Value = choice.unwrap_or_default();
         let tools = self.walked.field_text(TOOLS[0]);
-        let tools = tools.filter(|_| choice != Some("\"none\""))?;
+        let tools = tools.filter(|_| choice != "none" && choice["type"] != "none")?;
         Some(OfferedTools::new(tools))
     }
 
@@ -413,6 +416,31 @@ mod tests {
             "]".repeat(200_000)
         );
         assert!(complaint(&deep).contains("recursion") || complaint(&deep).contains("messages"));
+    }
+
+    #[test]
+    fn a_client_that_wants_no_call_offers_none() {
+        let offers = |choice: &str| {
+            let body =
+                format!(r#"{{"messages":[{{"role":"user","content":"x"}}],"tools":[]{choice}}}"#);
+            let mut known = KnownMessages::default();
+            let read = read_request(body.as_bytes(), RequestEnvelope::default(), &mut known);
+            let (request, _) = read.ok().flatten().expect("a prompt");
+            request.offered_tools().is_some()
+        };
+        for choice in [
+            "",
+            r#","tool_choice":"auto""#,
+            r#","tool_choice":{"type":"any"}"#,
+        ] {
+            assert!(offers(choice), "{choice}");
+        }
+        for choice in [
+            r#","tool_choice":"none""#,
+            r#","tool_choice": {"type": "none"}"#,
+        ] {
+            assert!(!offers(choice), "{choice}");
+        }
     }
 
     #[test]
