@@ -104,7 +104,7 @@ impl Episodes {
     }
 
     /// The episodes that are kept, oldest first.
-    pub fn iter(&self) -> impl Iterator<Item = &EpisodeRow> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &EpisodeRow> {
         self.episodes.values()
     }
 

@@ -790,14 +790,6 @@ impl Sessions {
         self.sessions.get(&session)?.reply
     }
 
-    /// The user's messages in the session's open prompt.
-    #[must_use]
-    pub fn open_user(&self, session: SessionId) -> Vec<ArtifactHash> {
-        let session = self.sessions.get(&session);
-        let open = session.and_then(|session| session.open.as_ref());
-        open.map_or_else(Vec::new, |open| open.user.clone())
-    }
-
     /// Entities in the order in which the session first hydrated them.
     #[must_use]
     pub fn hydration_order(&self, session: SessionId) -> Vec<EntityId> {

@@ -58,8 +58,8 @@ impl DecisionEvidence {
             evidence.claims += 1;
             let lacks = if row.path.is_empty() {
                 "no citation".into()
-            } else if records::ground(view, &row).is_err() {
-                format!("its quotation is gone from {}", row.path)
+            } else if let Err(reason) = records::ground(view, &row) {
+                format!("{} ({})", records::gone_words(reason), row.path)
             } else {
                 continue;
             };

@@ -91,26 +91,28 @@ pub fn tell(
 /// Whether an agent's conversation that begins goes on with another one's work: that was left unfinished, and nobody is at work there.
 /// Plain chats are each about something else.
 fn goes_on(view: &StateView<'_>, at: UnixMillis, begun: SessionId, request: &Request) -> bool {
-    let others = |row: &&EpisodeRow| ![SessionId(0), begun].contains(&row.session);
-    let episodes = view.state.episodes();
-    let Some(last) = episodes.iter().filter(others).last() else {
+    let Some(last) = last_of_another(view, begun).filter(|_| request.tools != Tools::None) else {
         return false;
     };
-    if request.tools == Tools::None || whole_work_in(view, last.session).is_empty() {
-        return false;
-    }
-    let left = view.state.sessions().left_undone(last.session);
+    let left = || view.state.sessions().left_undone(last.session);
     let is_over = || {
         view.state.signals().last_end() > last.seq
             || at.0.abs_diff(last.at_ms.0) >= AT_WORK_MILLIS
             || is_after_compaction(request)
     };
-    match last.outcome {
+    let is_unfinished = match last.outcome {
         // Its client or the proxy has ended in the middle of the reply.
         Some(ReplyOutcome::ClientGone | ReplyOutcome::Interrupted) => true,
-        Some(ReplyOutcome::Completed) => left && is_over(),
+        Some(ReplyOutcome::Completed) => left() && is_over(),
         _ => false,
-    }
+    };
+    is_unfinished && !whole_work_in(view, last.session).is_empty()
+}
+
+/// The last episode of another conversation than the one that begins.
+fn last_of_another<'v>(view: &StateView<'v>, begun: SessionId) -> Option<&'v EpisodeRow> {
+    let is_another = |row: &&EpisodeRow| ![SessionId(0), begun].contains(&row.session);
+    view.state.episodes().iter().rev().find(is_another)
 }
 
 /// Whether the conversation begins with its client's summary of what it held before.
@@ -184,10 +186,8 @@ pub fn lines_within(lines: impl Iterator<Item = String>, tokens_max: usize) -> V
 
 /// The work of another conversation than the one that begins.
 fn last_work(view: &StateView<'_>, begun: SessionId) -> Vec<String> {
-    let mut sessions: Vec<SessionId> = view.state.episodes().iter().map(|it| it.session).collect();
-    sessions.retain(|session| ![SessionId(0), begun].contains(session));
-    let last = sessions.last().copied();
-    last.map_or_else(Vec::new, |session| whole_work_in(view, session))
+    let last = last_of_another(view, begun);
+    last.map_or_else(Vec::new, |last| whole_work_in(view, last.session))
 }
 
 /// The files that a conversation has changed, as far as that is true.

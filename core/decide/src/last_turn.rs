@@ -19,7 +19,7 @@ pub fn shown_before(view: &StateView<'_>, session: SessionId) -> Vec<EntityId> {
 pub(crate) fn last_texts(view: &StateView<'_>, session: SessionId) -> Vec<String> {
     let sessions = view.state.sessions();
     let said = match view.is_of_draft {
-        true => sessions.open_user(session),
+        true => sessions.open_texts(session).to_vec(),
         false => {
             let exchange = sessions.recent_exchanges(session).pop();
             exchange.map_or_else(Vec::new, |exchange| exchange.user)

@@ -34,10 +34,10 @@ const PLACES_MAX: usize = 3;
 /// The lines that an edit of a file must have meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeantLines {
-    /// Whether a former version of the file has the edit's old text; no known one does otherwise.
-    pub was_true: bool,
+    /// The text that the edit replaces.
+    old: String,
     /// The places, the most similar first: their first and last lines, from 1, and their text.
-    pub places: Vec<(usize, usize, String)>,
+    places: Vec<(usize, usize, String)>,
 }
 
 /// Of the client's tool results that say that an edit's old text isn't in the file: notices with what that file has instead.
@@ -88,19 +88,16 @@ impl MeantLines {
         }
         let written = String::from_utf8(view.artifact_content(newest.artifact)?).ok()?;
         let old = unmatched_text(&written, &truth)?;
-        let former = view.former_versions(file).into_iter();
-        let mut former = former.filter_map(|it| text_of(view, it.artifact, &it.spans));
         let places = similar_places(&old, &truth);
-        (!places.is_empty()).then(|| Self {
-            was_true: former.any(|text| text.contains(old.trim_matches('\n'))),
-            places,
-        })
+        (!places.is_empty()).then_some(Self { old, places })
     }
 
     /// What the model is told.
     #[must_use]
-    pub fn text(&self, file: &EntityId) -> String {
-        let cause = if self.was_true {
+    pub fn text(&self, view: &StateView<'_>, file: &EntityId) -> String {
+        let former = view.former_versions(file).into_iter();
+        let mut former = former.filter_map(|it| text_of(view, it.artifact, &it.spans));
+        let cause = if former.any(|text| text.contains(self.old.trim_matches('\n'))) {
             "isn't in the file any more: it is of an earlier version"
         } else {
             "is in no version of the file that is known"

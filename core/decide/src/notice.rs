@@ -291,13 +291,29 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::RecordForgotten => {
             String::from("The user keeps a statement no longer that was kept for the project.")
         }
-        reason if why_not_kept(reason).is_some() => {
-            let why = why_not_kept(reason).unwrap_or_default();
-            match &notice.entity {
-                Some(record) => format!("The record {record} of a reply is not kept: {why}."),
-                None => directive_text(&format!("did nothing: {why}")),
-            }
+        Reason::RecordNotUsable => not_kept(
+            notice,
+            "write `KIND #key: STATEMENT` on one line without credentials, KIND one of fact, preference, decision, hypothesis, derived",
+        ),
+        Reason::RecordWithoutEnd => not_kept(
+            notice,
+            "a hypothesis ends with its time to live, such as `ttl 3d`, at most 90 days",
+        ),
+        Reason::RecordWithoutInputs => not_kept(
+            notice,
+            "what is derived ends with `from #key`, of other records that are kept",
+        ),
+        Reason::QuotationMissing => {
+            not_kept(notice, "the code that it quotes isn't true of that file")
         }
+        Reason::QuotationAmbiguous => not_kept(
+            notice,
+            "the code that it quotes is in that file more than once: quote more of it",
+        ),
+        Reason::TooManyRecords => not_kept(
+            notice,
+            "there are as many records as are kept, or as one reply may propose",
+        ),
         Reason::RecordProposed => {
             String::from("The words of the user's note are a model's: it waits for `@tslp accept`.")
         }
@@ -508,27 +524,12 @@ fn halted(why: &str) -> String {
     format!("Tools are halted: {why}.\nNothing more is run until the user says `@tslp resume`.")
 }
 
-/// Why a record is not kept.
-const fn why_not_kept(reason: Reason) -> Option<&'static str> {
-    Some(match reason {
-        Reason::RecordNotUsable => {
-            "write `KIND #key: STATEMENT` on one line without credentials, KIND one of fact, preference, decision, hypothesis, derived"
-        }
-        Reason::RecordWithoutEnd => {
-            "a hypothesis ends with its time to live, such as `ttl 3d`, at most 90 days"
-        }
-        Reason::RecordWithoutInputs => {
-            "what is derived ends with `from #key`, of other records that are kept"
-        }
-        Reason::QuotationMissing => "the code that it quotes isn't true of that file",
-        Reason::QuotationAmbiguous => {
-            "the code that it quotes is in that file more than once: quote more of it"
-        }
-        Reason::TooManyRecords => {
-            "there are as many records as are kept, or as one reply may propose"
-        }
-        _ => return None,
-    })
+/// A record that is not kept, a reply's or the user's.
+fn not_kept(notice: &NoticeIssued, why: &str) -> String {
+    match &notice.entity {
+        Some(record) => format!("The record {record} of a reply is not kept: {why}."),
+        None => directive_text(&format!("did nothing: {why}")),
+    }
 }
 
 fn directive_text(why: &str) -> String {

@@ -16,7 +16,7 @@ use tslp_projections::state::StateView;
 
 use super::notice;
 use super::sight::{ShownText, TextSlot};
-use tslp_core::capture::{self, json_text};
+use tslp_core::capture::{self, json_text, vocabulary};
 use tslp_core::delimiter::{NOTICE_CLOSE, NOTICE_OPEN, STATE_CLOSE, STATE_OPEN};
 use tslp_core::guardian::{self, CallPart};
 use tslp_core::hash::ArtifactHash;
@@ -517,22 +517,10 @@ const NAMES_ALONE: [&str; 12] = [
     "ls", "wc", "stat", "du", "tree", "cd", "pwd", "test", "mkdir", "touch", "chmod", "rm",
 ];
 
-/// Clients' tools that do.
-const LISTING_TOOLS: [&str; 8] = [
-    "ls",
-    "list",
-    "list_dir",
-    "list_directory",
-    "list_files",
-    "listfiles",
-    "glob",
-    "stat",
-];
-
 /// Whether a call, by its tool or its command line, prints nothing that is in files.
 fn prints_no_content(tool: &str, arguments: &str) -> bool {
     let tool = tool.to_ascii_lowercase();
-    if LISTING_TOOLS.contains(&&*tool) {
+    if vocabulary::LISTING_TOOLS.contains(&&*tool) {
         return true;
     }
     let parts = guardian::call_parts(&tool, arguments);

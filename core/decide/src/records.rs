@@ -651,7 +651,8 @@ fn says_gone(line: &str) -> bool {
     rest.starts_with(GONE)
 }
 
-const fn gone_words(reason: Reason) -> &'static str {
+/// Why a record doesn't hold now, as [`ground`] says.
+pub(super) const fn gone_words(reason: Reason) -> &'static str {
     match reason {
         Reason::OffByUser => "its file is off",
         Reason::FileMissing => "its file is gone",

@@ -57,6 +57,7 @@ sections! {
     FILE_TAGS "tag around a file, if a path is with it",
     FENCE_TAGS "tag in the place of a fence",
     ANSWER_TOOLS "tool whose result is the user's answer",
+    LISTING_TOOLS "tool that prints names of files alone",
     FILE_TOOLS "part of the name of a tool on a file",
     AFTER_RESULT_TAGS "beginning of a line that ends a result",
     READING_REMARKS "remark of a tool that reads",

@@ -458,15 +458,6 @@ impl Pass<'_> {
             .is_some_and(|before| self.is(before, b',') || self.is(before, b'('));
         let ends = |at| self.is(at, b',') || self.is(at, b')');
         match self.bracket_context() {
-            BracketContext::MacroCall if self.is_of_pointer(index) && !begins => {
-                let mut end = index;
-                while self.is_of_pointer(end) {
-                    end += 1;
-                }
-                if ends(end) {
-                    self.blank_tokens(index..end);
-                }
-            }
             BracketContext::MacroCall | BracketContext::Group if begins && self.is(index, b'.') => {
                 self.blank_tokens(index..index + 1);
             }

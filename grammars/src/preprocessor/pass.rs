@@ -293,7 +293,9 @@ impl<'a> Pass<'a> {
             return next;
         }
         if index >= self.run_end || self.state.at_start {
-            self.run_end = self.specifiers(index);
+            if !self.is_blanked(token) {
+                self.run_end = self.specifiers(index);
+            }
             if self.is_blanked(token) {
                 return index + 1;
             }
@@ -450,9 +452,9 @@ impl<'a> Pass<'a> {
         else {
             return BracketContext::Group;
         };
-        match (self.tokens[before].kind, self.text(before)) {
-            (TokenKind::Upper, _) | (_, b"va_arg" | b"offsetof") => BracketContext::MacroCall,
-            (_, b"if" | b"for" | b"while" | b"switch" | b"catch") => BracketContext::Control,
+        match self.text(before) {
+            name if is_macro_name(self.tokens[before].kind, name) => BracketContext::MacroCall,
+            b"if" | b"for" | b"while" | b"switch" | b"catch" => BracketContext::Control,
             _ => BracketContext::Group,
         }
     }
@@ -544,6 +546,11 @@ fn previous_code_tokens(tokens: &[Token], source: &[u8], conditionals: &Conditio
         }
     }
     solid
+}
+
+/// Whether only a macro is called so: in capitals, or one of those that every compiler knows.
+pub(super) fn is_macro_name(kind: TokenKind, name: &[u8]) -> bool {
+    kind == TokenKind::Upper || matches!(name, b"va_arg" | b"offsetof")
 }
 
 /// The name a `#define` defines.

@@ -4,7 +4,7 @@
 use tslp_core::slice::Span;
 
 use super::lex::{Token, TokenKind};
-use super::pass::{BracketContext, Pass};
+use super::pass::{BracketContext, Pass, is_macro_name};
 use super::specifiers::{PartKind, kind_of_word};
 
 impl Pass<'_> {
@@ -64,11 +64,14 @@ impl Pass<'_> {
                 self.blank_tokens((comma + 2).min(close)..close);
             }
             let is_template = |before| self.is(before, b'<');
-            if kind_of_word(word) == PartKind::Name
-                && self.is_among_values()
-                && !self.previous_token().is_some_and(is_template)
-            {
-                self.types_as_arguments(index + 1, close, is_upper);
+            let is_macro = is_macro_name(self.tokens[index].kind, word);
+            let may_be_one = || {
+                kind_of_word(word) == PartKind::Name
+                    && self.is_among_values()
+                    && !self.previous_token().is_some_and(is_template)
+            };
+            if is_macro || may_be_one() {
+                self.types_as_arguments(index + 1, close, is_macro);
             }
         }
         let is_constructor = || {
@@ -112,7 +115,7 @@ impl Pass<'_> {
     }
 
     /// `call(struct T *, …)`, `call(p, unsigned short)`: only a macro takes a type. It reads like a value without its stars and all
-    /// words but the last one.
+    /// words but the last one. What is a macro by its name takes names with scopes, references and declarations as well.
     fn types_as_arguments(&mut self, open: usize, close: usize, is_macro: bool) {
         let mut begin = open + 1;
         while begin < close {
@@ -120,20 +123,34 @@ impl Pass<'_> {
             while end < close && !self.is(end, b',') {
                 end = self.matching_bracket(end).unwrap_or(end) + 1;
             }
-            let is_part = |at: &usize| self.tokens[*at].is_word();
+            let is_part = |at: &usize| {
+                let token = self.tokens[*at];
+                token.is_word() || is_macro && token.kind == TokenKind::Colons
+            };
             let words = (begin..end).take_while(is_part).count();
-            let stars = (begin + words..end).take_while(|at| self.is(*at, b'*'));
-            let is_whole = words > 0 && begin + words + stars.count() == end;
+            let name_end = begin + words;
+            let is_mark = |at: &usize| match is_macro {
+                true => self.is_of_pointer(*at),
+                false => self.is(*at, b'*'),
+            };
+            let marks = (name_end.max(begin + 1)..end).rev().take_while(is_mark);
+            let marks_begin = end - marks.count();
+            let is_whole = words > 0 && name_end == marks_begin;
+            let is_one_of_several = is_macro || begin > open + 1 || end < close;
             let first = kind_of_word(self.text(begin));
             let begins_type = matches!(first, PartKind::Type | PartKind::Specifier);
-            let is_one_of_several = is_macro || begin > open + 1 || end < close;
-            let is_type = end > begin + words || begins_type && (is_macro || words > 1);
-            if is_whole && is_one_of_several && is_type {
-                let last = begin + words - 1;
+            let is_type = match is_macro {
+                true => (is_whole || words > 0 && is_mark(&name_end)) && (words > 1 || begins_type),
+                false => is_whole && (marks_begin < end || begins_type && words > 1),
+            };
+            if is_one_of_several && (is_type || is_macro) {
+                self.blank_tokens(marks_begin..end);
+            }
+            if is_one_of_several && is_type {
+                let last = name_end - 1;
                 self.blank_tokens(begin..last);
-                self.blank_tokens(last + 1..end);
                 if kind_of_word(self.text(last)) != PartKind::Name {
-                    self.replace(self.tokens[last].span(), b"0");
+                    self.replace(self.tokens[last].span(), b"T");
                 }
             }
             begin = end + 1;

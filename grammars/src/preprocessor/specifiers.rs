@@ -71,12 +71,6 @@ impl Pass<'_> {
         }
         let mut parts = self.parts(index);
         let mut end = parts.last().map_or(index + 1, |part| part.end);
-        if self.bracket_context() == BracketContext::MacroCall
-            && self.is_typelike_argument(index, end)
-        {
-            self.blank_tokens(index..end - 1);
-            return end;
-        }
         if let [part] = parts[..]
             && part.kind == PartKind::Attribute
             && self
@@ -117,12 +111,6 @@ impl Pass<'_> {
     /// A run of one word: `MACRO` alone between items, `(WINAPI *name)(`, `f(void) NOEXCEPT;`.
     fn lone_word(&mut self, index: usize, next: Token) -> usize {
         let token = self.tokens[index];
-        if self.bracket_context() == BracketContext::MacroCall
-            && kind_of(token, self.text(index)) == PartKind::Type
-            && self.is_typelike_argument(index, index + 1)
-        {
-            self.replace(token.span(), b"T");
-        }
         if token.kind == TokenKind::Upper {
             if next.is(b':') && self.at_start() && self.bracket_context() == BracketContext::Type {
                 // An access specifier.
@@ -248,13 +236,6 @@ impl Pass<'_> {
     fn continues(&self, index: usize) -> bool {
         let token = self.tokens[index];
         token.is_word() || token.is(b'*') || token.is(b'&') || token.kind == TokenKind::Colons
-    }
-
-    fn is_typelike_argument(&self, index: usize, end: usize) -> bool {
-        let begins = index
-            .checked_sub(1)
-            .is_some_and(|before| self.is(before, b',') || self.is(before, b'('));
-        begins && (self.is_of_pointer(end) || self.is(end, b',') || self.is(end, b')'))
     }
 
     /// Takes away the declarations between the names of parameters and the body, `char *f(a) int a; {`: the grammar knows

@@ -121,6 +121,36 @@ fn decisions_without_evidence_keep_a_clear_back() {
 }
 
 #[test]
+fn a_decision_that_keeps_a_clear_back_is_listed_with_what_it_lacks() {
+    check(
+        "clear__lacks",
+        "Of two decisions with a quotation the file of one is off, and the code of the other has changed.",
+        "
+        full what the model saw
+        disk src/a.c
+        | int one(void) { return 1; }
+        disk src/b.c
+        | int two(void) { return 2; }
+        user
+        | @tslp accept src/a.c
+        | @tslp accept src/b.c
+        | @tslp note decision #one: It is one. `return 1;` [src/a.c:1]
+        | @tslp note decision #two: It is two. `return 2;` [src/b.c:1]
+        | Fine?
+        model
+        | Yes.
+        disk src/b.c
+        | int two(void) { return 3; }
+        user
+        | @tslp off src/a.c
+        | @tslp accept src/b.c
+        | @tslp clear
+        | Go on.
+        ",
+    );
+}
+
+#[test]
 fn a_turn_that_is_written_anew_is_cleared_only_by_its_own_words() {
     check(
         "clear__of_forks",
