@@ -171,10 +171,14 @@ impl RecordNow {
         if !self.is_kept() {
             line += "; waits for the user's word";
         }
-        if let Some(why) = self.why_not {
-            line += &format!("; does NOT hold now: {why}");
-        }
-        line
+        line + &self.doubt()
+    }
+
+    /// Why it doesn't hold now, in words that go behind it; empty if it does.
+    #[must_use]
+    pub fn doubt(&self) -> String {
+        let doubt = |why| format!("; does NOT hold now: {why}");
+        self.why_not.map_or_else(String::new, doubt)
     }
 
     /// As JSON.

@@ -231,7 +231,9 @@ fn a_goal_is_told_once_to_each_conversation_that_begins_until_it_is_done() {
     let context = context.as_str().unwrap().to_owned();
     assert!(context.contains("Goal: Make it fast"), "{context}");
     assert_eq!(told(&format!("<note>\n{context}\n</note>\nGo on.")), 1);
-    places.cli_json(&["goal", "done"]);
+    let (code, page) = places.cli_json(&["goal", "done"]);
+    let words = page["targets"][0]["words"].as_str().unwrap();
+    assert!(code == 0 && words.starts_with("done: "), "{words}");
     assert_eq!(told("Something else."), 0);
     tslp.at_rest();
     tslp.stop();
@@ -477,6 +479,7 @@ fn notes_and_labels_are_printed_from_the_ledger() {
         fenced("src/ring.c", RING)
     )));
     tslp.at_rest();
+    let quoting = "decision #head: It wraps around. `return 0;` [src/ring.c]";
     let first = printed(&["state"]);
     upstream.will_say("Fine.");
     tslp.chat(&prompt(&format!(
@@ -486,6 +489,10 @@ fn notes_and_labels_are_printed_from_the_ledger() {
     tslp.at_rest();
     assert_ne!(printed(&["state"]), first);
     assert_eq!(printed(&["state", "--at", "e1"]), first);
+    places.write("src/ring.c", RING_BETTER);
+    let (code, noted) = places.cli_json(&["note", quoting]);
+    assert_eq!(code, 0, "{noted}");
+    places.write("src/ring.c", "int ring;\n");
     assert_eq!(printed(&["state", "--at", "clear"]).0, Some(1));
     assert_eq!(printed(&["state", "--at", "yesterday"]).0, Some(2));
     let (code, notes) = printed(&["notes", "--format", "notes-md"]);
@@ -495,6 +502,7 @@ fn notes_and_labels_are_printed_from_the_ledger() {
         "# Agent Working Memory (NOTES.md)",
         "- **Current Goal**: Make it fast",
         "**Decision**: One writer thread.",
+        "- `return 0;` [src/ring.c]; does NOT hold now: the code that it quotes has changed",
         "- [ ] how fast?",
     ] {
         assert!(notes.lines().any(|it| it == line), "{line}: {notes}");
