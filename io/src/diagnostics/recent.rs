@@ -8,6 +8,7 @@ use tslp_core::event::{EventKind, History, LostCallFound, WindowExceeded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::reason::Reason;
+use tslp_core::record::parse_key;
 use tslp_projections::audits::AuditRow;
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::row::outcome_word;
@@ -373,7 +374,10 @@ fn file_lines(entries: &[EntryReport]) -> Vec<String> {
         });
         let groups = &mut files[at].1;
         let symbol = entity.and_then(|entity| entity.symbol.as_ref());
-        let whole = entity.map(|_| "the file".to_owned());
+        let whole = entity.map(|entity| match parse_key(entity.path.as_str()) {
+            Some(_) => "the statement".to_owned(),
+            None => "the file".to_owned(),
+        });
         let name = symbol.map(ToString::to_string).or(whole);
         let same = groups.iter_mut().find(|group| {
             (group.label, group.reason, group.rule) == (label, entry.reason, rule.as_deref())
@@ -483,7 +487,9 @@ mod tests {
             entry("", Some(Transition::Supersede), "f0", Reason::Replaced),
             entry("", Some(Transition::Discard), "h", Reason::Stale),
             entry("PROPOSED", None, "k", Reason::RemovedUnasked),
+            entry("withheld", None, "", Reason::QuotationMissing),
         ]);
+        entries[14].entry.entity = Some(EntityId::file(RelPath::from_normalised("#limits")));
         entries[13].missing = Some(MissingCode {
             lines: vec!["return 0;".to_owned()],
             more: 2,
@@ -496,6 +502,8 @@ mod tests {
             "    refused: k (code was removed without a replacement, and nobody asked for that)",
             "      - return 0;",
             "      and 2 more lines",
+            "  #limits",
+            "    not shown to the model: the statement (the code that the statement quotes isn't true of the file)",
         ];
         assert_eq!(file_lines(&entries), expected);
     }
