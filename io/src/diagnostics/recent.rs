@@ -76,10 +76,6 @@ pub fn read_recent(
     let flaw = vouched::flaw_of_tables(subject, &reader)?;
     let limit = wanted.limit.unwrap_or(subject.recent_episodes);
     let mut episodes = last_episodes(&reader, limit, flaw.as_deref())?;
-    let windows = subject.metrics.windows();
-    for episode in &mut episodes {
-        episode.attention = Attention::of_row(&episode.row, &windows);
-    }
     if wanted.missing_lines == MissingLines::Shown {
         let artifact = |artifact| reader.artifact(artifact).ok().flatten();
         for episode in &mut episodes {
@@ -179,7 +175,7 @@ fn last_episodes(
         prompt: entries.prompt_of(row.episode).to_vec(),
         exceeded: entries.exceeded_in(row.episode).cloned(),
         lost_calls: entries.lost_calls_in(row.episode).to_vec(),
-        attention: None,
+        attention: Attention::of_row(&row),
         cache_break: breaks.remove(&row.episode),
         words: None,
         row,
