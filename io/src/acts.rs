@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tslp_core::artifact::Transition;
 use tslp_core::directive::Directive;
 use tslp_core::event::{Event, ReadFailure, Verb};
+use tslp_core::goal::{GoalChange, parse_goal};
 use tslp_core::ids::{SessionId, UnixMillis};
 use tslp_core::reason::Reason;
 use tslp_core::record;
@@ -141,8 +142,15 @@ pub fn decide_act<S: Store>(
         Act::Signal(told) => Vec::from([(Verb::Signal, told.clone(), ALL_SESSIONS)]),
         Act::Clear(session, is_forced) => {
             let current = || engine.state().current_session();
-            let Some(session) = session.or_else(current) else {
-                let words = "there is no conversation yet that could be cleared";
+            let wanted = session.or_else(current);
+            let is_known = |session: &SessionId| engine.state().sessions().contains(*session);
+            let Some(session) = wanted.filter(is_known) else {
+                let words = match session {
+                    Some(unknown) => {
+                        format!("there is no conversation {unknown} that could be cleared")
+                    }
+                    None => "there is no conversation yet that could be cleared".to_owned(),
+                };
                 let refused = ActResult::new("", "no_session", words, false);
                 return (Vec::from([refused]), None);
             };
@@ -214,7 +222,7 @@ fn import_reply<S: Store>(
             _ => None,
         };
         if let Some((about, reason)) = of_record.filter(|(about, _)| about.starts_with('#')) {
-            let words = answer_words(Verb::Note, reason);
+            let words = answer_words(Verb::Note, &about, reason);
             let is_done = is_carried_out(reason);
             results.push(ActResult::new(&about, reason.code(), words, is_done));
         }
@@ -241,7 +249,7 @@ fn import_reply<S: Store>(
     }
     if results.is_empty() {
         let words = match source {
-            record::MCP_SOURCE => answer_words(Verb::Note, Reason::NothingToDo).to_owned(),
+            record::MCP_SOURCE => answer_words(Verb::Note, "", Reason::NothingToDo).to_owned(),
             _ => format!(
                 "the answer of {source} is on record; no code in it belongs to a known file"
             ),
@@ -309,7 +317,9 @@ fn decide_directive<S: Store>(
     let reason = reason.unwrap_or(Reason::NothingToDo);
     let (outcome, is_done) = match (verb, reason) {
         (Verb::Accept, Reason::UserAccepted) => ("accepted", true),
-        (Verb::Accept, Reason::NothingToDo) => ("true_already", true),
+        (Verb::Accept, Reason::NothingToDo) if record::parse_key(&target).is_none() => {
+            ("true_already", true)
+        }
         (Verb::Accept, Reason::FileMissing) => ("no_file", false),
         (Verb::Accept, Reason::SymbolMissing) => ("no_symbol", false),
         (_, reason) => (reason.code(), is_carried_out(reason)),
@@ -326,7 +336,7 @@ fn decide_directive<S: Store>(
     }
     let words = match failure.filter(|_| reason == Reason::FileUnreadable) {
         Some(failure) => failure_words(failure),
-        None => answer_words(verb, reason),
+        None => answer_words(verb, &target, reason),
     };
     (ActResult::new(&target, outcome, words, is_done), batch)
 }
@@ -363,8 +373,13 @@ pub const fn is_carried_out(reason: Reason) -> bool {
 
 /// The answer to a directive, for the person who gave it.
 #[must_use]
-pub const fn answer_words(verb: Verb, reason: Reason) -> &'static str {
+pub fn answer_words(verb: Verb, target: &str, reason: Reason) -> &'static str {
     match (verb, reason) {
+        (Verb::Accept | Verb::Confirm | Verb::Reject, Reason::NothingToDo)
+            if record::parse_key(target).is_some() =>
+        {
+            "no statement of that key waits: `tslp records` lists what is kept, and what waits"
+        }
         (_, Reason::UserAccepted) => "true as it is on disk",
         (Verb::Accept, Reason::NothingToDo) => "true already: nothing to do",
         (Verb::Confirm | Verb::Reject, Reason::NothingToDo) => {
@@ -379,6 +394,9 @@ pub const fn answer_words(verb: Verb, reason: Reason) -> &'static str {
         (Verb::Unlock, Reason::NothingToDo) => "isn't locked: `tslp scope` lists what is",
         (Verb::Goal, Reason::NothingToDo) => {
             "nothing to do: `tslp status` shows the goal, if there is one"
+        }
+        (_, Reason::GoalChanged) if matches!(parse_goal(target), Ok((GoalChange::Done, _))) => {
+            "done: new conversations are told nothing of it"
         }
         (_, Reason::GoalChanged) => "noted: new conversations are told, until `tslp goal done`",
         (_, Reason::ContextCleared) => "cleared: older messages go to no model any more",

@@ -4,8 +4,6 @@
 use serde_json::{Value, json};
 use tslp_projections::episodes::EpisodeRow;
 
-use crate::probe::ServerWindows;
-
 /// From how many tokens on a mark is reached, where the model's window isn't known (spec 003).
 const MARKS: [u32; 3] = [5_000, 10_000, 15_000];
 
@@ -84,13 +82,13 @@ impl Attention {
 
     /// Of a prompt on record; `None` before its reply has ended.
     #[must_use]
-    pub fn of_row(row: &EpisodeRow, windows: &ServerWindows) -> Option<Self> {
+    pub fn of_row(row: &EpisodeRow) -> Option<Self> {
         let characters = row.sent_chars?;
         let estimated = characters / CHARS_PER_TOKEN;
         // Some servers count only what they had to read.
         let is_whole = |tokens: &u32| tokens.saturating_mul(CHARS_PER_TOKEN_MAX) >= characters;
         let tokens = row.prompt_tokens.filter(is_whole).unwrap_or(estimated);
-        Some(Self::new(tokens, windows.window_of(&row.model)))
+        Some(Self::new(tokens, row.window))
     }
 
     /// The response's header, from the first mark on.

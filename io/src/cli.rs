@@ -200,7 +200,7 @@ pub enum CliCommand {
         #[command(flatten)]
         output: OutputFormat,
     },
-    /// Answer a hook of Claude Code or Codex, JSON in and out: judge a tool's call, tell a new conversation what is unfinished
+    /// Answer a hook of Claude Code or Codex, JSON in and out: judge a tool's call, tell a new conversation what is unfinished, ask for decisions before they are lost
     Hook {
         /// The configuration's flags.
         #[command(flatten)]

@@ -414,10 +414,7 @@ impl EngineThread {
                 outcome,
                 answer,
             } => self.handle_audit_answer(episode, outcome, answer.as_deref()),
-            ToEngine::WindowsSaid(said) => {
-                self.wiring.metrics.note_windows(&said);
-                self.windows.hear(said);
-            }
+            ToEngine::WindowsSaid(said) => self.windows.hear(said),
             // Whoever asked may have gone; what was done counts.
             ToEngine::Act { act, answer } => {
                 let now = self.wiring.clock.now();

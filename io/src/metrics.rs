@@ -12,8 +12,6 @@ use tslp_core::ids::Seq;
 
 use tslp_wire::chat::dialect::Dialect;
 
-use crate::probe::ServerWindows;
-
 /// The media type of [`Metrics::prometheus_page`].
 pub const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -32,8 +30,6 @@ pub struct Metrics {
     overhead_count: AtomicU64,
     overhead_micros: AtomicU64,
     last_decided: AtomicU64,
-    /// How much the server's models read at once, as it says.
-    windows: Mutex<ServerWindows>,
 }
 
 /// The page's figures from the ledger's tables.
@@ -54,20 +50,6 @@ impl Metrics {
     pub fn count_prompt(&self, dialect: Dialect) {
         let place = Dialect::ALL.iter().position(|known| *known == dialect);
         self.prompts[place.expect("all are listed")].fetch_add(1, Relaxed);
-    }
-
-    /// Takes in how much the server's models read at once.
-    pub fn note_windows(&self, said: &ServerWindows) {
-        let windows = self.windows.lock();
-        let mut windows = windows.unwrap_or_else(PoisonError::into_inner);
-        windows.clone_from(said);
-    }
-
-    /// How much the server's models read at once.
-    #[must_use]
-    pub fn windows(&self) -> ServerWindows {
-        let windows = self.windows.lock();
-        windows.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Counts a decision about code; `seq` is its event's position.

@@ -48,28 +48,6 @@ pub struct ServerWindows {
 }
 
 impl ServerWindows {
-    /// Each model's tokens, as JSON.
-    #[must_use]
-    pub fn json_object(&self) -> Value {
-        let windows = self.windows.iter();
-        windows
-            .map(|(model, tokens)| (model.clone(), Value::from(*tokens)))
-            .collect()
-    }
-
-    /// From [`Self::json_object`]; what is no figure is left out.
-    #[must_use]
-    pub fn from_json(windows: &Value) -> Self {
-        let windows = windows.as_object().into_iter().flatten();
-        let windows = windows.filter_map(|(model, tokens)| {
-            Some((model.clone(), u32::try_from(tokens.as_u64()?).ok()?))
-        });
-        Self {
-            kind: None,
-            windows: windows.collect(),
-        }
-    }
-
     /// Tokens that a model reads at once. Ollama's models are the latest of their name.
     #[must_use]
     pub fn window_of(&self, model: &str) -> Option<u32> {

@@ -370,7 +370,7 @@ impl BoundServer {
                     from_loop,
                     handle: &handle,
                     audits: audits.clone(),
-                    metrics: Arc::clone(&metrics),
+                    metrics,
                     space_watcher,
                     to_engine: to_engine.clone(),
                     report: reports.as_ref().map(ReportThread::waker),
@@ -408,7 +408,6 @@ impl BoundServer {
                 (_, reason) => Err(format!("safe mode: {}", reason.unwrap_or_default())),
             },
             handle: handle.clone(),
-            metrics: Arc::clone(&metrics),
         };
         let door = Door::open(&config.data_dir, keeper);
         let door = door.inspect_err(|error| {

@@ -60,14 +60,19 @@ impl Signals {
     /// The event by which a client told last that a conversation was compacted, cleared or ended there.
     #[must_use]
     pub fn last_end(&self) -> Seq {
-        let is_end = |row: &&SignalRow| ENDS.contains(&row.signal.as_str());
-        let ends = self.0.values().filter(is_end).map(|row| row.seq);
-        ends.max().unwrap_or_default()
+        last_end(self.0.values())
     }
 }
 
+/// As [`Signals::last_end`], of these.
+pub fn last_end<'r>(rows: impl IntoIterator<Item = &'r SignalRow>) -> Seq {
+    let is_end = |row: &&SignalRow| ENDS.contains(&row.signal.as_str());
+    let ends = rows.into_iter().filter(is_end).map(|row| row.seq);
+    ends.max().unwrap_or_default()
+}
+
 /// The signals after which nobody is at work in the conversation as it was.
-pub const ENDS: [&str; 4] = ["compacting", "compacted", "cleared", "ended"];
+const ENDS: [&str; 4] = ["compacting", "compacted", "cleared", "ended"];
 
 impl Keeps<SignalRow> for Signals {
     fn visit_rows(&self, visit: &mut dyn FnMut(SignalRow)) {

@@ -43,6 +43,15 @@ impl UsageRow {
     pub fn cost(&self, prices: &Prices) -> u64 {
         prices.cost(&self.model, self.read, self.written)
     }
+
+    /// Adds what another one used.
+    pub const fn add(&mut self, other: &Self) {
+        self.requests += other.requests;
+        self.read += other.read;
+        self.cached += other.cached;
+        self.written += other.written;
+        self.estimated += other.estimated;
+    }
 }
 
 /// Rows that are kept.
@@ -66,22 +75,18 @@ impl Usage {
         let used = TokensUsed::of(measured);
         let (day, session) = (day_of(recorded.at), recorded.session);
         let model = episodes.model_of(recorded.episode).unwrap_or_default();
-        let key = (day, String::from(model), session);
-        let row = self.rows.entry(key).or_insert_with_key(|key| UsageRow {
+        let added = UsageRow {
             day,
-            model: key.1.clone(),
+            model: String::from(model),
             session,
-            requests: 0,
-            read: 0,
-            cached: 0,
-            written: 0,
-            estimated: 0,
-        });
-        row.requests += 1;
-        row.read += used.read;
-        row.cached += used.cached;
-        row.written += used.written;
-        row.estimated += used.estimated;
+            requests: 1,
+            read: used.read,
+            cached: used.cached,
+            written: used.written,
+            estimated: used.estimated,
+        };
+        let row = self.rows.entry((day, added.model.clone(), session));
+        let row = row.and_modify(|row| row.add(&added)).or_insert(added);
         changes.put(|| row.clone());
         if self.rows.len() > ROWS_KEPT
             && let Some(((day, model, session), _)) = self.rows.pop_first()

@@ -104,7 +104,7 @@ pub struct ActArgs {
 /// Code that an act is about.
 #[derive(Clone, Debug, Args)]
 pub struct TargetArgs {
-    /// A file, or one definition of it: `src/a.c` or `src/a.c::name`; from here or from the workspace's root
+    /// A file, or one definition of it: `src/a.c` or `src/a.c::name`, from here or from the workspace's root; or `'#key'`, a statement that waits
     #[arg(required = true, value_name = "PATH[::SYMBOL]", value_parser = NonEmptyStringValueParser::new())]
     pub targets: Vec<String>,
     /// What every act takes.

@@ -28,6 +28,7 @@ use crate::config::environment::Environment;
 use crate::door::client::{DoorClient, DoorError};
 use crate::door::message;
 use crate::exit::Exit;
+use crate::out::visible_text;
 use crate::serve;
 
 /// Longest wait for a proxy that is just starting or ending, or for another command: either holds the ledger.
@@ -236,11 +237,17 @@ fn print_results(results: &[ActResult], output: OutputFormat) -> Result<Exit, Co
         let results: Vec<Value> = results.iter().map(ActResult::json).collect();
         json!({ "targets": results }).to_string()
     };
-    let line = |result: &ActResult| match result.target.as_str() {
+    let text = |result: &ActResult| match result.target.as_str() {
         "" => result.words.clone(),
-        target => format!("{target}: {}", result.words),
+        target => format!("{}: {}", visible_text(target), result.words),
     };
-    print_page(output, json, || results.iter().map(line).collect())?;
+    // The words are our own, and may be several lines.
+    let lines = || {
+        let texts: Vec<String> = results.iter().map(text).collect();
+        let lines = texts.iter().flat_map(|text| text.split('\n'));
+        lines.map(str::to_owned).collect()
+    };
+    print_page(output, json, lines)?;
     Ok(if results.iter().all(|result| result.is_done) {
         Exit::Ok
     } else {

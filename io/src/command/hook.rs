@@ -16,7 +16,7 @@ use tslp_core::record::RecordKind;
 use tslp_decide::goal::AT_WORK_MILLIS;
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::records::RecordRow;
-use tslp_projections::signals::SignalRow;
+use tslp_projections::signals::{self, SignalRow};
 use tslp_projections::stale::StaleRow;
 use tslp_projections::state_map::StateMapRow;
 use tslp_store::ledger::LedgerReader;
@@ -36,7 +36,6 @@ use crate::door::client::DoorClient;
 use crate::door::message;
 use crate::exit::Exit;
 use crate::out::Out;
-use crate::probe::ServerWindows;
 
 /// The longest question that is read.
 const QUESTION_BYTES_MAX: u64 = 4 << 20;
@@ -147,19 +146,12 @@ fn others_have_ended(config: &ServeConfig) -> bool {
     !others.is_empty() && !others.into_iter().any(is_alive)
 }
 
-/// The last prompt's attention, with the windows that a running proxy knows.
-fn last_attention(config: &ServeConfig, reader: &LedgerReader) -> Option<Attention> {
+/// The last prompt's attention.
+fn last_attention(reader: &LedgerReader) -> Option<Attention> {
     let rows = reader.rows::<EpisodeRow>().ok()?;
     let in_conversation = |row: &&EpisodeRow| row.session != SessionId(0);
     let mut rows = rows.iter().rev().filter(in_conversation);
-    let row = rows.find(|row| row.sent_chars.is_some())?;
-    let door = DoorClient::connect_for(&config.data_dir, DOOR_TIME);
-    let status = door.and_then(|mut door| {
-        let goal = "how much the models read at once";
-        door.ask("status", goal, json!({})).ok()
-    });
-    let windows = ServerWindows::from_json(&status.unwrap_or_default()["windows"]);
-    Attention::of_row(row, &windows)
+    rows.find_map(Attention::of_row)
 }
 
 /// Asks once for the decisions behind what was changed, where the context has grown and none is on record: a clear or a compaction would
@@ -177,14 +169,14 @@ fn ask_for_decisions(question: &Value, flags: &WrittenFlags) -> Value {
             return None;
         }
         let reader = ledger_subject(&config).readers.open().ok()?;
-        let attention = last_attention(&config, &reader)?;
+        let attention = last_attention(&reader)?;
         if attention.level == AttentionLevel::Green {
             return None;
         }
         let told = format!("harvest {name}");
-        let ended = status::last_end(&reader).ok()?;
-        let is_since = |seq| seq > ended;
         let signals = reader.rows::<SignalRow>().ok()?;
+        let ended = signals::last_end(&signals);
+        let is_since = |seq| seq > ended;
         let mut signals = signals.iter().filter(|row| is_since(row.seq));
         let records = reader.rows::<RecordRow>().ok()?;
         let is_decision = |row: &RecordRow| row.kind == RecordKind::Decision && is_since(row.seq);
@@ -223,11 +215,14 @@ pub(super) fn run_statusline(flags: &WrittenFlags) -> Result<Exit, CommandFailur
             return Some("tslp: the ledger can't be trusted, see `tslp doctor`".to_owned());
         }
         let mut entities = 0_usize;
-        let count = &mut |_: StateMapRow| {
+        let count = &mut |_: &str, _: &str| {
             entities += 1;
             ControlFlow::Continue(())
         };
-        reader.visit_rows(count).ok()?;
+        let first = ("", "");
+        reader
+            .visit_entities_from::<StateMapRow>(first, count)
+            .ok()?;
         let rows = reader.rows::<StaleRow>().ok()?.into_iter();
         let stale = rows.filter(|row| EntityState::is_stale_word(row.disk_holds.as_str()));
         let mut line = format!("tslp {entities} true");
@@ -235,7 +230,7 @@ pub(super) fn run_statusline(flags: &WrittenFlags) -> Result<Exit, CommandFailur
             0 => {}
             stale => line.push_str(&format!(" · {stale} STALE")),
         }
-        if let Some(attention) = last_attention(&config, &reader) {
+        if let Some(attention) = last_attention(&reader) {
             line.push_str(&format!(" · {}", attention.words()));
         }
         Some(line)

@@ -3,7 +3,7 @@
 use tslp_core::goal::GoalChange;
 use tslp_core::record::RecordKind;
 
-use super::{CommandFailure, has_ledger, ledger_subject, need_ledger, read_config};
+use super::{CommandFailure, ledger_subject, need_ledger, read_config};
 use crate::config::layers::WrittenFlags;
 use crate::diagnostics::records::{RecordNow, read_records};
 use crate::diagnostics::status::{self, Status};
@@ -13,9 +13,7 @@ use crate::out::Out;
 
 pub(super) fn run_notes(flags: &WrittenFlags) -> Result<Exit, CommandFailure> {
     let (config, _) = read_config(flags)?;
-    if !has_ledger(&config)? {
-        need_ledger(&config)?;
-    }
+    need_ledger(&config)?;
     let subject = ledger_subject(&config);
     let status = status::read_status(&subject)?;
     let records = read_records(&subject)?;
@@ -57,8 +55,8 @@ fn notes_lines(status: &Status, records: &[RecordNow]) -> Vec<String> {
     let changed = status.changed.iter();
     lines.extend(changed.map(|place| format!("| {} | changed |", place.shown())));
     lines.push("\n### Decision Log".to_owned());
-    let decisions = records.iter().filter(|it| it.is_kept());
-    for (at, decision) in decisions.map(RecordNow::said) {
+    for record in records.iter().filter(|it| it.is_kept()) {
+        let (at, decision) = record.said();
         if decision.kind != RecordKind::Decision {
             continue;
         }
@@ -66,8 +64,10 @@ fn notes_lines(status: &Status, records: &[RecordNow]) -> Vec<String> {
         lines.push(format!("**Decision**: {}", decision.statement));
         if !decision.path.is_empty() {
             lines.push(format!(
-                "**Evidence**:\n- `{}` [{}]",
-                decision.quotation, decision.path
+                "**Evidence**:\n- `{}` [{}]{}",
+                decision.quotation,
+                decision.path,
+                record.doubt()
             ));
         }
     }

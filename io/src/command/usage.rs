@@ -12,7 +12,7 @@ use super::{CommandFailure, diagnosed_subject, has_ledger, print_page, read_conf
 use crate::cli::OutputFormat;
 use crate::config::layers::WrittenFlags;
 use crate::diagnostics::guardian::{setting, usage_json};
-use crate::evidence::moments::utc_moment;
+use crate::evidence::moments::utc_day;
 use crate::exit::Exit;
 
 /// Conversations of a model and day that people are shown; the JSON has all.
@@ -53,13 +53,7 @@ fn usage_lines(rows: &[UsageRow], prices: &Prices) -> Vec<String> {
     for ((day, model), mut own) in of_models.into_iter().rev() {
         own.sort_by_key(|row| std::cmp::Reverse(row.read + row.written));
         let mut sum = own[0].clone();
-        for row in &own[1..] {
-            sum.requests += row.requests;
-            sum.read += row.read;
-            sum.cached += row.cached;
-            sum.written += row.written;
-            sum.estimated += row.estimated;
-        }
+        own[1..].iter().for_each(|row| sum.add(row));
         let model = if model.is_empty() {
             "(no model named)"
         } else {
@@ -67,7 +61,7 @@ fn usage_lines(rows: &[UsageRow], prices: &Prices) -> Vec<String> {
         };
         lines.push(format!(
             "{} {model}: {}",
-            day_text(day),
+            utc_day(day.0),
             figures(&sum, prices)
         ));
         for row in own.iter().take(CONVERSATIONS_SHOWN) {
@@ -103,8 +97,4 @@ fn figures(row: &UsageRow, prices: &Prices) -> String {
 
 fn cost_text(row: &UsageRow, prices: &Prices) -> String {
     Counter::Money.shown(row.cost(prices))
-}
-
-fn day_text(day: UnixMillis) -> String {
-    utc_moment(day.0).chars().take(10).collect()
 }

@@ -320,7 +320,7 @@ keys! {
             set: |s, written| {
                 let command = written.text().trim();
                 if !command.is_empty() {
-                    guardian::split(command).map_err(|reason| reason.to_string())?;
+                    guardian::split(command).map_err(|reason| format!("must be a plain command line ({reason})"))?;
                 }
                 s.tools.check = command.into();
                 Ok(())

@@ -251,6 +251,10 @@ fn wrong_values_say_what_is_allowed_and_where_they_stand() {
         "profile = 'loose'",
         &["must be one of: standard, strict", "not \"loose\""],
     );
+    refused(
+        "check.command = 'make $X'",
+        &["must be a plain command line (a substitution"],
+    );
     refused("budget_tokens = 'lots'", &["or auto"]);
     refused("log_level = 'loud'", &["off, error, warn"]);
     refused("debug = \n", &["config.toml:1: "]);

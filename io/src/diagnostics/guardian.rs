@@ -15,7 +15,7 @@ use tslp_projections::work::WorkRow;
 use tslp_store::ledger::{LedgerError, LedgerReader};
 
 use super::row_object;
-use crate::evidence::moments::utc_moment;
+use crate::evidence::moments::{utc_day, utc_moment};
 
 /// Calls that people are shown; the JSON of the command has all that are kept.
 const CALLS_SHOWN: usize = 30;
@@ -141,7 +141,7 @@ impl GuardianTables {
         let of_row = |row: &WorkRow| {
             let [conversation, day] = &self.budgets;
             let (whose, budget) = match row.session {
-                SessionId(0) => (format!("all of {:.10}", utc_moment(row.day.0)), day),
+                SessionId(0) => (format!("all of {}", utc_day(row.day.0)), day),
                 session => (session.to_string(), conversation),
             };
             let paid = || {
@@ -217,7 +217,7 @@ impl GuardianTables {
 pub(crate) fn usage_json(rows: &[UsageRow], prices: &Prices) -> Value {
     let rows = rows.iter().map(|row| {
         let mut object = row_object(row);
-        object["day"] = json!(format!("{:.10}", utc_moment(row.day.0)));
+        object["day"] = utc_day(row.day.0).into();
         object["cost"] = Counter::Money.shown(row.cost(prices)).into();
         object
     });

@@ -8,6 +8,7 @@ use tslp_core::event::{EventKind, History, LostCallFound, WindowExceeded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::reason::Reason;
+use tslp_core::record::parse_key;
 use tslp_projections::audits::AuditRow;
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::row::outcome_word;
@@ -75,10 +76,6 @@ pub fn read_recent(
     let flaw = vouched::flaw_of_tables(subject, &reader)?;
     let limit = wanted.limit.unwrap_or(subject.recent_episodes);
     let mut episodes = last_episodes(&reader, limit, flaw.as_deref())?;
-    let windows = subject.metrics.windows();
-    for episode in &mut episodes {
-        episode.attention = Attention::of_row(&episode.row, &windows);
-    }
     if wanted.missing_lines == MissingLines::Shown {
         let artifact = |artifact| reader.artifact(artifact).ok().flatten();
         for episode in &mut episodes {
@@ -178,7 +175,7 @@ fn last_episodes(
         prompt: entries.prompt_of(row.episode).to_vec(),
         exceeded: entries.exceeded_in(row.episode).cloned(),
         lost_calls: entries.lost_calls_in(row.episode).to_vec(),
-        attention: None,
+        attention: Attention::of_row(&row),
         cache_break: breaks.remove(&row.episode),
         words: None,
         row,
@@ -373,7 +370,10 @@ fn file_lines(entries: &[EntryReport]) -> Vec<String> {
         });
         let groups = &mut files[at].1;
         let symbol = entity.and_then(|entity| entity.symbol.as_ref());
-        let whole = entity.map(|_| "the file".to_owned());
+        let whole = entity.map(|entity| match parse_key(entity.path.as_str()) {
+            Some(_) => "the statement".to_owned(),
+            None => "the file".to_owned(),
+        });
         let name = symbol.map(ToString::to_string).or(whole);
         let same = groups.iter_mut().find(|group| {
             (group.label, group.reason, group.rule) == (label, entry.reason, rule.as_deref())
@@ -483,7 +483,9 @@ mod tests {
             entry("", Some(Transition::Supersede), "f0", Reason::Replaced),
             entry("", Some(Transition::Discard), "h", Reason::Stale),
             entry("PROPOSED", None, "k", Reason::RemovedUnasked),
+            entry("withheld", None, "", Reason::QuotationMissing),
         ]);
+        entries[14].entry.entity = Some(EntityId::file(RelPath::from_normalised("#limits")));
         entries[13].missing = Some(MissingCode {
             lines: vec!["return 0;".to_owned()],
             more: 2,
@@ -496,6 +498,8 @@ mod tests {
             "    refused: k (code was removed without a replacement, and nobody asked for that)",
             "      - return 0;",
             "      and 2 more lines",
+            "  #limits",
+            "    not shown to the model: the statement (the code that the statement quotes isn't true of the file)",
         ];
         assert_eq!(file_lines(&entries), expected);
     }

@@ -17,6 +17,9 @@ use crate::evidence::moments::utc_moment;
 /// Bytes of what is recalled at once.
 const RECALLED_BYTES_MAX: usize = 2000;
 
+/// Why a record of a file that is off doesn't hold.
+const OFF: &str = "its file is off";
+
 /// A record, and why it doesn't hold now, if so.
 #[derive(Clone, Debug)]
 pub struct RecordNow {
@@ -32,25 +35,21 @@ pub fn read_records(subject: &DiagnosedSubject) -> Result<Vec<RecordNow>, Ledger
     let reader = subject.readers.open()?;
     let off = off_rules(&reader)?;
     let mut records: Vec<RecordNow> = Vec::new();
+    let mut texts = BTreeMap::new();
     for row in reader.rows::<RecordRow>()? {
-        let said = reader.event_at(row.seq);
-        let Some(said) = said.filter(|it| matches!(it.event, Event::RecordChanged(_))) else {
+        let Some(said) = reader.event_at(row.seq) else {
             continue;
         };
-        records.push(RecordNow {
-            said,
-            why_not: None,
-        });
-    }
-    let mut texts = BTreeMap::new();
-    for record in &mut records {
-        let RecordChanged {
+        let Event::RecordChanged(RecordChanged {
             path, quotation, ..
-        } = record.record();
-        record.why_not = if path.is_empty() {
+        }) = &said.event
+        else {
+            continue;
+        };
+        let why_not = if path.is_empty() {
             None
         } else if off.is_off(path) {
-            Some("its file is off")
+            Some(OFF)
         } else {
             let text = texts
                 .entry(path.clone())
@@ -63,6 +62,7 @@ pub fn read_records(subject: &DiagnosedSubject) -> Result<Vec<RecordNow>, Ledger
                 Some(_) => None,
             }
         };
+        records.push(RecordNow { said, why_not });
     }
     withdraw_derived(&mut records);
     Ok(records)
@@ -102,9 +102,7 @@ pub fn recalled_lines(records: &[RecordNow], about: &str) -> Vec<String> {
         let mut named = about.split([' ', ',', '#']);
         named.any(|key| key == record.key) || words.is_subset(&own)
     };
-    let shown = records
-        .iter()
-        .filter(|it| it.why_not != Some("its file is off"));
+    let shown = records.iter().filter(|it| it.why_not != Some(OFF));
     let shown = shown.filter(|it| is_about(it.record()));
     let (mut lines, mut left, mut more) = (Vec::new(), RECALLED_BYTES_MAX, 0);
     for record in shown {
@@ -171,10 +169,14 @@ impl RecordNow {
         if !self.is_kept() {
             line += "; waits for the user's word";
         }
-        if let Some(why) = self.why_not {
-            line += &format!("; does NOT hold now: {why}");
-        }
-        line
+        line + &self.doubt()
+    }
+
+    /// Why it doesn't hold now, in words that go behind it; empty if it does.
+    #[must_use]
+    pub fn doubt(&self) -> String {
+        let doubt = |why| format!("; does NOT hold now: {why}");
+        self.why_not.map_or_else(String::new, doubt)
     }
 
     /// As JSON.

@@ -20,7 +20,7 @@ use tslp_decide::goal::{block_of, lines_within};
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::goal::{self, GoalRow};
 use tslp_projections::scope::ScopeRow;
-use tslp_projections::signals::{self, SignalRow};
+use tslp_projections::signals;
 use tslp_projections::stale::StaleRow;
 use tslp_projections::state_map::StateMapRow;
 use tslp_store::ledger::{LedgerError, LedgerReader};
@@ -182,15 +182,8 @@ fn status_of(subject: &DiagnosedSubject, reader: &LedgerReader) -> Result<Status
         build,
         test,
         is_broken_off: work.is_broken_off(),
-        waits: work.waits(last_end(reader)?),
+        waits: work.waits(signals::last_end(&reader.rows()?)),
     })
-}
-
-/// The event by which a client told last that a conversation was compacted, cleared or ended.
-pub(crate) fn last_end(reader: &LedgerReader) -> Result<Seq, LedgerError> {
-    let rows = reader.rows::<SignalRow>()?.into_iter();
-    let ends = rows.filter(|row| signals::ENDS.contains(&row.signal.as_str()));
-    Ok(ends.map(|row| row.seq).max().unwrap_or_default())
 }
 
 /// The rules by which files go to no model: they are in no status, either, since a model reads it.

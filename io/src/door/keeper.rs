@@ -17,7 +17,6 @@ use crate::config::ServeConfig;
 use crate::config::secret::Secret;
 use crate::config::upstream::UpstreamUrl;
 use crate::main_loop::LoopHandle;
-use crate::metrics::Metrics;
 
 /// A proxy, as its door sees it.
 pub(crate) struct ProxyKeeper {
@@ -29,7 +28,6 @@ pub(crate) struct ProxyKeeper {
     /// The way to the engine and the ledger's head, or the reason for safe mode.
     pub(crate) engine: Result<(Sender<ToEngine>, Arc<DurableHead>), String>,
     pub(crate) handle: LoopHandle,
-    pub(crate) metrics: Arc<Metrics>,
 }
 
 const STOPPING: &str = "the proxy is stopping: give the command again in a moment";
@@ -72,7 +70,6 @@ impl DoorKeeper for ProxyKeeper {
             "upstream_api_key": reveal(&upstream.api_key),
             "upstream_ca_file": upstream.ca_file.as_ref().map(|it| it.to_string_lossy()),
             "version": crate::VERSION,
-            "windows": self.metrics.windows().json_object(),
             "workspace": self.config.workspace.to_string_lossy(),
         })
     }

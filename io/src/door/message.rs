@@ -147,7 +147,7 @@ pub const ACTS: &[DoorAct] = &[
     },
     DoorAct {
         name: "signal",
-        meaning: "records what a client's hook tells of its conversation, as `tslp hook` does: `compacting`, `compacted`, `cleared`, `ended` or `harvest NAME`",
+        meaning: "records what a client's hook tells of its conversation, as `tslp hook` does: `compacting`, `compacted`, `cleared`, `ended`, `began PROCESS` or `harvest NAME`",
         fields: &["text"],
         read: |payload| {
             let told = payload.text("text")?.to_owned();

@@ -10,6 +10,12 @@ pub fn utc_moment(millis: i64) -> String {
     Timestamp::from_millisecond(millis).map_or_else(|_| millis.to_string(), |at| format!("{at:.3}"))
 }
 
+/// The date of a recorded moment, in UTC.
+#[must_use]
+pub fn utc_day(millis: i64) -> String {
+    format!("{:.10}", utc_moment(millis))
+}
+
 /// The moment in milliseconds since the Unix epoch.
 ///
 /// # Errors

@@ -90,7 +90,7 @@ impl AnsweringStep {
             verb => verb.as_str(),
         };
         let told = [verb, &*given.target].join(" ");
-        let words = acts::answer_words(given.verb, *reason);
+        let words = acts::answer_words(given.verb, &given.target, *reason);
         format!("{}: {words}", told.trim())
     }
 }

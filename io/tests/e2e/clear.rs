@@ -222,6 +222,11 @@ fn decisions_without_evidence_keep_a_terminals_clear_back() {
         words,
         "Cannot clear: 1 decision lacks evidence.\nGrounding ratio 0.00, required 0.95. Add evidence or mark [ASSUMPTION].\n  #queue: no citation"
     );
+    let output = places.in_workspace(&["clear"]).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(printed, format!("{words}\n"), "line by line");
+    let (code, outcome, words) = clear(&["--force", "--session", "7"]);
+    assert_eq!((code, outcome.as_str()), (1, "no_session"), "{words}");
     let (code, outcome, _) = clear(&["--force", "--session", "1"]);
     assert_eq!((code, outcome.as_str()), (0, "cleared_ungrounded"));
     tslp.at_rest();

@@ -403,17 +403,22 @@ fn with_a_token_the_page_comes_without_and_what_it_shows_doesnt() {
     );
 }
 
+/// Two turns: code becomes true, and a change that loses some of it is refused.
+fn refuse_a_change(tslp: &Tslp<'_>, upstream: &Upstream) {
+    let mut talk = Talk::new(tslp);
+    upstream.will_say("fine");
+    talk.ask(&fenced("src/ring.c", RING));
+    // In another conversation, which is shown what is true.
+    let mut talk = Talk::new(tslp);
+    upstream.will_say(fenced("src/ring.c", RING_LOST));
+    talk.ask("simplify ring_put");
+}
+
 #[test]
 fn a_turn_says_what_was_proposed_what_is_true_and_which_rule_refused() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
-    let mut talk = Talk::new(&tslp);
-    upstream.will_say("fine");
-    talk.ask(&fenced("src/ring.c", RING));
-    // In another conversation, which is shown what is true.
-    let mut talk = Talk::new(&tslp);
-    upstream.will_say(fenced("src/ring.c", RING_LOST));
-    talk.ask("simplify ring_put");
+    refuse_a_change(&tslp, &upstream);
     tslp.ended(2);
     let before = tslp.page("/overview")["head"].clone();
     let turn = tslp.page("/turn?episode=2");
@@ -547,13 +552,7 @@ fn open_pages_hear_of_each_commit_without_asking_again() {
 fn what_is_damaged_after_a_turn_doesnt_hide_the_turn() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
-    let mut talk = Talk::new(&tslp);
-    upstream.will_say("fine");
-    talk.ask(&fenced("src/ring.c", RING));
-    // In another conversation, which is shown what is true.
-    let mut talk = Talk::new(&tslp);
-    upstream.will_say(fenced("src/ring.c", RING_LOST));
-    talk.ask("simplify ring_put");
+    refuse_a_change(&tslp, &upstream);
     tslp.say("something else");
     let pages = ["/turn?episode=2", "/sent?episode=2"];
     let sound = pages.map(|page| tslp.page(page));

@@ -121,6 +121,13 @@ fn what_a_model_proposes_waits_for_the_users_word() {
         "{done}"
     );
     assert_eq!(standings(), ["f.one kept", "queue kept"]);
+    for verb in ["accept", "confirm", "reject"] {
+        let (code, done) = places.cli_json(&[verb, "#style"]);
+        let result = &done["targets"][0];
+        assert_eq!((code, &result["outcome"]), (1, &json!("nothing_to_do")));
+        let words = result["words"].as_str().unwrap();
+        assert!(words.starts_with("no statement of that key"), "{words}");
+    }
 }
 
 /// A pipe is never opened, and a link out of the workspace is never followed.

@@ -9,9 +9,9 @@ use crate::agents::{called, calls, request};
 use crate::harness::{Places, RING, RING_BETTER, Tslp, fenced, prompt, user};
 use crate::upstream::Upstream;
 
-/// What `tslp hook` answers; standard input stays open behind the question, as some clients leave it.
-fn hook_answer(places: &Places, question: &str) -> Value {
-    let mut command = places.in_workspace(&["hook"]);
+/// What a command prints; standard input stays open behind what is written, as some clients leave it.
+fn answer(places: &Places, command: &str, written: &str) -> String {
+    let mut command = places.in_workspace(&[command]);
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -19,12 +19,18 @@ fn hook_answer(places: &Places, question: &str) -> Value {
         .unwrap();
     let mut input = child.stdin.take().unwrap();
     // A process that reads no more of it is no failure.
-    let _ = input.write_all(question.as_bytes());
+    let _ = input.write_all(written.as_bytes());
     let mut answer = String::new();
     let mut output = child.stdout.take().unwrap();
     output.read_to_string(&mut answer).unwrap();
     drop(input);
-    assert!(child.wait().unwrap().success(), "{question}");
+    assert!(child.wait().unwrap().success(), "{written}");
+    answer
+}
+
+/// What `tslp hook` answers.
+fn hook_answer(places: &Places, question: &str) -> Value {
+    let answer = answer(places, "hook", question);
     serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"))
 }
 
@@ -231,7 +237,9 @@ fn a_goal_is_told_once_to_each_conversation_that_begins_until_it_is_done() {
     let context = context.as_str().unwrap().to_owned();
     assert!(context.contains("Goal: Make it fast"), "{context}");
     assert_eq!(told(&format!("<note>\n{context}\n</note>\nGo on.")), 1);
-    places.cli_json(&["goal", "done"]);
+    let (code, page) = places.cli_json(&["goal", "done"]);
+    let words = page["targets"][0]["words"].as_str().unwrap();
+    assert!(code == 0 && words.starts_with("done: "), "{words}");
     assert_eq!(told("Something else."), 0);
     tslp.at_rest();
     tslp.stop();
@@ -286,22 +294,7 @@ fn long_prompt(text: &str, characters: usize) -> Value {
 #[test]
 fn attention_is_told_from_the_first_mark_on() {
     let (places, upstream) = (Places::new(), Upstream::with_context(14_000));
-    let statusline = |written: &str| {
-        let mut command = places.in_workspace(&["statusline"]);
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut input = child.stdin.take().unwrap();
-        let _ = input.write_all(written.as_bytes());
-        let mut line = String::new();
-        let mut output = child.stdout.take().unwrap();
-        output.read_to_string(&mut line).unwrap();
-        drop(input);
-        assert!(child.wait().unwrap().success(), "{written}");
-        line
-    };
+    let statusline = |written: &str| answer(&places, "statusline", written);
     assert_eq!(statusline("{}"), "");
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -327,6 +320,23 @@ fn attention_is_told_from_the_first_mark_on() {
     assert!(statusline("{").contains(" yellow\n"));
     std::fs::write(places.data.join("ledger.db"), b"no ledger").unwrap();
     assert!(statusline("{}").len() < 80);
+}
+
+#[test]
+fn attention_is_held_against_the_window_that_the_server_told() {
+    let (places, upstream) = (Places::new(), Upstream::with_context(40_000));
+    let tslp = Tslp::start(&places, &upstream);
+    for text in ["Hello.", "Hello again."] {
+        upstream.will_say("Fine.");
+        tslp.chat(&long_prompt(text, 28_000));
+        tslp.at_rest();
+    }
+    let recent = tslp.page("/recent");
+    assert_eq!(recent["episodes"][0]["attention"]["level"], "green");
+    tslp.stop();
+    let line = answer(&places, "statusline", "{}");
+    assert!(line.contains("attention 7."), "{line}");
+    assert!(line.ends_with(" green\n"), "{line}");
 }
 
 #[test]
@@ -477,6 +487,7 @@ fn notes_and_labels_are_printed_from_the_ledger() {
         fenced("src/ring.c", RING)
     )));
     tslp.at_rest();
+    let quoting = "decision #head: It wraps around. `return 0;` [src/ring.c]";
     let first = printed(&["state"]);
     upstream.will_say("Fine.");
     tslp.chat(&prompt(&format!(
@@ -486,6 +497,10 @@ fn notes_and_labels_are_printed_from_the_ledger() {
     tslp.at_rest();
     assert_ne!(printed(&["state"]), first);
     assert_eq!(printed(&["state", "--at", "e1"]), first);
+    places.write("src/ring.c", RING_BETTER);
+    let (code, noted) = places.cli_json(&["note", quoting]);
+    assert_eq!(code, 0, "{noted}");
+    places.write("src/ring.c", "int ring;\n");
     assert_eq!(printed(&["state", "--at", "clear"]).0, Some(1));
     assert_eq!(printed(&["state", "--at", "yesterday"]).0, Some(2));
     let (code, notes) = printed(&["notes", "--format", "notes-md"]);
@@ -495,6 +510,7 @@ fn notes_and_labels_are_printed_from_the_ledger() {
         "# Agent Working Memory (NOTES.md)",
         "- **Current Goal**: Make it fast",
         "**Decision**: One writer thread.",
+        "- `return 0;` [src/ring.c]; does NOT hold now: the code that it quotes has changed",
         "- [ ] how fast?",
     ] {
         assert!(notes.lines().any(|it| it == line), "{line}: {notes}");
