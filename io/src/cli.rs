@@ -737,7 +737,7 @@ mod tests {
             act(&name, &of.act)
         };
         let grant = |name: &str, of: &GrantArgs| {
-            let name = format!("{name} {} {:?}", of.words(), of.session);
+            let name = format!("{name} {} {:?}", of.grant.join(" "), of.session);
             act(&name, &of.act)
         };
         match command {

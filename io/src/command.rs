@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use tslp_core::event::Verb;
 use tslp_core::path::RelPath;
+use tslp_decide::clear::FORCE;
 use tslp_store::content_cache::ArchiveTrust;
 use tslp_store::data_dir::{self, DataDirError};
 use tslp_store::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
@@ -242,8 +243,11 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             Out::stdout().lines(hook::settings_lines(client))?;
             Ok(Exit::Ok)
         }
-        CliCommand::Goal(of) => acting::act_on_goal(&of),
-        CliCommand::Clear(of) => acting::act_on_context(&of),
+        CliCommand::Goal(of) => acting::act_on(Verb::Goal, joined(&of.words), None, &of.act),
+        CliCommand::Clear(of) => {
+            let forced = of.force.then(|| FORCE.to_owned());
+            acting::act_on(Verb::Clear, Vec::from_iter(forced), of.session, &of.act)
+        }
         CliCommand::Status(of) => {
             let (config, _) = read_config(&of.flags.0)?;
             let page = if has_ledger(&config)? {
@@ -260,16 +264,20 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
         CliCommand::On(of) => acting::act_on_sight(Verb::On, &of),
         CliCommand::Lock(of) => acting::act_on_locks(Verb::Lock, &of),
         CliCommand::Unlock(of) => acting::act_on_locks(Verb::Unlock, &of),
-        CliCommand::Note(of) => acting::act_on_record(Verb::Note, &of),
-        CliCommand::Forget(of) => acting::act_on_record(Verb::Forget, &of),
+        CliCommand::Note(of) => acting::act_on(Verb::Note, joined(&of.words), None, &of.act),
+        CliCommand::Forget(of) => acting::act_on(Verb::Forget, joined(&of.words), None, &of.act),
         CliCommand::Records(of) => records::run_records(&of),
         CliCommand::Scope(of) => scope::run_scope(&of),
         CliCommand::Preview(args) => preview::run_preview(&args),
         CliCommand::Reply(reply) => acting::import_reply(&reply),
-        CliCommand::Allow(of) => acting::act_on_grant(Verb::Allow, &of),
-        CliCommand::Revoke(of) => acting::act_on_grant(Verb::Revoke, &of),
-        CliCommand::Stop(act) => acting::act_on_tools(Verb::Stop, false, &act),
-        CliCommand::Resume { breach, act } => acting::act_on_tools(Verb::Resume, breach, &act),
+        CliCommand::Allow(of) => {
+            acting::act_on(Verb::Allow, joined(&of.grant), of.session, &of.act)
+        }
+        CliCommand::Revoke(of) => {
+            acting::act_on(Verb::Revoke, joined(&of.grant), of.session, &of.act)
+        }
+        CliCommand::Stop(act) => acting::act_on(Verb::Stop, Vec::new(), None, &act),
+        CliCommand::Resume { breach, act } => acting::resume(breach, &act),
         CliCommand::Adopt {
             paths,
             dry_run,
@@ -332,6 +340,11 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             Ok(Exit::Ok)
         }
     }
+}
+
+/// One target of several words.
+fn joined(words: &[String]) -> Vec<String> {
+    vec![words.join(" ")]
 }
 
 /// The failure of a proxy, with the address of the one that is in its place.

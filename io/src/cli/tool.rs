@@ -200,11 +200,3 @@ pub struct GrantArgs {
     #[command(flatten)]
     pub act: ActArgs,
 }
-
-impl GrantArgs {
-    /// The grant, as a directive says it.
-    #[must_use]
-    pub fn words(&self) -> String {
-        self.grant.join(" ")
-    }
-}
