@@ -20,7 +20,7 @@ use tslp_workspace::target::{self, NamedTarget};
 use super::{CommandFailure, print_page, read_config};
 use crate::acts::{self, Act, ActResult, DirectiveAct};
 use crate::adopt::{self, AdoptError, AdoptMode, AdoptProgress};
-use crate::cli::{ActArgs, LockArgs, OutputFormat, PatternArgs, ReplyCommand, TargetArgs};
+use crate::cli::{CommandArgs, LockArgs, OutputFormat, PatternArgs, ReplyCommand, TargetArgs};
 use crate::config::ServeConfig;
 use crate::config::environment::Environment;
 use crate::door::client::{DoorClient, DoorError};
@@ -91,7 +91,7 @@ pub(super) fn act_on(
     verb: Verb,
     targets: Vec<String>,
     session: Option<u64>,
-    of: &ActArgs,
+    of: &CommandArgs,
 ) -> Result<Exit, CommandFailure> {
     let (config, _) = read_config(&of.flags.0)?;
     let session = session.map(SessionId);
@@ -107,9 +107,9 @@ pub(super) fn act_on(
 pub(super) fn act_on_code(verb: Verb, on: &TargetArgs) -> Result<Exit, CommandFailure> {
     let TargetArgs {
         targets: written,
-        act,
+        common: of,
     } = on;
-    let (config, _) = read_config(&act.flags.0)?;
+    let (config, _) = read_config(&of.flags.0)?;
     let current_dir = Environment::of_process().current_dir;
     let locate = |written: &String| match acts::locate_target(&config, &current_dir, written) {
         // What the model proposed may be in no file yet.
@@ -133,16 +133,16 @@ pub(super) fn act_on_code(verb: Verb, on: &TargetArgs) -> Result<Exit, CommandFa
                 ..result
             })
         });
-    print_results(&results.collect::<Vec<_>>(), act.output)
+    print_results(&results.collect::<Vec<_>>(), of.output)
 }
 
 /// `tslp off` and `on`.
 pub(super) fn act_on_sight(verb: Verb, of: &PatternArgs) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(&of.act.flags.0)?;
+    let (config, _) = read_config(&of.common.flags.0)?;
     let here = Environment::of_process().current_dir;
     let from_root = |written: &String| pattern_from_root(&config.workspace, &here, written);
     let patterns = of.patterns.iter().map(from_root).collect();
-    act_on(verb, patterns, None, &of.act)
+    act_on(verb, patterns, None, &of.common)
 }
 
 /// A pattern that was written in a folder, as it is written in the workspace's root. What names a file or a folder means that one.
@@ -166,37 +166,41 @@ pub(super) fn act_on_locks(verb: Verb, of: &LockArgs) -> Result<Exit, CommandFai
         let why = "name a PATH: `tslp lock src/a.c`";
         return Err(CommandFailure::new(Exit::Usage, why.to_owned()));
     }
-    let (config, _) = read_config(&of.act.flags.0)?;
+    let (config, _) = read_config(&of.common.flags.0)?;
     let here = Environment::of_process().current_dir;
     // What is no file is locked all the same, and no prompt goes out until it is one.
     let locate = |written: &String| {
         acts::locate_target(&config, &here, written).unwrap_or_else(|_| written.clone())
     };
     let paths = of.paths.iter().map(locate).collect();
-    act_on(verb, paths, of.session, &of.act)
+    act_on(verb, paths, of.session, &of.common)
 }
 
 /// `tslp reply import`.
 pub(super) fn import_reply(reply: &ReplyCommand) -> Result<Exit, CommandFailure> {
-    let ReplyCommand::Import { file, source, act } = reply;
-    let (config, _) = read_config(&act.flags.0)?;
+    let ReplyCommand::Import {
+        file,
+        source,
+        common: of,
+    } = reply;
+    let (config, _) = read_config(&of.flags.0)?;
     let text = fs::read_to_string(file).map_err(|error| {
         CommandFailure::new(Exit::Failure, format!("{}: {error}", file.display()))
     })?;
     let source = source.clone();
     let results = carry_out(&config, &Act::ImportReply { source, text })?;
-    print_results(&results, act.output)
+    print_results(&results, of.output)
 }
 
 /// `tslp resume`.
-pub(super) fn resume(lifts_breach: bool, act: &ActArgs) -> Result<Exit, CommandFailure> {
+pub(super) fn resume(lifts_breach: bool, of: &CommandArgs) -> Result<Exit, CommandFailure> {
     // A model's tool has no terminal, unless it makes one, which nobody does by mistake.
     if lifts_breach && !io::stdin().is_terminal() {
         let why = "a breach of the sandbox is lifted by a person: run `tslp resume --breach` in a terminal";
         return Err(CommandFailure::new(Exit::Usage, why.to_owned()));
     }
     let lifts = lifts_breach.then(|| LIFTS_BREACH.to_owned());
-    act_on(Verb::Resume, Vec::from_iter(lifts), None, act)
+    act_on(Verb::Resume, Vec::from_iter(lifts), None, of)
 }
 
 /// `tslp policy approve`, of a profile that can be read.

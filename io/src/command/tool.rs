@@ -23,18 +23,14 @@ use crate::exit::Exit;
 
 pub(super) fn run_tool(command: &ToolCommand) -> Result<Exit, CommandFailure> {
     let (ToolCommand::Check(args) | ToolCommand::Run(args)) = command;
-    let ToolArgs {
-        line,
-        flags,
-        output,
-    } = args;
-    let (config, _) = read_config(&flags.0)?;
-    let asked = JudgedRequest::from_line(line, &config, &flags.0)?;
+    let ToolArgs { line, common: of } = args;
+    let (config, _) = read_config(&of.flags.0)?;
+    let asked = JudgedRequest::from_line(line, &config, &of.flags.0)?;
     match command {
         ToolCommand::Check(_) => {
             let judged = asked.judge_line(line);
             print_page(
-                *output,
+                of.output,
                 || asked.json_page(&judged).to_string(),
                 || asked.text_lines(&judged),
             )?;
@@ -43,7 +39,7 @@ pub(super) fn run_tool(command: &ToolCommand) -> Result<Exit, CommandFailure> {
                 _ => Exit::CheckFailed,
             })
         }
-        ToolCommand::Run(_) => run_line(&asked, line, *output),
+        ToolCommand::Run(_) => run_line(&asked, line, of.output),
     }
 }
 
@@ -54,11 +50,9 @@ pub(super) fn run_policy(command: &PolicyCommand) -> Result<Exit, CommandFailure
             flags,
             output,
         } => (file, flags, output),
-        PolicyCommand::Approve {
-            file,
-            flags,
-            output,
-        } => return super::guardian::run_approve(file, &flags.0, *output),
+        PolicyCommand::Approve { file, common: of } => {
+            return super::guardian::run_approve(file, of);
+        }
     };
     start_logging(&config_layers(&flags.0)?, LedgerUse::Act)?;
     let profile = read_profile(file)?;
