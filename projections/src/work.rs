@@ -14,7 +14,6 @@ use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 
 use crate::changes::Changes;
-use crate::row::{EventAt, Keeps, UnfitRow};
 use crate::usage::TokensUsed;
 
 row! {
@@ -370,26 +369,10 @@ fn framed_output(result: &[u8]) -> Option<&[u8]> {
     Some(&result[at + mark.len()..])
 }
 
-impl Keeps<WorkRow> for Work {
-    fn visit_rows(&self, visit: &mut dyn FnMut(WorkRow)) {
-        self.rows.values().cloned().for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: WorkRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        self.rows.insert(row.session, row);
-        Ok(())
-    }
-}
-
-impl Keeps<WorkFileRow> for Work {
-    fn visit_rows(&self, visit: &mut dyn FnMut(WorkFileRow)) {
-        self.files.values().cloned().for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: WorkFileRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        self.files.insert((row.session, row.path.clone()), row);
-        Ok(())
-    }
+keeps! {
+    Work:
+    WorkRow in rows by |row| row.session;
+    WorkFileRow in files by |row| (row.session, row.path.clone());
 }
 
 impl fmt::Display for Work {
