@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::class::{Capability, Class};
 use super::command::{Join, SimpleCommand};
-use super::command_table::{ClassifiedCommand, CommandTable};
+use super::command_table::{ClassifiedCommand, classify};
 use super::grant::{GrantStanding, GrantToken, minutes_after};
 use super::jail::{Jail, PathTrespass, absolute_path};
 use super::mode::Mode;
@@ -92,7 +92,6 @@ impl JudgedLine {
 /// Judges the commands of one line.
 #[must_use]
 pub fn judge_line(commands: Vec<SimpleCommand>, context: &LineContext<'_>) -> JudgedLine {
-    let table = CommandTable::built_in();
     let mut cwd = context.jail.root.clone();
     let moves = moves_in_front(&commands);
     let mut builds = context.builds;
@@ -102,7 +101,7 @@ pub fn judge_line(commands: Vec<SimpleCommand>, context: &LineContext<'_>) -> Ju
             mut class,
             mut because,
             paths,
-        } = table.classify(&command.words);
+        } = classify(&command.words);
         let named = paths.iter().map(|path| absolute_path(path, &cwd));
         let mut targets: Vec<String> = named.collect();
         if command.program_name() == "cd" && (at as usize) < moves {
