@@ -60,6 +60,7 @@ row! {
 row! {
     /// `tool_sessions`: the halt of each session's tools and what counts against its limits since they were last resumed.
     /// Session 0 means all sessions, the highest one all agents.
+    #[derive(Default)]
     pub struct ToolSessionRow in table "tool_sessions", version 1;
     key {
         /// The session.
@@ -280,8 +281,10 @@ impl GuardianState {
         changes: &mut Changes,
         act: impl FnOnce(&mut ToolSessionRow),
     ) {
-        let fresh = || ToolSessionRow::fresh(session);
-        let tally = self.sessions.entry(session).or_insert_with(fresh);
+        let tally = self.sessions.entry(session).or_insert(ToolSessionRow {
+            session,
+            ..ToolSessionRow::default()
+        });
         act(tally);
         changes.put(|| tally.clone());
         // Neither the halt of all sessions nor the session that has just changed is forgotten.
@@ -303,8 +306,7 @@ impl GuardianState {
     /// The halt, the grants and the tally of a session's tools.
     #[must_use]
     pub fn tool_session(&self, session: SessionId) -> ToolSession {
-        let own = self.sessions.get(&session).cloned();
-        let own = own.unwrap_or_else(|| ToolSessionRow::fresh(session));
+        let own = self.sessions.get(&session).cloned().unwrap_or_default();
         let everywhere = self.halt_of(ALL_SESSIONS).or(self.halt_of(ALL_AGENTS));
         let grants = self.grants.range((session, "")..);
         let grants = grants.take_while(|((of, _), _)| *of == session);
@@ -359,18 +361,6 @@ impl GuardianState {
         let calls = self.calls.iter();
         let open = calls.filter(|(_, call)| call.decision.is_some() && !call.is_over);
         open.map(|(call, _)| *call).collect()
-    }
-}
-
-impl ToolSessionRow {
-    /// The tally of a session whose tools haven't run.
-    const fn fresh(session: SessionId) -> Self {
-        Self {
-            session,
-            halt: None,
-            builds: 0,
-            violations: 0,
-        }
     }
 }
 
