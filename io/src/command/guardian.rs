@@ -1,4 +1,4 @@
-//! `tslp guardian` and `tslp policy approve`: what the Guardian goes by, read from the ledger and asked of the kernel.
+//! `tslp guardian`: what the Guardian goes by, read from the ledger and asked of the kernel.
 
 use std::fs;
 use std::net::TcpStream;
@@ -8,10 +8,9 @@ use tslp_core::guardian::Mode;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::reason::Reason;
 use tslp_decide::tools::stored_evidence;
-use tslp_tools::guardian::profile_file;
 
-use super::{CommandFailure, acting, diagnosed_subject, has_ledger, print_page, read_config};
-use crate::cli::{CommandArgs, GuardianCommand};
+use super::{CommandFailure, diagnosed_subject, has_ledger, print_page, read_config};
+use crate::cli::GuardianCommand;
 use crate::config::ServeConfig;
 use crate::diagnostics::guardian::GuardianTables;
 use crate::door::client::RunningProxy;
@@ -82,24 +81,4 @@ fn policy_file(tables: &GuardianTables, file: Option<&Path>) -> Option<&'static 
         }
         (Ok(_), _) => "isn't the approved one, and isn't in force: run `tslp policy approve`",
     })
-}
-
-/// Records a profile as the one in force.
-pub(super) fn run_approve(file: &Path, of: &CommandArgs) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(&of.flags.0)?;
-    let shown = file.display();
-    let failed = |exit, error: &dyn std::fmt::Display| {
-        CommandFailure::new(exit, format!("{shown}: {error}"))
-    };
-    let real = file
-        .canonicalize()
-        .map_err(|error| failed(Exit::Failure, &error))?;
-    if real.starts_with(&config.workspace) {
-        let why =
-            "a profile must lie outside of the workspace, where no model's client can write to it";
-        return Err(failed(Exit::Usage, &why));
-    }
-    let text = fs::read_to_string(&real).map_err(|error| failed(Exit::Failure, &error))?;
-    profile_file::parse_profile(&text).map_err(|error| failed(Exit::CheckFailed, &error))?;
-    acting::approve_policy(&config, text, of.output)
 }

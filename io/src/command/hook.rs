@@ -37,6 +37,7 @@ use crate::door::client::DoorClient;
 use crate::door::message;
 use crate::exit::Exit;
 use crate::out::Out;
+use crate::tool_loop::tool_scope;
 
 /// The longest question that is read.
 const QUESTION_BYTES_MAX: u64 = 4 << 20;
@@ -335,10 +336,8 @@ fn decide_question(question: &Value, flags: &WrittenFlags) -> Result<Option<Stri
     let tool = tool.ok_or("the question names no `tool_name`")?;
     let (config, _) = read_config(flags).map_err(|failure| failure.message)?;
     let scope = ToolScope {
-        workspace: config.workspace,
-        hidden: vec![config.data_dir],
-        toolchains: Vec::new(),
         home: env::home_dir(),
+        ..tool_scope(&config, None)
     };
     let parts = call_parts(tool, &question["tool_input"].to_string());
     let cwd = question["cwd"]
