@@ -809,9 +809,15 @@ mod tests {
                 act(&format!("policy approve {}", file.display()), of)
             }
             CliCommand::Guardian(GuardianCommand::Status(of)) => act("guardian status", of),
-            CliCommand::Policy(PolicyCommand::Check { file, common: of }) => {
-                act(&format!("policy check {}", file.display()), of)
-            }
+            CliCommand::Policy(PolicyCommand::Check {
+                file,
+                flags,
+                output,
+            }) => with(
+                &format!("policy check {}", file.display()),
+                &flags.0,
+                Some(*output),
+            ),
             CliCommand::Completions { shell } => format!("completions {shell}"),
             CliCommand::Man { command } => format!("man {command:?}"),
         }
