@@ -94,13 +94,23 @@ pub(super) fn act_on(
     of: &CommandArgs,
 ) -> Result<Exit, CommandFailure> {
     let (config, _) = read_config(&of.flags.0)?;
+    act_in(&config, verb, targets, session, of.output)
+}
+
+fn act_in(
+    config: &ServeConfig,
+    verb: Verb,
+    targets: Vec<String>,
+    session: Option<u64>,
+    output: OutputFormat,
+) -> Result<Exit, CommandFailure> {
     let session = session.map(SessionId);
     let act = Act::Directive(DirectiveAct {
         verb,
         targets,
         session,
     });
-    print_results(&carry_out(&config, &act)?, of.output)
+    print_results(&carry_out(config, &act)?, output)
 }
 
 /// `tslp accept`, `confirm` and `reject`.
@@ -142,7 +152,7 @@ pub(super) fn act_on_sight(verb: Verb, of: &PatternArgs) -> Result<Exit, Command
     let here = Environment::of_process().current_dir;
     let from_root = |written: &String| pattern_from_root(&config.workspace, &here, written);
     let patterns = of.patterns.iter().map(from_root).collect();
-    act_on(verb, patterns, None, &of.common)
+    act_in(&config, verb, patterns, None, of.common.output)
 }
 
 /// A pattern that was written in a folder, as it is written in the workspace's root. What names a file or a folder means that one.
@@ -173,7 +183,7 @@ pub(super) fn act_on_locks(verb: Verb, of: &LockArgs) -> Result<Exit, CommandFai
         acts::locate_target(&config, &here, written).unwrap_or_else(|_| written.clone())
     };
     let paths = of.paths.iter().map(locate).collect();
-    act_on(verb, paths, of.session, &of.common)
+    act_in(&config, verb, paths, of.session, of.common.output)
 }
 
 /// `tslp reply import`.
