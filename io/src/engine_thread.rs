@@ -423,12 +423,16 @@ impl EngineThread {
                 }
             }
             ToEngine::ToolsTested(tested) => self.tools_tested(tested),
-            ToEngine::LinksSeen { exchange, links } => self.links_seen(exchange, links),
+            ToEngine::LinksSeen { exchange, links } => {
+                self.links_seen(exchange, links);
+            }
             ToEngine::ToolEnded {
                 exchange,
                 call,
                 outcome,
-            } => self.tool_ended(exchange, call, *outcome),
+            } => {
+                self.tool_ended(exchange, call, *outcome);
+            }
             ToEngine::CheckEnded { episode, outcome } => self.check_ended(episode, *outcome),
             ToEngine::Audited {
                 episode,
