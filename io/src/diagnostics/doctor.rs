@@ -635,14 +635,14 @@ fn last_exceeded(
     episodes: usize,
 ) -> Result<Option<WindowExceeded>, LedgerError> {
     let rows = reader.rows::<EpisodeRow>()?;
-    let Some(from) = rows.iter().rev().take(episodes).map(|row| row.seq).min() else {
-        return Ok(None);
-    };
+    let from = rows.iter().rev().take(episodes).map(|row| row.seq).min();
+    let (kinds, end) = ([EventKind::WindowExceeded], Seq(u64::MAX));
     let mut last = None;
-    reader.read_without(&[EventKind::Content], from.max(Seq(1)), &mut |_, event| {
+    reader.read_back(&kinds, from.unwrap_or(end)..=end, &mut |_, _, event| {
         if let Event::WindowExceeded(exceeded) = event {
             last = Some(exceeded);
         }
+        ControlFlow::Break(())
     })?;
     Ok(last)
 }
