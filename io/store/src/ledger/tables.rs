@@ -264,7 +264,7 @@ impl ProjectionTables {
         digests: &mut [TableDigest],
     ) -> Result<(), TableError> {
         for change in changes {
-            let statements = &self.tables[change.table];
+            let statements = self.statements(change.table)?;
             debug_assert_eq!(digests.len(), self.tables.len(), "a digest for each table");
             let digest = &mut digests[change.table];
             match &change.change {
@@ -276,6 +276,13 @@ impl ProjectionTables {
             }
         }
         Ok(())
+    }
+
+    fn statements(&self, table: usize) -> Result<&TableStatements, TableError> {
+        self.tables.get(table).ok_or_else(|| TableError::Shape {
+            table: "?",
+            detail: format!("there is no table number {table}"),
+        })
     }
 }
 
