@@ -170,7 +170,7 @@ fn append_missing(disk: &SimDisk, run: &mut Run) -> Result<(), String> {
         .filter(|(_, group)| last_seq(group) > state.head());
     for (number, group) in missing {
         run.tried = last_seq(group);
-        let head = append(&mut opened.log, group).map_err(|error| format!("{error:?}"))?;
+        let head = append(&mut opened.log, group).map_err(|error| error.to_string())?;
         assert_eq!(head.seq, run.tried);
         run.acknowledged = head.seq;
         let mode = match (number + 1) % (2 * MOVED_AFTER) {
