@@ -19,8 +19,8 @@ use crate::json_client;
 use crate::tool_loop::{ToolLoopConfig, test_enforcement};
 
 pub(super) fn run_guardian(command: &GuardianCommand) -> Result<Exit, CommandFailure> {
-    let GuardianCommand::Status { flags, output } = command;
-    let (config, _) = read_config(&flags.0)?;
+    let GuardianCommand::Status(of) = command;
+    let (config, _) = read_config(&of.flags.0)?;
     let tools = ToolLoopConfig::from_config(&config);
     let tested = match tools.filter(ToolLoopConfig::runs) {
         Some(tools) => test_enforcement(&tools.scope),
@@ -42,7 +42,7 @@ pub(super) fn run_guardian(command: &GuardianCommand) -> Result<Exit, CommandFai
     let mode = mode.as_str();
     let (Ok(why) | Err(why)) = &tested;
     print_page(
-        *output,
+        of.output,
         || tables.json_page(mode, why, file).to_string(),
         || tables.text_lines(mode, why, file),
     )?;

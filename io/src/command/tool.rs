@@ -18,7 +18,7 @@ use tslp_workspace::observer::{SystemClock, WallClock};
 use super::{
     CommandFailure, LedgerUse, acting, config_layers, print_page, read_config, start_logging,
 };
-use crate::cli::{OutputFormat, PolicyCommand, ToolArgs, ToolCommand, ToolLine};
+use crate::cli::{CommandArgs, OutputFormat, PolicyCommand, ToolArgs, ToolCommand, ToolLine};
 use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
 use crate::exit::Exit;
@@ -26,18 +26,14 @@ use crate::tool_loop::{test_enforcement, tool_scope};
 
 pub(super) fn run_tool(command: &ToolCommand) -> Result<Exit, CommandFailure> {
     let (ToolCommand::Check(args) | ToolCommand::Run(args)) = command;
-    let ToolArgs {
-        line,
-        flags,
-        output,
-    } = args;
-    let (config, _) = read_config(&flags.0)?;
-    let asked = JudgedRequest::from_line(line, &config, &flags.0)?;
+    let ToolArgs { line, common: of } = args;
+    let (config, _) = read_config(&of.flags.0)?;
+    let asked = JudgedRequest::from_line(line, &config, &of.flags.0)?;
     match command {
         ToolCommand::Check(_) => {
             let judged = asked.judge_line(line);
             print_page(
-                *output,
+                of.output,
                 || asked.json_page(&judged).to_string(),
                 || asked.text_lines(&judged),
             )?;
@@ -46,7 +42,7 @@ pub(super) fn run_tool(command: &ToolCommand) -> Result<Exit, CommandFailure> {
                 _ => Exit::CheckFailed,
             })
         }
-        ToolCommand::Run(_) => run_line(&asked, line, *output),
+        ToolCommand::Run(_) => run_line(&asked, line, of.output),
     }
 }
 
@@ -57,11 +53,9 @@ pub(super) fn run_policy(command: &PolicyCommand) -> Result<Exit, CommandFailure
             flags,
             output,
         } => (file, flags, output),
-        PolicyCommand::Approve {
-            file,
-            flags,
-            output,
-        } => return run_approve(file, &flags.0, *output),
+        PolicyCommand::Approve { file, common: of } => {
+            return run_approve(file, of);
+        }
     };
     start_logging(&config_layers(&flags.0)?, LedgerUse::Act)?;
     let (_, profile) = read_profile(file)?;
@@ -102,12 +96,8 @@ fn read_profile(file: &Path) -> Result<(String, ToolProfile), CommandFailure> {
 }
 
 /// Records a profile as the one in force.
-fn run_approve(
-    file: &Path,
-    flags: &WrittenFlags,
-    output: OutputFormat,
-) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(flags)?;
+fn run_approve(file: &Path, of: &CommandArgs) -> Result<Exit, CommandFailure> {
+    let (config, _) = read_config(&of.flags.0)?;
     // One that isn't there says so when it is read.
     let real = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     if real.starts_with(&config.workspace) {
@@ -118,7 +108,7 @@ fn run_approve(
         return Err(CommandFailure::new(Exit::Usage, why));
     }
     let (text, _) = read_profile(&real)?;
-    acting::approve_policy(&config, text, output)
+    acting::approve_policy(&config, text, of.output)
 }
 
 /// What a line is judged and run with.

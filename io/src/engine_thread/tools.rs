@@ -190,9 +190,14 @@ impl EngineThread {
         }
     }
 
+    /// What is done about calls of the client's own tools.
+    pub(super) fn client_tools(&self) -> ClientTools {
+        let tools = self.tools.as_deref();
+        tools.map_or(ClientTools::Off, |tools| tools.config.client_tools)
+    }
+
     pub(super) fn holds_client_calls(&self) -> bool {
-        let holds = |tools: &ToolLoop| tools.config.client_tools == ClientTools::Hold;
-        self.tools.as_deref().is_some_and(holds)
+        self.client_tools() == ClientTools::Hold
     }
 
     /// The response of a round is over. Whether the reply goes on.
@@ -577,14 +582,9 @@ impl EngineThread {
         &mut self,
         episode: EpisodeId,
         calls: &[ToolCallRef],
-        rounds: RoundsAllowed,
+        are_judged: bool,
     ) {
-        let wants = |tools: &ToolLoop| match tools.config.client_tools {
-            ClientTools::Off => false,
-            ClientTools::Observe => true,
-            ClientTools::Hold => rounds == RoundsAllowed::One,
-        };
-        if !self.tools.as_deref().is_some_and(wants) {
+        if are_judged || self.client_tools() == ClientTools::Off {
             return;
         }
         for call in calls.iter().take(JUDGED_CALLS_MAX as usize) {
@@ -602,11 +602,11 @@ impl EngineThread {
         call: &ToolCall,
     ) {
         if let Some(running) = self.running.get_mut(&exchange) {
-            match &running.lost_calls {
-                // It comes in the place of calls in a text: those are judged once all of it is known.
-                Some(lost) if lost.is_second() => return,
-                _ => running.forget_lost_calls(),
+            // It comes in the place of calls in a text: those are judged once all of it is known.
+            if running.lost_calls.is_some() && running.first.is_some() {
+                return;
             }
+            running.forget_lost_calls();
         }
         let instead = self.text_instead_of(exchange, call);
         if let Some(running) = self.running.get_mut(&exchange)
@@ -686,7 +686,7 @@ impl EngineThread {
     }
 
     /// Records a verdict on a call of one of the client's own tools; if it is denied, what is, and why.
-    fn judge_client_call(
+    pub(super) fn judge_client_call(
         &mut self,
         episode: EpisodeId,
         tool: &str,
