@@ -776,13 +776,10 @@ impl EngineThread {
 
     /// Ends every tool that runs.
     pub(super) fn stop_tools(&mut self) {
-        for running in self.running.values_mut() {
-            let reply = running.tools.as_deref_mut();
-            let working = reply.and_then(|reply| reply.working.as_mut());
-            if let Some(under_way) = working.and_then(|working| working.under_way.as_mut()) {
-                under_way.stop = None;
-            }
-        }
+        let replies = self.running.values_mut();
+        let replies = replies.filter_map(|running| running.tools.as_deref_mut());
+        let running = replies.filter_map(|reply| reply.working.as_mut()?.under_way.as_mut());
+        running.for_each(|tool| tool.stop = None);
     }
 
     /// Another profile was approved.
