@@ -374,7 +374,7 @@ impl Run {
         // What stands between speaks against it.
         let gap = letters.start.saturating_sub(self.letters.end);
         self.weight = self.weight.saturating_sub(gap / 3);
-        if weight > 0 && self.been & here == 0 {
+        if weight > WINDOW || weight > 0 && self.been & here == 0 {
             let is_known = self.weighed.saturating_sub(letters.start);
             self.weight += weight.saturating_sub(is_known);
             self.weighed = self.weighed.max(letters.end);
