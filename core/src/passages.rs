@@ -55,9 +55,8 @@ const SHARED: u32 = 1 << 31;
 pub struct Passages {
     /// What is looked up, by its hash, with its place in all letters of the files.
     known: HashTable<(u64, u32)>,
-    windows: Filter,
-    /// Of what all that is no window begins with.
-    heads: Filter,
+    /// Bits of these hashes, sixteen for each: most of a text is passed over by them.
+    filter: Vec<u64>,
     files: Vec<File>,
     letters: u32,
 }
@@ -99,6 +98,8 @@ impl Suspicion {
 #[derive(Clone, Copy)]
 enum Unit {
     Window,
+    /// What all others begin with.
+    Head,
     Telling,
     Line,
     Value,
@@ -110,34 +111,13 @@ const fn mixed(one: u64, other: u64) -> u64 {
     (product as u64) ^ ((product >> 64) as u64)
 }
 
-/// Bits of hashes, sixteen for each: most of a text is passed over by them.
-#[derive(Clone, Debug, Default)]
-struct Filter(Vec<u64>);
+/// Words of the filter, at least.
+const FILTER_MIN: usize = 2048;
 
-impl Filter {
-    /// Room for so many.
-    fn with_room(count: usize) -> Self {
-        Self(vec![0; (count / 4).next_power_of_two()])
-    }
-
-    const fn place(&self, hash: u64) -> (usize, u64) {
-        let word = (hash >> 24) as usize & (self.0.len() - 1);
-        (word, 1 << (hash >> 58))
-    }
-
-    fn add(&mut self, hash: u64) {
-        let (word, bit) = self.place(hash);
-        self.0[word] |= bit;
-    }
-
-    fn may_have(&self, hash: u64) -> bool {
-        let (word, bit) = self.place(hash);
-        self.0[word] & bit != 0
-    }
+/// Where a hash has its bit in a filter of so many words, a power of two.
+const fn bit_of(hash: u64, words: usize) -> (usize, u64) {
+    ((hash >> 24) as usize & (words - 1), 1 << (hash >> 58))
 }
-
-/// Room in a filter, at least, in hashes. For what is no window it is enough: few files hold many settings and keys.
-const FILTER_MIN: usize = 1 << 13;
 
 impl Passages {
     /// Adds a file's text. A line of settings or a key tells more than one of code.
@@ -157,18 +137,13 @@ impl Passages {
             is_code,
         });
         self.letters = end;
-        for filter in [&mut self.windows, &mut self.heads] {
-            if filter.0.is_empty() {
-                *filter = Filter::with_room(FILTER_MIN);
-            }
-        }
+        let words = self.filter.len().max(FILTER_MIN);
+        self.filter.resize(words, 0);
         let mut add = |unit: Unit, letters: Range<usize>| {
             let at = from + u32::try_from(letters.start).unwrap_or_default();
-            if !matches!(unit, Unit::Window) {
-                self.heads.add(read.head(letters.start));
-            }
             let hash = read.hash(unit, letters);
-            self.windows.add(hash);
+            let (word, bit) = bit_of(hash, words);
+            self.filter[word] |= bit;
             let entry = self
                 .known
                 .entry(hash, |known| known.0 == hash, |known| known.0);
@@ -179,6 +154,10 @@ impl Passages {
             if read.begins_window(word) {
                 add(Unit::Window, start..start + WINDOW);
             }
+            let mut add = |unit, letters| {
+                add(Unit::Head, start..start + HEAD);
+                add(unit, letters);
+            };
             let edge = read.edge(word);
             let group = start..read.end_of(word, Edge::Group);
             let letters = |range: &Range<usize>| read.bytes[range.clone()].iter();
@@ -204,17 +183,20 @@ impl Passages {
             }
             let line = start..read.end_of(word, Edge::Line);
             if LINE.contains(&line.len()) {
-                let said = line_of(text, read.place(word));
-                let (name, value) = setting(said).unwrap_or((said, said));
+                let from = text[..read.place(word)].rfind('\n').map_or(0, |at| at + 1);
+                let said = text[from..].lines().next().unwrap_or_default();
+                let parts = said.split_once('=').or_else(|| said.split_once(':'));
+                let (name, value) = parts.unwrap_or((said, said));
                 if !value.trim().is_empty() && !name.trim().contains(char::is_whitespace) {
                     add(Unit::Line, line);
                 }
             }
         }
-        if self.windows.0.len() * 4 < self.known.len() {
-            self.windows = Filter::with_room(self.known.len() * 2);
+        if words * 4 < self.known.len() {
+            self.filter = vec![0; self.known.len().next_power_of_two()];
             for (hash, _) in &self.known {
-                self.windows.add(*hash);
+                let (word, bit) = bit_of(*hash, self.filter.len());
+                self.filter[word] |= bit;
             }
         }
     }
@@ -275,12 +257,16 @@ impl Passages {
                 found(unit, letters, known);
             }
         };
+        let may_have = |hash: u64| {
+            let (word, bit) = bit_of(hash, self.filter.len());
+            self.filter[word] & bit != 0
+        };
         for word in 0..read.word_count() {
             let start = read.start(word);
-            if self.windows.may_have(read.window(start)) && read.begins_window(word) {
+            if may_have(read.window(start)) && read.begins_window(word) {
                 look(Unit::Window, start..start + WINDOW);
             }
-            if !self.heads.may_have(read.head(start)) {
+            if !may_have(read.head(start)) {
                 continue;
             }
             if start + TELLING <= read.len {
@@ -321,14 +307,7 @@ impl Passages {
             let mut open = runs.iter_mut().rev().take(OPEN_MAX);
             match open.find(|run| run.is_near(letters.start, at)) {
                 Some(run) => run.add(letters, at, weight),
-                None => {
-                    let mut run = Run {
-                        letters: letters.clone(),
-                        ..Run::default()
-                    };
-                    run.add(letters, at, weight);
-                    runs.push(run);
-                }
+                None => runs.push(Run::of(letters, at, weight)),
             }
         });
         runs.retain(|run| run.weight >= suspicion.weight_min());
@@ -365,6 +344,15 @@ struct Run {
 }
 
 impl Run {
+    fn of(letters: Range<usize>, at: usize, weight: usize) -> Self {
+        let mut run = Self {
+            letters: letters.clone(),
+            ..Self::default()
+        };
+        run.add(letters, at, weight);
+        run
+    }
+
     fn is_near(&self, start: usize, at: usize) -> bool {
         start < self.letters.end + TEXT_GAP_MAX && self.at.abs_diff(at) < GAP_MAX
     }
@@ -480,6 +468,7 @@ impl<'t> Letters<'t> {
     fn hash(&self, unit: Unit, letters: Range<usize>) -> u64 {
         match unit {
             Unit::Window => self.window(letters.start),
+            Unit::Head => self.head(letters.start),
             Unit::Telling => mixed(self.number(letters.start), u64::MAX),
             Unit::Line | Unit::Value => quick_hash(&self.bytes[letters]) ^ unit as u64,
         }
@@ -538,11 +527,8 @@ impl<'t> Letters<'t> {
     fn is_quoted(&self, word: usize) -> bool {
         let mut first = (0..=word).rev().take(LINE.end);
         let first = first.find(|it| self.edge(*it) >= Edge::Group);
-        first.is_some_and(|it| {
-            self.gap(it).ends_with(b"\"")
-                || self.gap(it).ends_with(b"'")
-                || self.gap(it).ends_with(b"`")
-        })
+        let mark = first.and_then(|it| self.gap(it).last());
+        mark.is_some_and(|it| b"\"'`".contains(it))
     }
 
     /// Whether a word begins the value of a credential, by the name before it, or a password in a URL.
@@ -620,32 +606,23 @@ fn escape(text: &[u8]) -> (usize, Edge) {
     }
 }
 
-/// The line at a place.
-fn line_of(text: &str, at: usize) -> &str {
-    let start = text[..at].rfind('\n').map_or(0, |at| at + 1);
-    text[start..].lines().next().unwrap_or_default()
-}
-
-/// A line's name and value.
-fn setting(line: &str) -> Option<(&str, &str)> {
-    line.split_once('=').or_else(|| line.split_once(':'))
-}
-
 /// A range with the lines that it is in, as far as they aren't long.
 fn with_lines(text: &str, range: Range<usize>) -> Range<usize> {
     let mut first = range.start.saturating_sub(BESIDE_MAX);
-    let mut last = range.end.saturating_add(BESIDE_MAX).min(text.len());
+    let mut last = text.len().min(range.end + BESIDE_MAX);
     while !text.is_char_boundary(first) {
         first += 1;
     }
     while !text.is_char_boundary(last) {
         last -= 1;
     }
-    let before = text.as_bytes()[first..range.start].iter();
-    let start = before.rev().position(|it| *it == b'\n');
-    let after = text.as_bytes()[range.end..last].iter();
-    let end = after.copied().position(|it| it == b'\n');
-    start.map_or(first, |back| range.start - back)..end.map_or(last, |on| range.end + on + 1)
+    // The range itself may end within a character.
+    let (before, after) = (
+        &text.as_bytes()[first..range.start],
+        &text.as_bytes()[range.end..last],
+    );
+    let start = memchr::memrchr(b'\n', before).map_or(first, |at| first + at + 1);
+    start..memchr::memchr(b'\n', after).map_or(last, |at| range.end + at + 1)
 }
 
 #[cfg(test)]

@@ -133,7 +133,10 @@ pub fn compose(
         }),
     };
     let mut hydration = hydrate::hydrate(view, policy, prompt, candidates, &in_sight);
-    lock_is_kept(&hydration)?;
+    if let Some((path, reason)) = &hydration.missed {
+        let cause = format!("it can't be shown ({reason}: {})", reason.meaning());
+        return Err(scope::missed(path, &cause));
+    }
     let shown = hydration.hydrated.iter().filter(|shown| shown.tokens > 0);
     let added: BTreeSet<EntityId> = shown.map(|shown| shown.entity.clone()).collect();
     // After hydration: what this prompt adds as true must not be withheld elsewhere in it as if it were outdated.
@@ -142,7 +145,15 @@ pub fn compose(
     let may_change = |index| !is_window && request.tools == Tools::None && is_older(index);
     let mut withholding = sight.withhold(&texts, &at, &may_change, &added);
     let filter = OffFilter::of(view, prompt.session, &policy.workspace_root, prompt.off);
-    let mut off = off_texts(filter.as_ref(), prompt, &texts, &withholding.rewritten);
+    // What a prompt on record showed of files that are off is on record.
+    let mut off = match (prompt.on_record, &filter) {
+        (Some(seen), _) => OffTexts {
+            files: seen.off.clone(),
+            ..OffTexts::default()
+        },
+        (None, Some(filter)) => filter.filter(request, &texts, &withholding.rewritten),
+        (None, None) => OffTexts::default(),
+    };
     withholding.rewritten.append(&mut off.rewritten);
     let withheld: Vec<Withheld> = match prompt.on_record {
         Some(seen) => seen.withheld.clone(),
@@ -328,12 +339,8 @@ pub fn compose_side_request(
     let mut outgoing = Outgoing::unchanged(request);
     for message in &mut outgoing.messages {
         let all = (message.index, TextSlot::Before)..=(message.index, TextSlot::After);
-        let changed = withholding.rewritten.range(all.clone()).map(|_| ());
-        if changed
-            .chain(injected.texts.range(all).map(|_| ()))
-            .next()
-            .is_some()
-        {
+        let is_changed = withholding.rewritten.range(all.clone()).next().is_some();
+        if is_changed || injected.texts.range(all).next().is_some() {
             *message = injected.outgoing_message(request, message.index, &withholding);
         }
     }
@@ -341,34 +348,6 @@ pub fn compose_side_request(
         kept.leave_out(&mut outgoing);
     }
     outgoing
-}
-
-/// What the files that are off take out of a prompt's texts. What a prompt on record showed of them is on record.
-fn off_texts(
-    filter: Option<&OffFilter<'_>>,
-    prompt: &Prompt<'_>,
-    texts: &[ShownText<'_>],
-    before: &BTreeMap<(usize, TextSlot), String>,
-) -> OffTexts {
-    match (prompt.on_record, filter) {
-        (Some(seen), _) => OffTexts {
-            files: seen.off.clone(),
-            ..OffTexts::default()
-        },
-        (None, Some(filter)) => filter.filter(prompt.request, texts, before),
-        (None, None) => OffTexts::default(),
-    }
-}
-
-/// Nothing goes out where a locked file isn't shown.
-fn lock_is_kept(hydration: &Hydration) -> Result<(), WithheldPrompt> {
-    match &hydration.missed {
-        None => Ok(()),
-        Some((path, reason)) => {
-            let cause = format!("it can't be shown ({reason}: {})", reason.meaning());
-            Err(scope::missed(path, &cause))
-        }
-    }
 }
 
 /// What the proxy adds to the prompt, section by section, and the record of it: records, code, then notices.
