@@ -160,8 +160,7 @@ impl Windows {
             WindowGuard::Off => None,
             WindowGuard::Warn | WindowGuard::Refuse => self.exceeded_by(model, chars),
         };
-        let is_refused = guard == WindowGuard::Refuse;
-        let refused = exceeded.as_ref().filter(|_| is_refused);
+        let refused = exceeded.as_ref().filter(|_| guard == WindowGuard::Refuse);
         RequestWindow {
             hydration: configured.min(room),
             length: RequestLength {

@@ -92,24 +92,18 @@ pub fn compose(
     // What is new has no place where all that the client sent went out before.
     let candidates = target.map_or_else(Vec::new, |_| candidates(view, prompt));
     let mut wanted = wanted_symbols(view, &candidates);
-    let mut withheld_at: BTreeMap<(&EntityId, SliceHash), BTreeSet<u32>> = BTreeMap::new();
-    for withheld in &amendments.withheld {
-        wanted.push(withheld.entity.clone());
-        let positions = withheld_at
-            .entry((&withheld.entity, withheld.slice))
-            .or_default();
-        positions.insert(withheld.position);
-    }
+    wanted.extend(amendments.withheld.iter().map(|it| it.entity.clone()));
+    let withheld_at = amendments.withheld.iter();
+    let withheld_at: BTreeSet<(&EntityId, SliceHash, u32)> = withheld_at
+        .map(|it| (&it.entity, it.slice, it.position))
+        .collect();
     let sight = Sight::new(
         view,
         prompt.session,
         &mut prompt.index.borrow_mut(),
         wanted,
         &texts,
-        &|entity, slice, index| {
-            let positions = withheld_at.get(&(entity, slice));
-            positions.is_some_and(|positions| positions.contains(&at(index)))
-        },
+        &|entity, slice, index| withheld_at.contains(&(entity, slice, at(index))),
     );
     let in_tool_chain = target.is_some_and(|(_, side)| side == Side::After);
     let refused = match is_window {
@@ -667,15 +661,11 @@ fn notices_to_show(
     new: Vec<NoticeIssued>,
     is_due: &dyn Fn(&NoticeIssued, bool) -> bool,
 ) -> Vec<NoticeIssued> {
-    let pending = view
-        .state
-        .sessions()
+    let sessions = view.state.sessions();
+    let mut notices: Vec<NoticeIssued> = sessions
         .pending_notices(prompt.session)
-        .into_iter();
-    let mut notices: Vec<NoticeIssued> = pending
-        .filter(|pending| {
-            still_matters(view, &pending.notice) && is_due(&pending.notice, pending.was_shown)
-        })
+        .into_iter()
+        .filter(|it| still_matters(view, &it.notice) && is_due(&it.notice, it.was_shown))
         .map(|pending| pending.notice)
         .collect();
     notices.extend(new);

@@ -232,12 +232,8 @@ impl PriceSum {
         if let Some(percent) = percent_of(self.sent.0, self.client.0) {
             words.push_str(&format!(" ({percent} %)"));
         }
-        let prompts = if self.episodes == 1 {
-            "prompt"
-        } else {
-            "prompts"
-        };
-        words.push_str(&format!(", in the last {} {prompts}", self.episodes));
+        let plural = if self.episodes == 1 { "" } else { "s" };
+        words.push_str(&format!(", in the last {} prompt{plural}", self.episodes));
         if let Some(percent) = percent_of(self.cached_tokens, self.prompt_tokens) {
             words.push_str(&format!(
                 "; the model server says that {percent} % of {} tokens were cached",

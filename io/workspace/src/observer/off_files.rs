@@ -105,16 +105,12 @@ impl OffFiles {
         found: &mut Vec<OffFile>,
     ) {
         let relative = file.strip_prefix(root).ok().and_then(Path::to_str);
-        let Some(path) = relative
-            .map(RelPath::from_normalised)
-            .filter(|path| self.rules.is_off(path.as_str()))
-        else {
-            return;
-        };
         // A file that can't be read can't be shown either.
-        let Ok(about) = fs::symlink_metadata(file) else {
+        let about = fs::symlink_metadata(file);
+        let (Some(path), Ok(about)) = (relative.filter(|it| self.rules.is_off(it)), about) else {
             return;
         };
+        let path = RelPath::from_normalised(path);
         let version = (about.len(), about.modified().ok());
         let is_known = self.seen.get(&path) == Some(&version);
         let is_over = about.len() > FILE_BYTES_MAX
