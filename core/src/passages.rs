@@ -124,11 +124,10 @@ impl Passages {
     pub fn add(&mut self, path: &RelPath, text: &str, is_code: bool) {
         let read = Letters::of(text);
         let from = self.letters;
-        let end = u32::try_from(read.len).ok();
-        let Some(end) = end
-            .and_then(|it| from.checked_add(it))
-            .filter(|it| *it < SHARED)
-        else {
+        let end = u32::try_from(read.len)
+            .ok()
+            .and_then(|it| from.checked_add(it));
+        let Some(end) = end.filter(|it| *it < SHARED) else {
             return;
         };
         self.files.push(File {

@@ -991,7 +991,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         });
         work.end_step();
         // The costs are a step of their own, because nothing is decided by them.
-        let measured = measured.map(Event::PromptMeasured).into_iter();
+        let measured = measured.into_iter().map(Event::PromptMeasured);
         let measured = measured.chain(exceeded.map(Event::WindowExceeded));
         self.fold(measured.collect(), &mut work);
         JudgedReply {

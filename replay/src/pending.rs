@@ -201,8 +201,8 @@ pub struct PendingReply {
     pub checks: Vec<DiskCheck>,
     /// Files that the reply names and that nothing is known of; to be read before the client has the reply's end.
     pub touches: Vec<RelPath>,
-    /// The prompt's costs, to be recorded with the reply's end.
-    pub measured: Option<PromptMeasured>,
+    /// The costs of what the model server was asked for, the prompt's own last, to be recorded with the reply's end.
+    pub measured: Vec<PromptMeasured>,
     /// Whether it was longer than what its model reads, to be recorded with the reply's end.
     pub exceeded: Option<WindowExceeded>,
     /// All of it, if it is complete.

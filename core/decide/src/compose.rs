@@ -90,7 +90,9 @@ pub fn compose(
         false => positions.injection_target(prompt.on_record),
     };
     // What is new has no place where all that the client sent went out before.
-    let candidates = target.map_or_else(Vec::new, |_| candidates(view, prompt));
+    let candidates = target.map_or_else(Vec::new, |_| {
+        hydrate::hydration_candidates(view, prompt.session, prompt.mentions, request.tools)
+    });
     let mut wanted = wanted_symbols(view, &candidates);
     wanted.extend(amendments.withheld.iter().map(|it| it.entity.clone()));
     let withheld_at = amendments.withheld.iter();
@@ -614,10 +616,6 @@ impl<'p> MessagePositions<'p> {
         let is_older = index < self.current_from || (index > self.current_from && went_out);
         is_older && index >= self.examples
     }
-}
-
-fn candidates(view: &StateView<'_>, prompt: &Prompt<'_>) -> Vec<(EntityId, Reason)> {
-    hydrate::hydration_candidates(view, prompt.session, prompt.mentions, prompt.request.tools)
 }
 
 /// The symbols that may be hydrated.

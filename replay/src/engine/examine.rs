@@ -255,7 +255,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             notes,
             checks: checks.into_vec(),
             touches,
-            measured: None,
+            measured: Vec::new(),
             exceeded: None,
             calls: if is_judged {
                 reply.tool_calls
@@ -319,7 +319,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             checks: checks.into_vec(),
             touches: Vec::new(),
             notes,
-            measured: None,
+            measured: Vec::new(),
             exceeded: None,
             calls: Vec::new(),
             text: String::new(),
