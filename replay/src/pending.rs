@@ -20,6 +20,7 @@ use tslp_core::scope::OffRules;
 use tslp_decide::authorship::MessageAuthors;
 use tslp_decide::direct::{FileText, ResolvedDirective};
 use tslp_decide::found_code::FoundCode;
+use tslp_decide::mention::Mentions;
 use tslp_decide::promote::MessagePieces;
 use tslp_decide::prompt::PastedCode;
 use tslp_decide::receive::ReceivedPrompt;
@@ -114,6 +115,8 @@ pub(crate) enum RequestKind {
 pub(crate) struct ExaminedPrompt {
     /// The text of its user messages.
     pub(crate) prompt: String,
+    /// What it names, and the last event when that was so.
+    pub(crate) mentions: (Seq, Mentions),
     /// Who wrote its new user messages, by their index in the request.
     pub(crate) authors: BTreeMap<usize, MessageAuthors>,
     /// Lines that read as directives and did nothing: why, and the entity that they name.

@@ -12,12 +12,12 @@ import argparse
 import http.server
 import json
 import pathlib
-import re
-import subprocess
 import sys
 import tempfile
 import threading
 import urllib.request
+
+import proxy
 
 SYSTEMS = [
     "You are a coding agent. Use the tools to do what the user asks.",
@@ -143,13 +143,7 @@ def through_tslp(options, known, cases):
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder) / "work"
         work.mkdir()
-        command = [
-            options.tslp, "serve", "--workspace", str(work), "--data-dir", f"{folder}/data",
-            "--upstream", f"http://127.0.0.1:{player.server_port}", "--listen", "127.0.0.1:0",
-        ]  # fmt: skip
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        url = next(found.group(1) for line in process.stdout if (found := re.search(r"listening on (http://\S+)", line)))
-        threading.Thread(target=process.stdout.read, daemon=True).start()
+        process, url = proxy.serve(options.tslp, work, f"http://127.0.0.1:{player.server_port}")
         try:
             for kind, text, system in cases:
                 player.reply, player.requests = known[key(text, system)], []

@@ -242,7 +242,7 @@ fn read_file() -> (String, String) {
 }
 
 #[test]
-fn calls_in_a_text_are_delivered_in_every_dialect() {
+fn calls_in_a_text_are_delivered_in_every_dialect_with_marks_split_over_chunks() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::start(&places, &upstream);
     for (dialect, streams) in forms() {
@@ -277,7 +277,7 @@ fn calls_in_a_text_are_delivered_in_every_dialect() {
 }
 
 #[test]
-fn prose_and_clean_replies_stay_byte_for_byte_and_so_does_all_where_it_is_off() {
+fn prose_and_a_fence_that_explains_stay_byte_for_byte_and_so_does_all_where_it_is_off() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let check = |tslp: &Tslp<'_>, said: &str| {
         for (dialect, streams) in forms() {

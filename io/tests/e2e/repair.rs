@@ -194,6 +194,8 @@ fn a_second_reply_that_is_no_better_leaves_the_first() {
         [
             Reply::Text(reply_with(LAZY)),
             Reply::Text("I can't do that.".into()),
+            // A worse one: two faults instead of one.
+            Reply::Text(reply_with(LAZY) + &fenced("src/ring.c", LAZY)),
             Reply::Plain(500, "application/json", b"{\"error\": \"no\"}".to_vec()),
             Reply::Plain(400, "text/plain", b"temperature?".to_vec()),
             Reply::Steps(vec![Step::Chunk(event("Done:")), Step::Reset]),

@@ -162,6 +162,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let examined = ExaminedPrompt {
             has_pathless_code: reader.has_pathless_code(&pasted),
             refused_directives: refused,
+            mentions: (self.state.head(), mentions),
             prompt,
             authors,
             pasted,
