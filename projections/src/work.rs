@@ -19,7 +19,7 @@ use crate::usage::TokensUsed;
 row! {
     /// `work`: what was done in each of the last sessions since the Operator resumed it. Session 0 is all of a day.
     #[derive(Default)]
-    pub struct WorkRow in table "work", version 1;
+    pub struct WorkRow in table "work", version 2;
     key {
         /// The session.
         session: SessionId,
