@@ -351,6 +351,7 @@ const CONFIGURED_PROGRAMS: &[(&str, &str, &str, &str)] = &[
         "sh ./evil",
         "git whatchanged -p",
     ),
+    ("* diff=x", "diff.x.textconv", "./evil", "git stash show -p"),
     ("* diff=x", "diff.x.command", "./evil", "git diff"),
     ("* diff=x", "diff.x.command", "sh ./evil", "git -C . diff"),
     ("", "diff.external", "./evil", "git diff"),
@@ -420,6 +421,8 @@ fn git_runs_no_program_that_the_workspace_names() {
             git(&["add", "a.txt"]);
             git(&["commit", "-qm", text]);
         }
+        fs::write(at("a.txt"), "kept\n").unwrap();
+        git(&["stash"]);
         let [tree, _] = git(&["rev-parse", "HEAD^{tree}"]);
         fs::write(at("signed"), signed.replace("TREE", tree.trim())).unwrap();
         let [signed, said] = git(&["hash-object", "-t", "commit", "-w", "signed"]);
@@ -435,6 +438,17 @@ fn git_runs_no_program_that_the_workspace_names() {
             let inside = tools.run(&[], &line);
             assert_eq!(inside["class"], "READ", "{inside}");
             assert!(!inside.to_string().contains(RAN), "{key} {value}: {inside}");
+            // It shows what it would show if nothing was configured.
+            if key.starts_with("diff.") {
+                let shown = inside["output"].as_str().unwrap_or_default();
+                let is_shown = ["+new", "+two", "+kept", ") new"]
+                    .iter()
+                    .any(|it| shown.contains(it));
+                assert!(
+                    inside["ended"] == "exit 0" && is_shown,
+                    "{key} {value}, {line}: {inside}"
+                );
+            }
             let words: Vec<&str> = line.split(' ').skip(1).collect();
             let outside = git(&words).concat();
             assert!(outside.contains(RAN), "{key} {value}, {line}: {outside}");
