@@ -20,16 +20,6 @@ pub(super) const fn next_entry(text: &'static [u8]) -> (Option<&'static [u8]>, &
     (None, rest)
 }
 
-/// The number of a file's entries.
-pub(super) const fn count_entries(text: &'static [u8]) -> usize {
-    let (mut count, mut rest) = (0, text);
-    while let (Some(_), after) = next_entry(rest) {
-        count += 1;
-        rest = after;
-    }
-    count
-}
-
 /// The next word of a line, and what follows it.
 pub(super) const fn next_word(line: &'static [u8]) -> (&'static [u8], &'static [u8]) {
     let mut length = 0;

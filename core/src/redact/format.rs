@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::data_file::{count_entries, next_entry, next_word};
+use super::data_file::{next_entry, next_word};
 use super::looks;
 use super::reading::{ByteClass, CUT, ScannedText, line_end_at};
 
@@ -88,7 +88,15 @@ static FORMATS: [CredentialFormat; FORMATS_COUNT] = parse_formats();
 
 const LINES: &[u8] = include_bytes!("formats.txt");
 
-const FORMATS_COUNT: usize = count_entries(LINES);
+const FORMATS_COUNT: usize = {
+    let mut count = 0;
+    let mut rest = LINES;
+    while let (Some(_), after) = next_entry(rest) {
+        count += 1;
+        rest = after;
+    }
+    count
+};
 
 /// Bits of formats; those above are for everything else, names, keys and URLs, by their first letter.
 const FORMAT_BITS: usize = 50;
@@ -107,10 +115,8 @@ static FIRST: [[u64; 256]; 3] = {
         at += 1;
     }
     let mut others = super::named::NAMES.as_slice();
-    while let [(family, name), after @ ..] = others {
-        if !matches!(family, super::named::NameFamily::HarmlessEnd) {
-            add_start(&mut sets, name);
-        }
+    while let [(_, name), after @ ..] = others {
+        add_start(&mut sets, name);
         others = after;
     }
     let mut others = super::block::BLOCKS.as_slice();

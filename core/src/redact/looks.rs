@@ -48,14 +48,6 @@ fn kind_changes(bytes: &[u8]) -> usize {
     pairs.sum()
 }
 
-/// Whether it has a digit before a letter and no word, as `Tr0ub4dor` and not `Utf8String`.
-pub(super) fn is_wordless(bytes: &[u8]) -> bool {
-    let mut pairs = bytes.windows(2);
-    let mut runs = bytes.split(|byte| !byte.is_ascii_lowercase());
-    pairs.any(|pair| pair[0].is_ascii_digit() && pair[1].is_ascii_alphabetic())
-        && runs.all(|run| run.len() < WORD_LETTERS_MIN)
-}
-
 /// Whether most of it is words, one after the other: runs of lower-case letters, each after at most one capital.
 pub(super) fn is_of_words(bytes: &[u8]) -> bool {
     let mut in_words = 0;

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-use super::data_file::{count_entries, next_entry, next_word};
+use super::data_file::{next_entry, next_word};
 use super::looks;
 use super::reading::{ByteClass, ScannedText, WORD};
 
@@ -21,10 +21,6 @@ pub(super) enum NameFamily {
     Basic,
     /// A program that is given a password by one of these options.
     Client(&'static [u8]),
-    /// A call whose last argument is a password.
-    Login,
-    /// The end of a name whose value is none.
-    HarmlessEnd,
 }
 
 impl NameFamily {
@@ -52,32 +48,62 @@ impl NameFamily {
 
 const LINES: &[u8] = include_bytes!("names.txt");
 
-/// Names in lower case with their families, and ends of names.
-pub(super) const NAMES: [(NameFamily, &[u8]); count_entries(LINES)] = {
-    let mut names = [(NameFamily::Password, b"".as_slice()); count_entries(LINES)];
+/// Names in lower case, with their families.
+pub(super) const NAMES: [(NameFamily, &[u8]); count_entries(false)] = {
+    let mut names = [(NameFamily::Password, b"".as_slice()); count_entries(false)];
     let mut at = 0;
     let mut rest = LINES;
     while let (Some(entry), after) = next_entry(rest) {
         let (family, name) = next_word(entry);
-        names[at] = match family {
-            b"password" => (NameFamily::Password, name),
-            b"secret" => (NameFamily::Secret, name),
-            b"bearer" => (NameFamily::Bearer, name),
-            b"basic" => (NameFamily::Basic, name),
-            b"pair" => (NameFamily::Pair, name),
-            b"harmless" => (NameFamily::HarmlessEnd, name),
-            b"login" => (NameFamily::Login, name),
-            b"client" => {
-                let (program, options) = next_word(name);
-                (NameFamily::Client(options), program)
-            }
+        let family = match family {
+            b"password" => Some(NameFamily::Password),
+            b"secret" => Some(NameFamily::Secret),
+            b"bearer" => Some(NameFamily::Bearer),
+            b"basic" => Some(NameFamily::Basic),
+            b"pair" => Some(NameFamily::Pair),
+            b"client" => Some(NameFamily::Client(next_word(name).1)),
+            b"harmless" => None,
             _ => panic!("names.txt says which families there are"),
         };
-        at += 1;
+        let name = match family {
+            Some(NameFamily::Client(_)) => next_word(name).0,
+            _ => name,
+        };
+        if let Some(family) = family {
+            names[at] = (family, name);
+            at += 1;
+        }
         rest = after;
     }
     names
 };
+
+/// Ends of names whose values are harmless.
+const HARMLESS: [&[u8]; count_entries(true)] = {
+    let mut endings = [b"".as_slice(); count_entries(true)];
+    let mut at = 0;
+    let mut rest = LINES;
+    while let (Some(entry), after) = next_entry(rest) {
+        if let (b"harmless", ending) = next_word(entry) {
+            endings[at] = ending;
+            at += 1;
+        }
+        rest = after;
+    }
+    endings
+};
+
+const fn count_entries(harmless: bool) -> usize {
+    let mut count = 0;
+    let mut rest = LINES;
+    while let (Some(entry), after) = next_entry(rest) {
+        if matches!(next_word(entry).0, b"harmless") == harmless {
+            count += 1;
+        }
+        rest = after;
+    }
+    count
+}
 
 /// The text before a URL's user and password.
 pub(super) const URL: &[u8] = b"://";
@@ -90,7 +116,6 @@ static DIGITS: ByteClass = ByteClass::of(b"0-9");
 static NAME_REST: ByteClass = ByteClass::of(b"a-zA-Z0-9_-");
 static NAME_END: ByteClass = ByteClass::of(b"\"'`\\]");
 static EITHER: ByteClass = ByteClass::of(b"|?");
-static CALL: ByteClass = ByteClass::of(b"a-zA-Z0-9_.:[]");
 static BRACKET: ByteClass = ByteClass::of(b"[{(");
 /// What stands between a name that is a value itself and the field with its value: `"name": "API_KEY", "value": "…"`.
 static FIELD: ByteClass = ByteClass::of(b"\"' \t,");
@@ -102,7 +127,7 @@ static SECRET: ByteClass = ByteClass::of(b"a-zA-Z0-9_.~+/=-");
 static PASSWORD: ByteClass = ByteClass::of(b"^\0- \x7f\"'`\\<>{}()[]|");
 static BARE_PASSWORD: ByteClass = ByteClass::of(b"^\0- \x7f\"'`\\<>{}()[]|,;&");
 /// What may follow a value without quotes.
-static VALUE_END: ByteClass = ByteClass::of(b" \t\n\r\x0c\"'`&;\\}");
+static VALUE_END: ByteClass = ByteClass::of(b" \t\n\r\x0c\"'`&;\\");
 static URL_PART: ByteClass = ByteClass::of(b"^\0- \x7f/?#\"'`<>{}()|\\@:,;");
 static URL_PASSWORD: ByteClass = ByteClass::of(b"^\0- \x7f/?#\"'`<>{}()|\\@,;");
 static HOST_START: ByteClass = ByteClass::of(b"a-zA-Z0-9[");
@@ -132,10 +157,6 @@ const TEST_WORDS: [&[u8]; 12] = [
     b"changeme",
 ];
 
-/// Ends of what a value stands in as it is: `String::from("…")`, `Buffer.from("…")`, `[]string{"…"}`.
-const WRAPPERS: [&[u8]; 5] = [b"from", b"Some", b"tring", b"::new", b"decode"];
-const WRAPPER_MAX: usize = 24;
-
 /// Most bytes between a program's name and the password that it is given.
 const OPTIONS_MAX: usize = 96;
 
@@ -145,21 +166,11 @@ pub(super) fn credential_at(reading: &mut ScannedText<'_>, at: usize) -> Option<
         return url_password_at(reading, at);
     }
     let first = reading.text[at].to_ascii_lowercase();
-    let is_begun = |(family, name): &&(NameFamily, &[u8])| {
-        name[0] == first && *family != NameFamily::HarmlessEnd
-    };
-    NAMES.iter().filter(is_begun).find_map(|(family, name)| {
+    let mut names = NAMES.iter().filter(|(_, name)| name[0] == first);
+    names.find_map(|(family, name)| {
         let is_named = reading.has_bytes(at, name) && !is_public(&reading.text[..at]);
-        is_named.then(|| value_after(reading, *family, at..at + name.len()))?
+        is_named.then(|| value_after(reading, *family, at + name.len()))?
     })
-}
-
-/// Whether a name is an option's or a variable's, whose value stands after a blank: `--password x`, `ENV DB_PASSWORD x`.
-fn is_given_a_value(text: &[u8], name: Range<usize>) -> bool {
-    let before = text[..name.start].iter().rev().take(NAME_REST_MAX);
-    let word = before.take_while(|byte| NAME_REST.has(**byte)).count();
-    let is_option = text[name.start - word..].starts_with(b"-");
-    is_option || !text[name].iter().any(u8::is_ascii_lowercase)
 }
 
 /// Whether the name begins as that of something public: `publicKeyToken`.
@@ -188,18 +199,14 @@ enum NameSeparator {
 fn value_after(
     reading: &mut ScannedText<'_>,
     family: NameFamily,
-    name: Range<usize>,
+    at: usize,
 ) -> Option<Range<usize>> {
-    let at = name.end;
     if matches!(family, NameFamily::Bearer | NameFamily::Basic) {
         let start = reading.end_of_run(at, SPACES_MAX, &SPACE);
         return (start > at).then(|| scheme_value(reading, family, start))?;
     }
     if let NameFamily::Client(options) = family {
         return password_option_after(reading, at, options);
-    }
-    if family == NameFamily::Login {
-        return last_argument_after(reading, at);
     }
     let named = reading.end_of_run(at, NAME_REST_MAX, &NAME_REST);
     let is_other = named > at && family == NameFamily::Pair;
@@ -223,13 +230,7 @@ fn value_after(
     let spaced = reading.end_of_run(closed, SPACES_MAX, &SPACE);
     let (sign, after) = sign_at(reading, spaced, is_quoted_name, spaced > closed)?;
     let start = reading.end_of_run(after, SPACES_MAX, &SPACE);
-    let is_given = sign == NameSeparator::Space && is_given_a_value(reading.text, name);
-    let sign = if is_given {
-        NameSeparator::Assigns
-    } else {
-        sign
-    };
-    let is_tight = is_given || spaced == closed && start == after;
+    let is_tight = spaced == closed && start == after;
     // What a password is found by: `PASSWORD_KEY = "user.password.v1"`.
     let is_key =
         family == NameFamily::Password && named >= at + 3 && reading.has_bytes(named - 3, b"key");
@@ -262,8 +263,7 @@ fn sign_at(
         b'=' => (NameSeparator::Assigns, reading.end_of_run(at, 2, &ARROW)),
         b':' => match reading.byte_at(at + 1) {
             Some(b':') => return None,
-            // A shell's value for want of one, `${PASSWORD:-x}`.
-            Some(b'=' | b'-') => (NameSeparator::Assigns, at + 2),
+            Some(b'=') => (NameSeparator::Assigns, at + 2),
             _ => (NameSeparator::Colon, at + 1),
         },
         b'(' => (NameSeparator::Passes, at + 1),
@@ -287,10 +287,14 @@ fn quoted_value(
     family: NameFamily,
     at: usize,
 ) -> Option<Option<Range<usize>>> {
-    let called = reading.end_of_run(at, WRAPPER_MAX, &CALL);
-    let wrapper = &reading.text[at..called];
-    let holds = WRAPPERS.iter().any(|end| wrapper.ends_with(end));
-    let inner = reading.end_of_run(if holds { called } else { at }, 1, &BRACKET);
+    let wrapper: &[u8] = if reading.has_bytes(at, b"String::from(") {
+        b"String::from("
+    } else if reading.has_bytes(at, b"Some(") {
+        b"Some("
+    } else {
+        b""
+    };
+    let inner = reading.end_of_run(at + wrapper.len(), 1, &BRACKET);
     let prefixed = reading.end_of_run(inner, 2, &PREFIX);
     let escaped = reading.end_of_run(prefixed, 4, &BACKSLASH);
     let quote = reading.byte_at(escaped).filter(|byte| QUOTE.has(*byte))?;
@@ -326,17 +330,10 @@ fn bare_value(
         Some(byte) => VALUE_END.has(byte) || end - start == VALUE_BYTES_READ_MAX,
     };
     let value = reading.value(start, end);
-    // `${db.password:x}` in a configuration, and a line of YAML of its own.
-    let is_default = sign == NameSeparator::Colon && reading.byte_at(end) == Some(b'}');
-    let ends_line = matches!(reading.byte_at(end), None | Some(b'\n' | b'\r'));
-    let is_line = sign == NameSeparator::Colon && ends_line && looks::is_wordless(value);
     let is_assigned = matches!(sign, NameSeparator::Assigns | NameSeparator::Colon);
     let is_sure = match (family, sign) {
         (_, NameSeparator::Passes) => false,
         (NameFamily::Password, NameSeparator::Assigns | NameSeparator::Tag) if is_tight => {
-            !is_identifier_like(value)
-        }
-        (NameFamily::Password, _) if is_line || is_default && is_tight => {
             !is_identifier_like(value)
         }
         (NameFamily::Password, _) => {
@@ -369,19 +366,6 @@ fn password_option_after(
     let opened = reading.end_of_run(given, 2, &OPENING);
     let end = reading.end_of_run(opened, VALUE_BYTES_READ_MAX, &PASSWORD);
     is_password(reading.value(opened, end)).then_some(opened..end)
-}
-
-/// The last argument of a call, after another one: `SetBasicAuth("me", "hunter2")`.
-fn last_argument_after(reading: &mut ScannedText<'_>, at: usize) -> Option<Range<usize>> {
-    let line = reading.end_of_run(at, OPTIONS_MAX, &OPTIONS);
-    let text = &reading.text[at..line];
-    let close = memchr::memchr(b')', text)?;
-    let quote = *text[..close].last().filter(|byte| QUOTE.has(**byte))?;
-    let start = memchr::memrchr(quote, &text[..close - 1])? + 1;
-    let is_second = text[..start - 1].trim_ascii_end().ends_with(b",");
-    let value = &text[start..close - 1];
-    let is_given = is_second && is_password(value) && !is_identifier_like(value);
-    (is_given && value.iter().all(|byte| PASSWORD.has(*byte))).then_some(at + start..at + close - 1)
 }
 
 /// The credential after the scheme of an `Authorization` field.
@@ -490,10 +474,7 @@ fn is_harmless(rest: &[u8]) -> bool {
         .count();
     let rest = &rest[start..];
     let is_part = |byte: u8| matches!(byte, b'_' | b'-' | b'.');
-    let mut ends = NAMES
-        .iter()
-        .filter(|(family, _)| *family == NameFamily::HarmlessEnd);
-    ends.any(|(_, harmless)| {
+    HARMLESS.iter().any(|harmless| {
         let begins = rest
             .get(..harmless.len())
             .is_some_and(|part| part.eq_ignore_ascii_case(harmless));

@@ -187,8 +187,6 @@ fn options_of_changes(words: &[&str]) -> Option<usize> {
             | "reflog",
             ..,
         ] => Some(at + 1),
-        // Without options it shows a summary, for which no program is needed.
-        ["stash", _, option, ..] if option.starts_with('-') => Some(at + 2),
         _ => None,
     }
 }
