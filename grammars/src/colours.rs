@@ -24,8 +24,8 @@ pub fn colours(path: &RelPath, source: &[u8]) -> Vec<ColourSpan> {
         return Vec::new();
     }
     let readable = (language.readable)(source);
-    let tree = parse::nesting_depth(source, &readable)
-        .and_then(|nesting| parse::parse_bounded(language, source, nesting));
+    let tree = parse::check_density(source, &readable)
+        .and_then(|()| parse::parse_bounded(language, source));
     let Ok(tree) = tree else {
         return Vec::new();
     };

@@ -5,7 +5,7 @@
 //! parse ([`parse`]) and one cursor walk ([`walk`]) that finds definitions, counts structure and sees comments in a single
 //! pass. Nothing is built before the first text of a language arrives.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod context;
 mod language;

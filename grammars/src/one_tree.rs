@@ -23,14 +23,14 @@ pub(crate) fn read(
         return Err(ExtractError::TooLarge);
     }
     // A text that is too dense is refused before the parse, which is where the memory would go.
-    let nesting = parse::nesting_depth(source, &readable)?;
-    let mut tree = parse::parse_bounded(language, readable.text(source), nesting)?;
+    parse::check_density(source, &readable)?;
+    let mut tree = parse::parse_bounded(language, readable.text(source))?;
     let elided = elided::elided_lines(readable.text(source), &tree, &language.ready().kinds);
     if !elided.is_empty() {
         readable.blank_elided(source, elided);
-        tree = parse::parse_bounded(language, readable.text(source), nesting)?;
+        tree = parse::parse_bounded(language, readable.text(source))?;
     }
-    tree = repair::repaired(language, source, &mut readable, tree, nesting)?;
+    tree = repair::repaired(language, source, &mut readable, tree)?;
     let mut known = firsts.clone();
     let mut read = walk::walk(language, &tree, source, &readable, &mut known);
     debug_assert_eq!(
@@ -43,16 +43,16 @@ pub(crate) fn read(
             break;
         }
         let text = readable.text(source);
-        let torn = torn::torn_blocks(language, source, text, &tree, nesting);
+        let torn = torn::torn_blocks(language, source, text, &tree);
         if torn.is_empty() {
             break;
         }
         // One tree at a time: each takes many times the memory of its text.
         drop(tree);
         torn::pass_over(&mut readable, source, &torn);
-        tree = parse::parse_bounded(language, readable.text(source), nesting)?;
+        tree = parse::parse_bounded(language, readable.text(source))?;
         // The repair of macros may have depended on code that is blanked now, so it starts again from the source.
-        tree = repair::repaired(language, source, &mut readable, tree, nesting)?;
+        tree = repair::repaired(language, source, &mut readable, tree)?;
         let mut known_now = firsts.clone();
         let mut mended = walk::walk(language, &tree, source, &readable, &mut known_now);
         // Blanking costs at most the torn blocks' own definitions; it must gain at least as many elsewhere.

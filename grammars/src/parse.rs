@@ -21,15 +21,10 @@ pub const TOKENS_MAX: usize = 200_000;
 /// of ordinary code has 250,000 to 350,000; one of digits and commas has a million.
 pub const MARKS_MAX: usize = 400_000;
 
-/// Progress calls (one per hundred parser operations) granted before any byte is read.
-const CALLS_BASE: usize = 600;
-
-/// Nesting from which on the budget shrinks: a lost parser's step takes time in proportion to the depth.
-const NESTING_PER_SHARE: usize = 1_000;
-
-/// Bytes read that earn one more progress call. Ordinary code, with errors or not, needs one call for 90 to 700 bytes, and tables
-/// and minified code one for 48; a parser that needs one for fewer than this is multiplying interpretations of nonsense.
-const BYTES_PER_CALL: usize = 36;
+/// Work that is granted before any byte is read, and for each byte that is: see [`work`]. Of 7,400 real files most need 50 a byte, and
+/// all but one at most 550.
+const WORK_BASE: usize = 2 << 20;
+const WORK_PER_BYTE: usize = 600;
 
 /// Bytes that are handed to a lexer at once.
 const READ_AT_ONCE: usize = 1 << 10;
@@ -38,37 +33,23 @@ const READ_AT_ONCE: usize = 1 << 10;
 /// look for its end in vain, it would be thousands of times.
 const READINGS_MAX: usize = 32;
 
-/// Parses `text`; the budgets count parser operations and bytes read, never time, so that the answer is the same on every machine.
+/// Parses `text`; the budgets count a parser's work and bytes read, never time, so that the answer is the same on every machine.
 ///
-/// The budget of operations grows with the bytes passed, so that a parser that gets nowhere stops early.
+/// The budget of work grows with the bytes passed, so that a parser that gets nowhere stops early.
 ///
 /// # Errors
 /// [`ExtractError::Unparsable`] when the budget is spent.
-pub(crate) fn parse_bounded(
-    language: &Language,
-    text: &[u8],
-    nesting: u32,
-) -> Result<Tree, ExtractError> {
-    let bytes_per_call = BYTES_PER_CALL * (1 + nesting as usize / NESTING_PER_SHARE);
-    within_budget(&(language.grammar)(), text, bytes_per_call).ok_or(ExtractError::Unparsable)
-}
-
-fn within_budget(
-    grammar: &tree_sitter::Language,
-    text: &[u8],
-    bytes_per_call: usize,
-) -> Option<Tree> {
+pub(crate) fn parse_bounded(language: &Language, text: &[u8]) -> Result<Tree, ExtractError> {
+    let before = work::done();
     let mut parser = Parser::new();
     // A grammar of another ABI than the library would leave every text of its language unread.
     parser
-        .set_language(grammar)
+        .set_language(&(language.grammar)())
         .expect("grammars and library are built together, and tests parse with each");
-    let mut calls = 0;
     let unread = Cell::new(READINGS_MAX * text.len().max(READ_AT_ONCE));
     let mut progress = |state: &ParseState| {
-        calls += 1;
-        let earned = CALLS_BASE + state.current_byte_offset() / bytes_per_call;
-        if calls > earned || unread.get() == 0 {
+        let earned = WORK_BASE + WORK_PER_BYTE * state.current_byte_offset();
+        if work::done().wrapping_sub(before) > earned || unread.get() == 0 {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
@@ -84,13 +65,77 @@ fn within_budget(
     };
     let tree = parser.parse_with_options(&mut read, None, Some(options));
     tree.filter(|_| unread.get() > 0)
+        .ok_or(ExtractError::Unparsable)
 }
 
-/// The nesting depth of brackets in a text that may be parsed.
+/// The work of this thread's parsers, counted by what they ask for of memory: each of their steps takes some, also those that they only
+/// try where a text is in error. Progress calls show none of these, and a parser may try as many as the text is long at each word.
+#[allow(unsafe_code)]
+mod work {
+    use std::cell::Cell;
+    use std::ffi::c_void;
+    use std::sync::Once;
+
+    use tree_sitter::{Allocator, set_allocator};
+
+    /// What a piece of memory counts besides its bytes.
+    const PIECE: usize = 128;
+
+    thread_local! {
+        static DONE: Cell<usize> = const { Cell::new(0) };
+    }
+
+    unsafe extern "C" {
+        fn malloc(size: usize) -> *mut c_void;
+        fn calloc(count: usize, size: usize) -> *mut c_void;
+        fn realloc(old: *mut c_void, size: usize) -> *mut c_void;
+        fn free(old: *mut c_void);
+    }
+
+    fn count(size: usize, given: *mut c_void) -> *mut c_void {
+        DONE.set(DONE.get().wrapping_add(size + PIECE));
+        // The library takes no refusal, and has its own default end the process likewise.
+        if given.is_null() {
+            std::process::abort();
+        }
+        given
+    }
+
+    // SAFETY of all three: they pass on what the library asks of them, as it asks it.
+    unsafe extern "C" fn counted_malloc(size: usize) -> *mut c_void {
+        count(size, unsafe { malloc(size) })
+    }
+
+    unsafe extern "C" fn counted_calloc(pieces: usize, size: usize) -> *mut c_void {
+        count(pieces * size, unsafe { calloc(pieces, size) })
+    }
+
+    unsafe extern "C" fn counted_realloc(old: *mut c_void, size: usize) -> *mut c_void {
+        count(size, unsafe { realloc(old, size) })
+    }
+
+    /// The work so far.
+    pub(super) fn done() -> usize {
+        static COUNTING: Once = Once::new();
+        COUNTING.call_once(|| {
+            let allocator = Allocator {
+                malloc: counted_malloc,
+                calloc: counted_calloc,
+                realloc: counted_realloc,
+                free,
+            };
+            // SAFETY: all are libc's, as the library's own are, and nothing parses yet: each parse asks here first.
+            unsafe { set_allocator(Some(allocator)) };
+        });
+        DONE.get()
+    }
+}
+
+/// Looks whether a text may be parsed.
 ///
 /// # Errors
 /// [`ExtractError::TooDense`] if the text has more tokens than are parsed, [`ExtractError::Unparsable`] if brackets nest deeper.
-pub(crate) fn nesting_depth(source: &[u8], readable: &Readable) -> Result<u32, ExtractError> {
+pub(crate) fn check_density(source: &[u8], readable: &Readable) -> Result<(), ExtractError> {
     if readable.tokens > TOKENS_MAX {
         return Err(ExtractError::TooDense);
     }
@@ -100,7 +145,7 @@ pub(crate) fn nesting_depth(source: &[u8], readable: &Readable) -> Result<u32, E
     }
     match nesting.max(readable.depth) {
         nesting if nesting > NESTING_MAX => Err(ExtractError::Unparsable),
-        nesting => Ok(nesting),
+        _ => Ok(()),
     }
 }
 

@@ -99,8 +99,8 @@ fn without_partial_conditionals<'a>(language: &Language, text: &'a [u8]) -> Cow<
 fn last_cut(language: &'static Language, window: &[u8]) -> Result<Option<usize>, ExtractError> {
     let text = without_partial_conditionals(language, window);
     let readable = (language.readable)(&text);
-    let nesting = parse::nesting_depth(&text, &readable)?;
-    let tree = parse::parse_bounded(language, readable.text(&text), nesting)?;
+    parse::check_density(&text, &readable)?;
+    let tree = parse::parse_bounded(language, readable.text(&text))?;
     Ok(last_cut_of_tree(language, &tree, &text))
 }
 

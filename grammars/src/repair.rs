@@ -69,7 +69,6 @@ pub(crate) fn repaired(
     source: &[u8],
     readable: &mut Readable,
     tree: Tree,
-    nesting: u32,
 ) -> Result<Tree, ExtractError> {
     let mut tree = tree;
     if !language.has_macros || !tree.root_node().has_error() {
@@ -86,7 +85,7 @@ pub(crate) fn repaired(
         // One tree at a time: each takes many times the memory of its text.
         drop(tree);
         let mut text = with_edits(readable.text(source), &edits);
-        let mut next = parse::parse_bounded(language, &text, nesting);
+        let mut next = parse::parse_bounded(language, &text);
         debug_assert_eq!(text.len(), source.len(), "an edit keeps every byte's place");
         let left = next.as_ref().map_or_else(|_| Vec::new(), errors_of);
         let helps = |edit: &RepairEdit| {
@@ -100,7 +99,7 @@ pub(crate) fn repaired(
         if !useless.is_empty() {
             drop(next);
             text = with_edits(readable.text(source), &kept);
-            next = parse::parse_bounded(language, &text, nesting);
+            next = parse::parse_bounded(language, &text);
         }
         match next.map(|next| (errors_of(&next).len(), next)) {
             // Each repair is a guess: without fewer errors the text stays as it was.
@@ -112,7 +111,7 @@ pub(crate) fn repaired(
                     .extend(kept.iter().filter_map(RepairEdit::blanked_span));
             }
             _ => {
-                tree = parse::parse_bounded(language, readable.text(source), nesting)?;
+                tree = parse::parse_bounded(language, readable.text(source))?;
                 if useless.is_empty() {
                     break;
                 }
@@ -176,27 +175,34 @@ impl RepairEdit {
 /// The spans of errors, in source order.
 fn errors_of(tree: &Tree) -> Vec<Span> {
     let mut errors = Vec::new();
-    each_error(tree, |node, _| errors.push(span(node)));
+    each_error(tree, |node, _, _| errors.push(span(node)));
     errors
 }
 
-/// Calls `found` for every error, and says whether it lies in a function's body.
-fn each_error<'tree>(tree: &'tree Tree, mut found: impl FnMut(Node<'tree>, bool)) {
+/// Calls `found` for every error with its parent, and says whether it lies in a function's body. The parents are kept here: to ask a node
+/// for its own, where it is empty, takes the parser's library a stack as deep as the tree.
+fn each_error<'tree>(
+    tree: &'tree Tree,
+    mut found: impl FnMut(Node<'tree>, Option<Node<'tree>>, bool),
+) {
     let mut cursor = tree.walk();
+    let mut parents: Vec<Node<'tree>> = Vec::new();
     let mut bodies = 0_u32;
     loop {
         let node = cursor.node();
         if node.is_error() || node.is_missing() {
-            found(node, bodies > 0);
+            found(node, parents.last().copied(), bodies > 0);
         }
         if node.has_error() && cursor.goto_first_child() {
             bodies += u32::from(node.kind() == "compound_statement");
+            parents.push(node);
             continue;
         }
         while !cursor.goto_next_sibling() {
             if !cursor.goto_parent() {
                 return;
             }
+            parents.pop();
             bodies -= u32::from(cursor.node().kind() == "compound_statement");
         }
     }
@@ -207,7 +213,7 @@ fn find_edits(tree: &Tree, text: &[u8], known: &WordCounts<'_>) -> (usize, Vec<R
     let mut errors = 0;
     let mut edits = Vec::new();
     let mut past = 0;
-    each_error(tree, |node, in_body| {
+    each_error(tree, |node, parent, in_body| {
         errors += 1;
         if edits.len() >= EDITS_MAX {
             return;
@@ -215,7 +221,7 @@ fn find_edits(tree: &Tree, text: &[u8], known: &WordCounts<'_>) -> (usize, Vec<R
         let edit = if node.is_error() {
             blanking_edit(span(node), text, known, in_body)
         } else {
-            made_up(node, text, known, in_body)
+            made_up((node, parent), text, known, in_body)
         };
         if let Some(edit) = edit.filter(|edit| edit.span().start >= past) {
             past = edit.span().end;
@@ -428,12 +434,12 @@ fn is_indented_below(text: &[u8], head: u32, next: usize) -> bool {
 
 /// The repair at a semicolon that the parser made up.
 fn made_up(
-    missing: Node<'_>,
+    (missing, parent): (Node<'_>, Option<Node<'_>>),
     text: &[u8],
     known: &WordCounts<'_>,
     in_body: bool,
 ) -> Option<RepairEdit> {
-    let statement = missing.parent().filter(|_| missing.kind() == ";")?;
+    let statement = parent.filter(|_| missing.kind() == ";")?;
     let at = missing.start_byte();
     let rest = text.get(at..)?;
     let next = at + (rest.len() - rest.trim_ascii_start().len());

@@ -65,7 +65,6 @@ pub(crate) fn torn_blocks(
     source: &[u8],
     text: &[u8],
     tree: &Tree,
-    nesting: u32,
 ) -> Vec<TornBlock> {
     let mut blocks = layout_blocks(source, language.is_indented);
     // A macro in front may be blanked.
@@ -111,8 +110,7 @@ pub(crate) fn torn_blocks(
         }
         parsed += 1;
         let error_from = |start: usize| {
-            let tree =
-                parse::parse_bounded(language, &text[start..block.span.end], nesting).ok()?;
+            let tree = parse::parse_bounded(language, &text[start..block.span.end]).ok()?;
             Some(start + first_error(&tree)?)
         };
         if let [Some(_), Some(error)] = block.starts().map(error_from) {

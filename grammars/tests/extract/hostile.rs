@@ -41,6 +41,7 @@ fn repetition() {
         "*",
         "a<",
         "a::",
+        "a: ",
         "\"",
         "'",
         "/*",
@@ -83,6 +84,23 @@ fn quotes_whose_ends_are_sought_in_vain_are_given_up() {
         try_extract("a.rs", &source).unwrap_err(),
         ExtractError::Unparsable
     );
+}
+
+#[test]
+fn a_text_that_a_parser_can_only_guess_at_is_given_up() {
+    // Sixteen kilobytes of the first took a parser sixteen seconds, and twice as many four times as long.
+    for (name, text) in [
+        ("a.js", "->"),
+        ("a.ts", "->"),
+        ("a.rs", "@a "),
+        ("a.go", "@a "),
+        ("a.c", "a::"),
+        ("a.js", "a::"),
+        ("a.ts", "#[a] "),
+    ] {
+        let refused = try_extract(name, &repeated(text, 1 << 14));
+        assert_eq!(refused, Err(ExtractError::Unparsable), "{name} {text}");
+    }
 }
 
 #[test]

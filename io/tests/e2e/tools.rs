@@ -435,6 +435,17 @@ fn git_runs_no_program_that_the_workspace_names() {
             let inside = tools.run(&[], &line);
             assert_eq!(inside["class"], "READ", "{inside}");
             assert!(!inside.to_string().contains(RAN), "{key} {value}: {inside}");
+            // It shows what it would show if nothing was configured.
+            if key.starts_with("diff.") {
+                let shown = inside["output"].as_str().unwrap_or_default();
+                let is_shown = ["+new", "+two", ") new"]
+                    .iter()
+                    .any(|it| shown.contains(it));
+                assert!(
+                    inside["ended"] == "exit 0" && is_shown,
+                    "{key} {value}, {line}: {inside}"
+                );
+            }
             let words: Vec<&str> = line.split(' ').skip(1).collect();
             let outside = git(&words).concat();
             assert!(outside.contains(RAN), "{key} {value}, {line}: {outside}");

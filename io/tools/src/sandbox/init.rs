@@ -93,12 +93,18 @@ struct TaskRun<'p> {
 }
 
 impl TaskRun<'_> {
-    /// Starts a program: from a thread that can run nothing else where the workspace's configuration names programs that nobody granted.
+    /// Starts a program with its words: from a thread that can run nothing else where the workspace's configuration names programs that
+    /// nobody granted.
     fn start_program(&self, command: &mut Command, program: &PlannedProgram) -> io::Result<Child> {
+        let mut words: Vec<&str> = program.words.iter().skip(1).map(String::as_str).collect();
         let is_led = program.words.first().is_some_and(|name| name == "git");
         if self.plan.layer == WorkspaceLayer::Scratch || !is_led {
-            return command.spawn();
+            return command.args(words).spawn();
         }
+        if let Some(at) = options_of_changes(&words) {
+            words.splice(at..at, ["--no-textconv", "--no-ext-diff"]);
+        }
+        command.args(words);
         let start = || restrict::restrict_to_program(&program.path).and_then(|()| command.spawn());
         thread::scope(|scope| scope.spawn(start).join()).expect("nothing in the thread panics")
     }
@@ -123,10 +129,9 @@ impl TaskRun<'_> {
             } else {
                 Stdio::piped()
             };
-            let mut words = program.words.iter();
-            let name = words.next().map_or("", String::as_str);
+            let name = program.words.first().map_or("", String::as_str);
             let mut command = Command::new(&program.path);
-            command.arg0(name).args(words).env_clear();
+            command.arg0(name).env_clear();
             command
                 .envs(program_environment(self.plan))
                 .stdin(input)
@@ -167,6 +172,22 @@ impl TaskRun<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// The position in git's words at which options stand of a subcommand that shows changes by programs that the configuration names.
+fn options_of_changes(words: &[&str]) -> Option<usize> {
+    let mut at = 0;
+    while words.get(at)?.starts_with('-') {
+        at += if words[at] == "-C" { 2 } else { 1 };
+    }
+    match words[at..] {
+        [
+            "diff" | "log" | "show" | "whatchanged" | "blame" | "annotate" | "range-diff"
+            | "reflog",
+            ..,
+        ] => Some(at + 1),
+        _ => None,
     }
 }
 
