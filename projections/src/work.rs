@@ -119,10 +119,7 @@ impl Work {
                 let outputs = core::mem::take(&mut self.outputs);
                 let results = prompt.messages.iter().rev();
                 let results = results.take_while(|message| message.role == Role::Tool);
-                let results = results.map(|message| {
-                    let output = outputs.get(&message.content);
-                    output.copied().unwrap_or(message.content)
-                });
+                let results = results.map(|it| outputs.get(&it.content).unwrap_or(&it.content));
                 let results: Vec<u8> = results.flat_map(|result| result.0).collect();
                 self.add(recorded, changes, |row| {
                     row.requests += 1;
