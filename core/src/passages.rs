@@ -401,12 +401,14 @@ const NAME_CHARS_MAX: usize = 80;
 impl<'t> Letters<'t> {
     fn of(text: &'t str) -> Self {
         let read = text.as_bytes();
-        let (mut bytes, mut words) = (Vec::new(), Vec::new());
-        let (mut at, mut len, mut count, mut before) = (0, 0, 0, 0);
+        let mut bytes = Vec::with_capacity(read.len() + WINDOW);
+        let mut words = Vec::with_capacity(read.len() / 5);
+        let (mut at, mut before) = (0, 0);
+        // What isn't counted is written over.
+        let (mut letters, mut begun) = ([0; READ_BYTES], [0; READ_BYTES]);
         while at < read.len() {
+            let (mut len, mut count) = (0, 0);
             let end = read.len().min(at + READ_BYTES);
-            bytes.resize(len + READ_BYTES + WINDOW, 0);
-            words.resize(count + READ_BYTES + 1, 0);
             while at < end {
                 let [folded, kind] = FOLDED[usize::from(read[at])];
                 if kind == ESCAPE {
@@ -414,18 +416,18 @@ impl<'t> Letters<'t> {
                     before = 0;
                     continue;
                 }
-                // What isn't counted is written over.
-                bytes[len] = folded;
-                words[count] = (at as u64) << 32 | len as u64;
+                letters[len % READ_BYTES] = folded;
+                begun[count % READ_BYTES] = (at as u64) << 32 | (bytes.len() + len) as u64;
                 count += usize::from(kind != before && kind > 0);
                 len += usize::from(kind > 0);
                 before = kind;
                 at += 1;
             }
+            bytes.extend_from_slice(&letters[..len]);
+            words.extend_from_slice(&begun[..count]);
         }
-        bytes.truncate(len);
+        let len = bytes.len();
         bytes.resize(len + WINDOW, 0);
-        words.truncate(count);
         words.push((read.len() as u64) << 32 | len as u64);
         Self {
             text,
