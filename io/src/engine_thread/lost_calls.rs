@@ -194,6 +194,12 @@ impl EngineThread {
                 arguments: call.arguments.to_string(),
                 ..ToolCall::default()
             };
+            let written = self.fitted_call(exchange, &written).unwrap_or(written);
+            let arguments = serde_json::from_str(&written.arguments);
+            let call = FoundCall {
+                arguments: arguments.unwrap_or(call.arguments),
+                ..call
+            };
             let denied = is_judged.then(|| self.text_instead_of(exchange, &written));
             match denied.flatten() {
                 Some(text) => delivered.instead.push_str(&text),
@@ -250,7 +256,7 @@ impl EngineThread {
         SettledCalls::AskedAgain
     }
 
-    fn record_lost_calls(
+    pub(super) fn record_lost_calls(
         &mut self,
         episode: EpisodeId,
         written: &str,

@@ -48,14 +48,13 @@ impl<'t> Agent<'t> {
     }
 
     pub(crate) fn call(&mut self, name: &str, arguments: &Value, result: &str) -> String {
-        let (call, reply, answer) = if self.path == "/v1/messages" {
+        let (reply, answer) = if self.path == "/v1/messages" {
             let content =
                 json!([{"type": "tool_use", "id": "t", "name": name, "input": arguments}]);
             let usage = json!({"input_tokens": 900, "output_tokens": 100});
             let reply = json!({"type": "message", "role": "assistant", "content": content, "stop_reason": "tool_use", "usage": usage});
             let result = json!([{"type": "tool_result", "tool_use_id": "t", "content": result}]);
-            let call = json!({"role": "assistant", "content": content});
-            (call, reply, json!({"role": "user", "content": result}))
+            (reply, json!({"role": "user", "content": result}))
         } else {
             let function = json!({"name": name, "arguments": arguments.to_string()});
             let calls = json!([{"id": "t", "type": "function", "function": function}]);
@@ -63,12 +62,19 @@ impl<'t> Agent<'t> {
             let usage = json!({"prompt_tokens": 900, "completion_tokens": 100});
             let reply = json!({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}], "usage": usage});
             let answer = json!({"role": "tool", "tool_call_id": "t", "content": result});
-            (message, reply, answer)
+            (reply, answer)
         };
         let body = reply.to_string().into_bytes();
         self.upstream
             .will(Reply::Plain(200, "application/json", body));
-        assert_eq!(self.send().status(), 200, "{arguments}");
+        let response = self.send();
+        assert_eq!(response.status(), 200, "{arguments}");
+        // A client goes on from what it got.
+        let got = response.json();
+        let call = match self.path {
+            "/v1/messages" => json!({"role": "assistant", "content": got["content"]}),
+            _ => got["choices"][0]["message"].clone(),
+        };
         self.messages.extend([call, answer]);
         self.upstream.next().text()
     }
