@@ -29,32 +29,10 @@ use crate::serve::{BoundServer, ServeEnd, ServeError};
 /// The project of the tour.
 const FILE: &str = "src/ring.c";
 const ENTITY: &str = "src/ring.c::ring_put";
-const SOURCE: &str = "\
-#include \"ring.h\"
+const SOURCE: &str = include_str!("demo_tour/ring.c");
 
-int ring_put(struct ring *r, int value) {
-    if (r->count == RING_SIZE) {
-        return -1;
-    }
-    r->slots[(r->head + r->count) % RING_SIZE] = value;
-    r->count++;
-    return 0;
-}
-
-int ring_get(struct ring *r, int *value) {
-    if (r->count == 0) {
-        return -1;
-    }
-    *value = r->slots[r->head];
-    r->head = (r->head + 1) % RING_SIZE;
-    r->count--;
-    return 0;
-}
-";
-
-/// How often, and how long between, it is asked whether a reply has been judged.
+/// How often it is asked whether a reply has been judged.
 const LOOKS_MAX: u32 = 1000;
-const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
 /// An error that ends the tour: a step doesn't do what it says, or the proxy, its ledger, files or sockets fail.
 pub type TourError = Box<dyn Error + Send + Sync>;
@@ -80,8 +58,7 @@ pub fn run_tour<W: io::Write>(out: &mut Out<W>) -> Result<Exit, TourError> {
     tour.lazy_edit_is_refused()?;
     tour.hand_edit_goes_stale()?;
     tour.projections_are_rebuilt()?;
-    tour.print_line("")?;
-    tour.print_line("Every step happened as it should. Next: `tslp serve` in your own project.")?;
+    tour.print_line("\nEvery step happened as it should. Next: `tslp serve` in your own project.")?;
     tour.proxy.stop()?;
     Ok(Exit::Ok)
 }
@@ -225,15 +202,16 @@ impl<'o, W: io::Write> Tour<'o, W> {
 
     fn print_title(&mut self, title: &str) -> Result<(), TourError> {
         self.step += 1;
-        self.print_line("")?;
-        self.print_line(&format!("{}. {title}.", self.step))
+        self.print_line(&format!("\n{}. {title}.", self.step))
     }
 
     fn tell_entity(&mut self, entity: &Value) -> Result<(), TourError> {
-        self.print_line(&format!(
-            "  {ENTITY} is AUTHORITATIVE: artifact {}, from the {}.",
+        let (hash, from) = (
             short_hash(&entity["artifact"])?,
-            text_of(&entity["origin"])?
+            text_of(&entity["origin"])?,
+        );
+        self.print_line(&format!(
+            "  {ENTITY} is AUTHORITATIVE: artifact {hash}, from the {from}."
         ))
     }
 
@@ -302,7 +280,7 @@ impl TourProxy {
             if recent["episodes"][0]["outcome"] == "completed" {
                 return Ok(text_of(&reply["choices"][0]["message"]["content"])?.to_owned());
             }
-            thread::sleep(BETWEEN_LOOKS);
+            thread::sleep(Duration::from_millis(5));
         }
         Err(failed("the reply is judged soon after its end"))
     }

@@ -10,7 +10,6 @@ use tslp_core::ids::{Seq, SessionId};
 use tslp_core::limits::SESSIONS_KEPT;
 
 use crate::changes::Changes;
-use crate::row::{EventAt, Keeps, UnfitRow};
 
 row! {
     /// `checks`: the last run of the user's check after a conversation's change.
@@ -66,15 +65,9 @@ impl Checks {
     }
 }
 
-impl Keeps<CheckRow> for Checks {
-    fn visit_rows(&self, visit: &mut dyn FnMut(CheckRow)) {
-        self.rows.values().cloned().for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: CheckRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        self.rows.insert(row.session, row);
-        Ok(())
-    }
+keeps! {
+    Checks:
+    CheckRow in rows by |row| row.session;
 }
 
 impl fmt::Display for Checks {

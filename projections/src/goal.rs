@@ -9,7 +9,6 @@ use tslp_core::goal::{GOAL_NOTES_MAX, GoalChange};
 use tslp_core::ids::{Seq, SessionId, UnixMillis};
 
 use crate::changes::Changes;
-use crate::row::{EventAt, Keeps, UnfitRow};
 
 row! {
     /// `goal`: the goal, and what was said of it, in order; nothing if there is none.
@@ -99,15 +98,9 @@ pub fn lines<'r>(
     goal.into_iter().chain(notes)
 }
 
-impl Keeps<GoalRow> for Goal {
-    fn visit_rows(&self, visit: &mut dyn FnMut(GoalRow)) {
-        self.rows.values().cloned().for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: GoalRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        self.rows.insert(row.seq, row);
-        Ok(())
-    }
+keeps! {
+    Goal:
+    GoalRow in rows by |row| row.seq;
 }
 
 impl fmt::Display for Goal {

@@ -60,6 +60,7 @@ row! {
 row! {
     /// `tool_sessions`: the halt of each session's tools and what counts against its limits since they were last resumed.
     /// Session 0 means all sessions, the highest one all agents.
+    #[derive(Default)]
     pub struct ToolSessionRow in table "tool_sessions", version 1;
     key {
         /// The session.
@@ -125,7 +126,8 @@ pub struct ToolSession {
 #[derive(Default)]
 pub struct GuardianState {
     policy: Option<PolicyRow>,
-    grants: BTreeMap<(SessionId, Capability), GrantRow>,
+    /// By the capability's word, as the table is sorted.
+    grants: BTreeMap<(SessionId, &'static str), GrantRow>,
     sessions: BTreeMap<SessionId, ToolSessionRow>,
     calls: BTreeMap<CallId, ToolCallRow>,
 }
@@ -224,7 +226,7 @@ impl GuardianState {
     }
 
     fn change_grant(&mut self, seq: Seq, changed: &CapabilityChanged, changes: &mut Changes) {
-        let key = (changed.session, changed.capability);
+        let key = (changed.session, changed.capability.as_str());
         let grant = GrantRow {
             session: changed.session,
             capability: changed.capability,
@@ -239,9 +241,10 @@ impl GuardianState {
         self.grants.insert(key, grant);
         if self.grants.len() > SESSIONS_KEPT {
             let oldest = self.grants.iter().min_by_key(|(_, grant)| grant.seq);
-            if let Some(key) = oldest.map(|(key, _)| *key) {
-                self.grants.remove(&key);
-                changes.remove::<GrantRow>(|| key);
+            if let Some(key) = oldest.map(|(key, _)| *key)
+                && let Some(grant) = self.grants.remove(&key)
+            {
+                changes.remove::<GrantRow>(|| (grant.session, grant.capability));
             }
         }
     }
@@ -278,8 +281,10 @@ impl GuardianState {
         changes: &mut Changes,
         act: impl FnOnce(&mut ToolSessionRow),
     ) {
-        let fresh = || ToolSessionRow::fresh(session);
-        let tally = self.sessions.entry(session).or_insert_with(fresh);
+        let tally = self.sessions.entry(session).or_insert(ToolSessionRow {
+            session,
+            ..ToolSessionRow::default()
+        });
         act(tally);
         changes.put(|| tally.clone());
         // Neither the halt of all sessions nor the session that has just changed is forgotten.
@@ -301,12 +306,10 @@ impl GuardianState {
     /// The halt, the grants and the tally of a session's tools.
     #[must_use]
     pub fn tool_session(&self, session: SessionId) -> ToolSession {
-        let own = self.sessions.get(&session).cloned();
-        let own = own.unwrap_or_else(|| ToolSessionRow::fresh(session));
+        let own = self.sessions.get(&session).cloned().unwrap_or_default();
         let everywhere = self.halt_of(ALL_SESSIONS).or(self.halt_of(ALL_AGENTS));
-        let grants = self
-            .grants
-            .range((session, Capability::FsRead)..=(session, Capability::ShellExec));
+        let grants = self.grants.range((session, "")..);
+        let grants = grants.take_while(|((of, _), _)| *of == session);
         ToolSession {
             halt: everywhere.or(own.halt),
             grants: grants.map(|(_, grant)| grant.into()).collect(),
@@ -361,18 +364,6 @@ impl GuardianState {
     }
 }
 
-impl ToolSessionRow {
-    /// The tally of a session whose tools haven't run.
-    const fn fresh(session: SessionId) -> Self {
-        Self {
-            session,
-            halt: None,
-            builds: 0,
-            violations: 0,
-        }
-    }
-}
-
 impl Keeps<PolicyRow> for GuardianState {
     fn visit_rows(&self, visit: &mut dyn FnMut(PolicyRow)) {
         self.policy.iter().cloned().for_each(visit);
@@ -386,44 +377,11 @@ impl Keeps<PolicyRow> for GuardianState {
     }
 }
 
-impl Keeps<GrantRow> for GuardianState {
-    fn visit_rows(&self, visit: &mut dyn FnMut(GrantRow)) {
-        // The table is sorted by the capability's word, the map by the enum.
-        let mut grants: Vec<_> = self.grants.values().cloned().collect();
-        grants.sort_by_key(|grant| (grant.session, grant.capability.as_str()));
-        grants.into_iter().for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: GrantRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        self.grants.insert((row.session, row.capability), row);
-        Ok(())
-    }
-}
-
-impl Keeps<ToolSessionRow> for GuardianState {
-    fn visit_rows(&self, visit: &mut dyn FnMut(ToolSessionRow)) {
-        self.sessions.values().cloned().for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: ToolSessionRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        self.sessions.insert(row.session, row);
-        Ok(())
-    }
-}
-
-impl Keeps<ToolCallRow> for GuardianState {
-    fn visit_rows(&self, visit: &mut dyn FnMut(ToolCallRow)) {
-        self.calls.values().cloned().for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: ToolCallRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        let call = CallId {
-            episode: row.episode,
-            number: row.number,
-        };
-        self.calls.insert(call, row);
-        Ok(())
-    }
+keeps! {
+    GuardianState:
+    GrantRow in grants by |row| (row.session, row.capability.as_str());
+    ToolSessionRow in sessions by |row| row.session;
+    ToolCallRow in calls by |row| CallId { episode: row.episode, number: row.number };
 }
 
 impl From<&GrantRow> for GrantToken {

@@ -8,7 +8,6 @@ use tslp_core::event::{DirectiveGiven, Event, Recorded, Verb};
 use tslp_core::ids::{Seq, UnixMillis};
 
 use crate::changes::Changes;
-use crate::row::{EventAt, Keeps, UnfitRow};
 
 /// Signals that are kept, the newest.
 const SIGNALS_MAX: usize = 64;
@@ -74,15 +73,9 @@ pub fn last_end<'r>(rows: impl IntoIterator<Item = &'r SignalRow>) -> Seq {
 /// The signals after which nobody is at work in the conversation as it was.
 const ENDS: [&str; 4] = ["compacting", "compacted", "cleared", "ended"];
 
-impl Keeps<SignalRow> for Signals {
-    fn visit_rows(&self, visit: &mut dyn FnMut(SignalRow)) {
-        self.0.values().cloned().for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: SignalRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        self.0.insert(row.signal.clone(), row);
-        Ok(())
-    }
+keeps! {
+    Signals:
+    SignalRow in 0 by |row| row.signal.clone();
 }
 
 impl fmt::Display for Signals {

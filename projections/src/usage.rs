@@ -10,7 +10,6 @@ use tslp_core::ids::{SessionId, UnixMillis};
 
 use crate::changes::Changes;
 use crate::episodes::Episodes;
-use crate::row::{EventAt, Keeps, UnfitRow};
 
 row! {
     /// `usage`: what a conversation used of a model on a day, of the last so many.
@@ -138,16 +137,9 @@ impl TokensUsed {
     }
 }
 
-impl Keeps<UsageRow> for Usage {
-    fn visit_rows(&self, visit: &mut dyn FnMut(UsageRow)) {
-        self.rows.values().cloned().for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: UsageRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        let key = (row.day, row.model.clone(), row.session);
-        self.rows.insert(key, row);
-        Ok(())
-    }
+keeps! {
+    Usage:
+    UsageRow in rows by |row| (row.day, row.model.clone(), row.session);
 }
 
 impl fmt::Display for Usage {

@@ -14,11 +14,11 @@ use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 
 use crate::changes::Changes;
-use crate::row::{EventAt, Keeps, UnfitRow};
 use crate::usage::TokensUsed;
 
 row! {
     /// `work`: what was done in each of the last sessions since the Operator resumed it. Session 0 is all of a day.
+    #[derive(Default)]
     pub struct WorkRow in table "work", version 1;
     key {
         /// The session.
@@ -251,17 +251,7 @@ impl Work {
                 session,
                 day,
                 last_at: at,
-                requests: 0,
-                tokens: 0,
-                millis: 0,
-                files: 0,
-                lines: 0,
-                builds: 0,
-                tests: 0,
-                is_told: false,
-                call: None,
-                round: None,
-                repeats: 0,
+                ..WorkRow::default()
             });
             let pause = at.0.saturating_sub(row.last_at.0);
             // A clock that is set back, or a person who was away.
@@ -370,26 +360,10 @@ fn framed_output(result: &[u8]) -> Option<&[u8]> {
     Some(&result[at + mark.len()..])
 }
 
-impl Keeps<WorkRow> for Work {
-    fn visit_rows(&self, visit: &mut dyn FnMut(WorkRow)) {
-        self.rows.values().cloned().for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: WorkRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        self.rows.insert(row.session, row);
-        Ok(())
-    }
-}
-
-impl Keeps<WorkFileRow> for Work {
-    fn visit_rows(&self, visit: &mut dyn FnMut(WorkFileRow)) {
-        self.files.values().cloned().for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: WorkFileRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        self.files.insert((row.session, row.path.clone()), row);
-        Ok(())
-    }
+keeps! {
+    Work:
+    WorkRow in rows by |row| row.session;
+    WorkFileRow in files by |row| (row.session, row.path.clone());
 }
 
 impl fmt::Display for Work {

@@ -33,9 +33,6 @@ pub const fn about_work(reason: Reason) -> Option<&'static str> {
         Reason::CallRepeated => {
             "The model has made the same call three times, with the same result each time."
         }
-        Reason::EditFitted => {
-            "An edit whose old text is not in its file was given the file's own text: `tslp recent` has both."
-        }
         Reason::ManyFilesChanged => {
             "Many files were changed by other hands while an agent was at work; the model is told to ask what happened."
         }

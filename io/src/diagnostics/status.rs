@@ -10,7 +10,7 @@ use tslp_core::entity::EntityId;
 use tslp_core::event::{
     CheckRan, Event, EventKind, Recorded, ReplyOutcome, ToolCallRef, ToolOutcome,
 };
-use tslp_core::guardian::{CallPart, CommandTable, builds_and_tests, call_parts};
+use tslp_core::guardian::{CallPart, builds_and_tests, call_parts};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis, VersionId};
 use tslp_core::message::Role;
@@ -395,7 +395,6 @@ impl LastWork {
         &self,
         text: &impl Fn(ArtifactHash) -> Option<String>,
     ) -> (Option<Run>, Option<Run>) {
-        let table = CommandTable::built_in();
         let (mut build, mut test) = (None, None);
         for result in self.results.iter().rev().take(RESULTS_READ) {
             if build.is_some() && test.is_some() {
@@ -403,7 +402,7 @@ impl LastWork {
             }
             let name = &result.call.name;
             let arguments = text(result.call.arguments).unwrap_or_default();
-            let place = match builds_and_tests(name, &arguments, &table) {
+            let place = match builds_and_tests(name, &arguments) {
                 (0, 0) => continue,
                 (_, 0) => &mut build,
                 _ => &mut test,

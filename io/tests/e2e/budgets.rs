@@ -33,10 +33,14 @@ impl<'t> Agent<'t> {
     fn send(&self) -> Response {
         let tool = match self.path {
             "/v1/messages" => json!({"name": "Bash", "input_schema": {}}),
+            "/v1/responses" => json!({"type": "function", "name": "bash"}),
             _ => json!({"type": "function", "function": {"name": "bash"}}),
         };
-        let request =
-            json!({"model": "m", "max_tokens": 9, "messages": self.messages, "tools": [tool]});
+        let field = match self.path {
+            "/v1/responses" => "input",
+            _ => "messages",
+        };
+        let request = json!({"model": "m", "max_tokens": 9, "stream": false, field: self.messages, "tools": [tool]});
         let mut client = self.tslp.client();
         client.send("POST", self.path, &[JSON], request.to_string().as_bytes());
         client.response()
@@ -48,13 +52,25 @@ impl<'t> Agent<'t> {
     }
 
     pub(crate) fn call(&mut self, name: &str, arguments: &Value, result: &str) -> String {
-        let (reply, answer) = if self.path == "/v1/messages" {
+        let (call, reply, answer) = if self.path == "/v1/messages" {
             let content =
                 json!([{"type": "tool_use", "id": "t", "name": name, "input": arguments}]);
             let usage = json!({"input_tokens": 900, "output_tokens": 100});
             let reply = json!({"type": "message", "role": "assistant", "content": content, "stop_reason": "tool_use", "usage": usage});
             let result = json!([{"type": "tool_result", "tool_use_id": "t", "content": result}]);
-            (reply, json!({"role": "user", "content": result}))
+            let call = json!({"role": "assistant", "content": content});
+            (call, reply, json!({"role": "user", "content": result}))
+        } else if self.path == "/v1/responses" {
+            let call = json!({"type": "function_call", "call_id": "t", "name": name, "arguments": arguments.to_string()});
+            let usage = json!({"input_tokens": 900, "output_tokens": 100});
+            let reply = json!({"object": "response", "status": "completed", "output": [call], "usage": usage});
+            let answer = json!({"type": "function_call_output", "call_id": "t", "output": result});
+            (call, reply, answer)
+        } else if self.path == "/api/chat" {
+            let calls = json!([{"function": {"name": name, "arguments": arguments}}]);
+            let call = json!({"role": "assistant", "content": "", "tool_calls": calls});
+            let reply = json!({"model": "m", "message": call, "done": true, "prompt_eval_count": 900, "eval_count": 100});
+            (call, reply, json!({"role": "tool", "content": result}))
         } else {
             let function = json!({"name": name, "arguments": arguments.to_string()});
             let calls = json!([{"id": "t", "type": "function", "function": function}]);
@@ -62,7 +78,7 @@ impl<'t> Agent<'t> {
             let usage = json!({"prompt_tokens": 900, "completion_tokens": 100});
             let reply = json!({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}], "usage": usage});
             let answer = json!({"role": "tool", "tool_call_id": "t", "content": result});
-            (reply, answer)
+            (message, reply, answer)
         };
         let body = reply.to_string().into_bytes();
         self.upstream
@@ -70,10 +86,9 @@ impl<'t> Agent<'t> {
         let response = self.send();
         assert_eq!(response.status(), 200, "{arguments}");
         // A client goes on from what it got.
-        let got = response.json();
-        let call = match self.path {
-            "/v1/messages" => json!({"role": "assistant", "content": got["content"]}),
-            _ => got["choices"][0]["message"].clone(),
+        let call = match response.json().pointer("/choices/0/message") {
+            Some(got) => got.clone(),
+            None => call,
         };
         self.messages.extend([call, answer]);
         self.upstream.next().text()
@@ -98,10 +113,9 @@ impl<'t> Agent<'t> {
     fn refused(&self) -> String {
         let response = self.send();
         assert_eq!(response.status(), 400);
-        response.json()["error"]["message"]
-            .as_str()
-            .unwrap()
-            .to_owned()
+        let error = &response.json()["error"];
+        let message = error.as_str().or(error["message"].as_str());
+        message.unwrap().to_owned()
     }
 }
 
@@ -196,24 +210,33 @@ fn files_builds_and_tests_are_counted_of_what_the_client_is_asked_for() {
 
 #[test]
 fn the_same_call_with_the_same_result_is_told_and_under_hold_the_loop_ends() {
-    for path in PATHS {
+    let dialects = PATHS.into_iter().chain(["/v1/responses", "/api/chat"]);
+    let modes = ["hold", "observe", "off"];
+    for (path, mode) in dialects.flat_map(|path| modes.map(|mode| (path, mode))) {
         let (upstream, places) = (Upstream::start(), Places::new());
-        let hold = ["--guardian-client-tools", "hold"];
-        let tslp = Tslp::with(&places, &upstream.url, &hold);
+        let tslp = Tslp::with(&places, &upstream.url, &["--guardian-client-tools", mode]);
         let mut agent = Agent::new(&tslp, &upstream, path, "Find it.");
-        let repeated = "third one with the same arguments and the same result";
+        let repeated = "third one with the same arguments and the same result, and you changed nothing between them";
         // Some clients put a number and a time in front of an output.
         let result =
             |at: u32| format!("Chunk ID: 34ab3{at}\nWall time: 0.{at} seconds\nOutput:\na\n");
         for at in 0..3 {
             assert!(!agent.step("ls", &result(at)).contains(repeated));
         }
-        assert!(agent.step("ls", &result(4)).contains(repeated));
-        let said = agent.refused();
+        let told = agent.step("ls", &result(4));
+        assert!(told.contains(repeated), "{path} {mode}: {told}");
+        let seen = tslp.log();
         assert!(
-            said.starts_with("RECURSIVE-LOOP: the model has made the same call 4 times"),
-            "{said}"
+            seen.contains("The model has made the same call three times"),
+            "{path} {mode}: {seen}"
         );
+        if mode == "hold" {
+            let said = agent.refused();
+            assert!(
+                said.starts_with("RECURSIVE-LOOP: the model has made the same call 4 times"),
+                "{said}"
+            );
+        }
         // The user's next prompt goes on.
         agent
             .messages

@@ -178,10 +178,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// Whether what went to the model for its reply shows each line of a text.
     pub(super) fn saw_lines(&self, episode: EpisodeId, text: &str) -> bool {
-        let sent = self.sent.get(&episode);
-        let sent = sent.map_or_else(Vec::new, |sent| sent.load(&self.view()));
-        let mut sent = sent.iter();
-        sent.any(|(_, sent)| text.lines().all(|line| sent.contains(line.trim())))
+        let sent = self.sent.get(&episode).map(|sent| sent.load(&self.view()));
+        let shows = |sent: &str| text.lines().all(|line| sent.contains(line.trim()));
+        sent.iter().flatten().any(|(_, sent)| shows(sent))
     }
 
     /// The evidence for a reply to `sent`; while a ledger is retraced, that on record.

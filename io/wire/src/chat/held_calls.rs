@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 use tslp_core::message::ToolCall;
 
 use super::dialect::Dialect;
-use super::ending::{data_lines, json_of, message_item, named_events, piece_bytes, shares_members};
+use super::ending::{data_lines, item_events, json_of, message_item, piece_bytes, shares_members};
 use super::reply::ReplyDecoder;
 
-/// Where a call's arguments stand, in an event or in the call itself.
+/// Where a call's arguments stand, in an event or in the call itself; in a stream the first three hold pieces of them.
 const ARGUMENTS: [&str; 8] = [
     "/delta",
     "/delta/partial_json",
@@ -20,9 +20,6 @@ const ARGUMENTS: [&str; 8] = [
     "/item/input",
     "/content_block/input",
 ];
-
-/// How many of these hold more of them in a stream, and not all.
-const PIECES: usize = 3;
 
 /// The number that stands for all calls of a reply that weren't judged.
 pub const ALL_CALLS: usize = usize::MAX;
@@ -202,13 +199,13 @@ impl CallGate {
         for (at, place) in ARGUMENTS.iter().enumerate() {
             match json.pointer_mut(place) {
                 Some(Value::String(text)) if !text.is_empty() => {
-                    let is_more = at < PIECES && self.replaced.contains(&number);
+                    let is_more = at < 3 && self.replaced.contains(&number);
                     *text = if is_more {
                         String::new()
                     } else {
                         arguments.clone()
                     };
-                    self.replaced.extend((at < PIECES).then_some(number));
+                    self.replaced.extend((at < 3).then_some(number));
                 }
                 Some(whole @ Value::Object(_)) if at > 0 && *whole != json!({}) => {
                     *whole = json_of(arguments.as_bytes()).unwrap_or_default();
@@ -265,10 +262,10 @@ impl CallGate {
             } else if let Some(number) = numbers.next() {
                 if !self.passes(number) {
                     let text = self.text_instead(number);
-                    out.extend(
-                        text.into_iter()
-                            .flat_map(|text| block_of(dialect, number, &text)),
-                    );
+                    out.extend(text.into_iter().flat_map(|text| {
+                        let item = text_in_place(dialect, number, &text);
+                        item_events(dialect, number as u64, &item)
+                    }));
                     is_same = false;
                     continue;
                 }
@@ -379,12 +376,17 @@ impl CallGate {
                     Some(CallVerdict::Denied(text)) => text.clone(),
                     _ => String::new(),
                 };
-                *item = match dialect {
-                    Dialect::Messages => json!({"type": "text", "text": text}),
-                    _ => message_item(&format!("kept_{number}"), &text),
-                };
+                *item = text_in_place(dialect, number, &text);
             }
         }
+    }
+}
+
+/// The block or the item of a text in the place of a call.
+fn text_in_place(dialect: Dialect, number: usize, text: &str) -> Value {
+    match dialect {
+        Dialect::Messages => json!({"type": "text", "text": text}),
+        _ => message_item(&format!("kept_{number}"), text),
     }
 }
 
@@ -410,39 +412,6 @@ fn messages_in(json: &mut Value) -> Vec<&mut Map<String, Value>> {
         }
     }
     messages
-}
-
-/// The events of a text in the place of a block or an item.
-fn block_of(dialect: Dialect, number: usize, text: &str) -> Vec<u8> {
-    let events = if dialect == Dialect::Messages {
-        let block = json!({"type": "text", "text": ""});
-        let delta = json!({"type": "text_delta", "text": text});
-        vec![
-            json!({"type": "content_block_start", "index": number, "content_block": block}),
-            json!({"type": "content_block_delta", "index": number, "delta": delta}),
-            json!({"type": "content_block_stop", "index": number}),
-        ]
-    } else {
-        let item = message_item(&format!("kept_{number}"), text);
-        let mut begun = item.clone();
-        begun["content"] = json!([]);
-        begun["status"] = "in_progress".into();
-        let at = |kind: &str, name: &str, value: Value| json!({"type": kind, "output_index": number, "content_index": 0, "item_id": item["id"], name: value});
-        let empty = json!({"type": "output_text", "text": "", "annotations": []});
-        vec![
-            json!({"type": "response.output_item.added", "output_index": number, "item": begun}),
-            at("response.content_part.added", "part", empty),
-            at("response.output_text.delta", "delta", text.into()),
-            at("response.output_text.done", "text", text.into()),
-            at(
-                "response.content_part.done",
-                "part",
-                item["content"][0].clone(),
-            ),
-            json!({"type": "response.output_item.done", "output_index": number, "item": item}),
-        ]
-    };
-    named_events(&events)
 }
 
 #[cfg(test)]
