@@ -17,7 +17,6 @@ use tslp_core::limits::{SESSIONS_KEPT, TOOL_EPISODES_KEPT};
 use tslp_core::reason::Reason;
 
 use crate::changes::Changes;
-use crate::row::{EventAt, Keeps, UnfitRow};
 
 row! {
     /// `approved_policy`: the profile that the Operator approved last.
@@ -125,7 +124,8 @@ pub struct ToolSession {
 /// The Guardian's state.
 #[derive(Default)]
 pub struct GuardianState {
-    policy: Option<PolicyRow>,
+    /// One at most.
+    policy: BTreeMap<Seq, PolicyRow>,
     /// By the capability's word, as the table is sorted.
     grants: BTreeMap<(SessionId, &'static str), GrantRow>,
     sessions: BTreeMap<SessionId, ToolSessionRow>,
@@ -144,8 +144,8 @@ impl GuardianState {
             Event::CapabilityChanged(changed) => self.change_grant(recorded.seq, changed, changes),
             Event::NoticeIssued(notice) => self.apply_notice(notice, changes),
             Event::PolicyApproved(approved) => {
-                if let Some(former) = &self.policy {
-                    changes.remove::<PolicyRow>(|| (former.seq,));
+                if let Some((former, _)) = self.policy.pop_first() {
+                    changes.remove::<PolicyRow>(|| (former,));
                 }
                 let approved = PolicyRow {
                     seq: recorded.seq,
@@ -153,7 +153,7 @@ impl GuardianState {
                     text: approved.text,
                 };
                 changes.put(|| approved.clone());
-                self.policy = Some(approved);
+                self.policy.insert(recorded.seq, approved);
             }
             _ => {}
         }
@@ -299,8 +299,8 @@ impl GuardianState {
 
     /// The profile that the Operator approved last; none is the built-in one.
     #[must_use]
-    pub const fn approved_policy(&self) -> Option<&PolicyRow> {
-        self.policy.as_ref()
+    pub fn approved_policy(&self) -> Option<&PolicyRow> {
+        self.policy.values().next()
     }
 
     /// The halt, the grants and the tally of a session's tools.
@@ -364,21 +364,9 @@ impl GuardianState {
     }
 }
 
-impl Keeps<PolicyRow> for GuardianState {
-    fn visit_rows(&self, visit: &mut dyn FnMut(PolicyRow)) {
-        self.policy.iter().cloned().for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: PolicyRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        match self.policy.replace(row) {
-            None => Ok(()),
-            Some(_) => Err(UnfitRow("two profiles are in force")),
-        }
-    }
-}
-
 keeps! {
     GuardianState:
+    PolicyRow in policy by |row| row.seq;
     GrantRow in grants by |row| (row.session, row.capability.as_str());
     ToolSessionRow in sessions by |row| row.session;
     ToolCallRow in calls by |row| CallId { episode: row.episode, number: row.number };
@@ -398,7 +386,7 @@ impl From<&GrantRow> for GrantToken {
 
 impl fmt::Display for GuardianState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(approved) = &self.policy {
+        if let Some(approved) = self.approved_policy() {
             writeln!(f, "policy {} {:.12}", approved.profile, approved.text)?;
         }
         for ((session, capability), token) in &self.grants {
