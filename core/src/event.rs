@@ -1225,17 +1225,20 @@ pub struct WindowExceeded {
 
 stored_words! {
     /// What became of a reply's text that was meant to be calls of the client's tools.
-    LostCallOutcome, "what became of a call in a text" {
+    LostCallOutcome, "what became of a call that the client couldn't use" {
         /// The client got the calls in its place.
         Delivered = "delivered",
         /// The model was asked once more.
         AskedAgain = "asked_again",
         /// The client got the text: asking once more gave no call either.
         LeftAsText = "left_as_text",
+        /// It came as a call whose old text isn't in its file, and was given that of the only place that can be meant.
+        Fitted = "fitted",
     }
 }
 
-/// A reply's text was meant to be calls of the client's tools. Nothing is decided by it: the calls are in the reply's end.
+/// A reply's text was meant to be calls of the client's tools, or a call of them didn't fit its file. Nothing becomes true by it: the
+/// calls that the client got are in the reply's end.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct LostCallFound {

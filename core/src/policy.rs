@@ -84,6 +84,8 @@ stored_words! {
         /// The model is told the lines that it must have meant.
         #[default]
         Tell = "tell",
+        /// Besides, a call is given the file's own text before the client has it, where exactly one place can be meant.
+        Rewrite = "rewrite",
     }
 }
 

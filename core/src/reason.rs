@@ -354,6 +354,8 @@ reasons! {
     DecisionsUngrounded = "decisions_ungrounded",
     /// It is cleared though decisions lack evidence.
     ClearedUngrounded = "cleared_ungrounded",
+    /// A call was given the file's own text in the place of an old text that isn't there, before the client had it.
+    EditFitted = "edit_fitted",
     /// The user's check was run after a change.
     CheckRan = "check_ran",
 
@@ -467,6 +469,7 @@ impl Reason {
                     | Self::BudgetNearlyUsed
                     | Self::CallRepeated
                     | Self::EditTextNotFound
+                    | Self::EditFitted
                     | Self::FileRewritten
                     | Self::ManyFilesChanged
                     | Self::OffByUser

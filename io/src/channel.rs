@@ -10,6 +10,7 @@ use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::message::ToolCall;
 use tslp_tools::sandbox::RunOutcome;
 use tslp_wire::chat::dialect::Dialect;
+use tslp_wire::chat::held_calls::CallVerdict;
 use tslp_wire::chat::lost_calls::OfferedTools;
 use tslp_wire::chat::rounds::DeliveredCalls;
 use tslp_workspace::tree::reading::ReadFile;
@@ -197,14 +198,14 @@ pub enum ToLoop {
         /// The text, as if the model had written it.
         text: String,
     },
-    /// Let the client have a call of its own tools that was complete ([`ToEngine::CallComplete`]), or not.
+    /// Let the client have a call of its own tools that was complete ([`ToEngine::CallComplete`]), as it came or not.
     CallJudged {
         /// The exchange to act on.
         exchange: ExchangeId,
         /// The call's number in the reply; [`ALL_CALLS`](tslp_wire::chat::held_calls::ALL_CALLS) for all that weren't judged.
         number: usize,
-        /// The text that the client receives in its place, if it is denied.
-        instead: Option<String>,
+        /// What becomes of it.
+        verdict: CallVerdict,
     },
     /// Let the client have calls in the place of the text that they were written as.
     DeliverCalls {

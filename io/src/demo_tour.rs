@@ -1,7 +1,8 @@
 //! `tslp demo`: a tour over real sockets in a temporary workspace. It shows what the proxy is for, step by step, and
 //! checks each step itself.
 
-use std::fmt;
+use std::error::Error;
+use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -13,10 +14,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
-use tslp_store::ledger::{self, DataFiles, LedgerError};
+use tslp_store::ledger::{self, DataFiles};
 
 use crate::config::environment::Environment;
-use crate::config::error::ConfigError;
 use crate::config::settings::Settings;
 use crate::config::upstream::UpstreamSetting;
 use crate::config::{ReplyReports, ServeConfig};
@@ -31,40 +31,20 @@ const FILE: &str = "src/ring.c";
 const ENTITY: &str = "src/ring.c::ring_put";
 const SOURCE: &str = include_str!("demo_tour/ring.c");
 
-/// How often, and how long between, it is asked whether a reply has been judged.
+/// How often it is asked whether a reply has been judged.
 const LOOKS_MAX: u32 = 1000;
-const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
-/// An error that ends the tour.
-#[derive(Debug, thiserror::Error)]
-pub enum TourError {
-    /// Something didn't happen as the tour says.
-    #[error("the tour's check failed: {0}")]
-    Check(String),
-    /// The proxy didn't start or stop.
-    #[error("{0}")]
-    Serve(Box<ServeError>),
-    /// The tour's own configuration was refused.
-    #[error("{0}")]
-    Config(Box<ConfigError>),
-    /// Files or sockets failed.
-    #[error("the tour can't go on: {0}")]
-    Io(#[from] io::Error),
-    /// The tour can't damage its own ledger.
-    #[error(transparent)]
-    Ledger(#[from] LedgerError),
+/// An error that ends the tour: a step doesn't do what it says, or the proxy, its ledger, files or sockets fail.
+pub type TourError = Box<dyn Error + Send + Sync>;
+
+fn failed(what: impl Display) -> TourError {
+    format!("the tour's check failed: {what}").into()
 }
 
-impl From<ServeError> for TourError {
-    fn from(error: ServeError) -> Self {
-        Self::Serve(Box::new(error))
-    }
-}
-
-impl From<ConfigError> for TourError {
-    fn from(error: ConfigError) -> Self {
-        Self::Config(Box::new(error))
-    }
+/// Whether each of these holds.
+fn ensure_all(checks: &[(bool, &str)]) -> Result<(), TourError> {
+    let broken = checks.iter().find(|(holds, _)| !holds);
+    broken.map_or(Ok(()), |(_, what)| Err(failed(what)))
 }
 
 /// Runs the tour.
@@ -78,8 +58,7 @@ pub fn run_tour<W: io::Write>(out: &mut Out<W>) -> Result<Exit, TourError> {
     tour.lazy_edit_is_refused()?;
     tour.hand_edit_goes_stale()?;
     tour.projections_are_rebuilt()?;
-    tour.print_line("")?;
-    tour.print_line("Every step happened as it should. Next: `tslp serve` in your own project.")?;
+    tour.print_line("\nEvery step happened as it should. Next: `tslp serve` in your own project.")?;
     tour.proxy.stop()?;
     Ok(Exit::Ok)
 }
@@ -118,46 +97,35 @@ impl<'o, W: io::Write> Tour<'o, W> {
 
     fn paste_becomes_truth(&mut self) -> Result<(), TourError> {
         self.print_title("You paste a file, with its path, and it becomes the truth")?;
-        self.proxy.chat(&format!(
-            "{FILE}\n```c\n{SOURCE}```\nThis is my ring buffer."
-        ))?;
+        let paste = format!("{FILE}\n```c\n{SOURCE}```\nThis is my ring buffer.");
+        self.proxy.chat(&paste)?;
         let entity = self.proxy.find_entity(ENTITY)?;
-        ensure_that(
-            entity["origin"] == "user",
-            "the pasted function is authoritative",
-        )?;
+        let is_users = entity["origin"] == "user";
+        ensure_all(&[(is_users, "the pasted function is authoritative")])?;
         self.tell_entity(&entity)
     }
 
     fn full_update_is_promoted(&mut self) -> Result<(), TourError> {
-        self.print_title(
-            "In a new conversation you only name the function; the model gets exactly that code",
-        )?;
+        self.print_title("In a new conversation you name the function; the model gets its code")?;
         let before = self.proxy.find_entity(ENTITY)?;
         let reply = self.proxy.chat("Please improve `ring_put`.")?;
         let prompt = self.proxy.last_prompt()?;
-        ensure_that(
-            prompt.contains("[CURRENT STATE: AUTHORITATIVE]"),
-            "the prompt was hydrated",
-        )?;
-        ensure_that(
-            prompt.contains("r->count++;"),
-            "the model was shown the function",
-        )?;
+        let is_hydrated = prompt.contains("[CURRENT STATE: AUTHORITATIVE]");
+        let is_shown = prompt.contains("r->count++;");
         self.print_line("  The model saw, directly in front of your words:")?;
         self.print_quoted(&prompt, 6)?;
         let after = self.proxy.find_entity(ENTITY)?;
-        ensure_that(
-            after["artifact"] != before["artifact"],
-            "the update has another hash",
-        )?;
-        ensure_that(
-            after["origin"] == "model",
-            "the model's full update was promoted",
-        )?;
-        self.print_line(
-            "  It answered with the whole function. Nothing is missing, so the update is promoted:",
-        )?;
+        let is_other = after["artifact"] != before["artifact"];
+        ensure_all(&[
+            (is_hydrated, "the prompt was hydrated"),
+            (is_shown, "the model was shown the function"),
+            (is_other, "the update has another hash"),
+            (
+                after["origin"] == "model",
+                "the model's full update was promoted",
+            ),
+        ])?;
+        self.print_line("  It answered with the whole function, so the update is promoted:")?;
         self.tell_entity(&after)?;
         self.apply_reply(&reply)?;
         self.print_line("  Your editor applies it to the file.")
@@ -169,15 +137,17 @@ impl<'o, W: io::Write> Tour<'o, W> {
         let reply = self.proxy.chat("Give me a lazy edit of `ring_put`.")?;
         self.print_quoted(&reply, 10)?;
         let after = self.proxy.find_entity(ENTITY)?;
-        ensure_that(
-            after["artifact"] == before["artifact"],
-            "the truth is what it was",
-        )?;
         let reason = self.proxy.last_refusal()?;
-        ensure_that(reason == "elided", "the refusal names the placeholder")?;
+        ensure_all(&[
+            (
+                after["artifact"] == before["artifact"],
+                "the truth is what it was",
+            ),
+            (reason == "elided", "the refusal names the placeholder"),
+        ])?;
+        let truth = short_hash(&before["artifact"])?;
         self.print_line(&format!(
-            "  Refused: `{reason}`. The truth is still {}.",
-            short_hash(&before["artifact"])?
+            "  Refused: `{reason}`. The truth is still {truth}."
         ))
     }
 
@@ -189,13 +159,13 @@ impl<'o, W: io::Write> Tour<'o, W> {
         self.proxy
             .chat("What does `ring_put` return when the ring is full?")?;
         let entity = self.proxy.find_entity(ENTITY)?;
-        ensure_that(entity["stale"] == true, "the entity is STALE")?;
         let prompt = self.proxy.last_prompt()?;
-        ensure_that(
-            !prompt.contains("r->count++;"),
-            "the model was not shown the old code",
-        )?;
-        ensure_that(prompt.contains("STALE"), "the model was told why")?;
+        let is_withheld = !prompt.contains("r->count++;");
+        ensure_all(&[
+            (entity["stale"] == true, "the entity is STALE"),
+            (is_withheld, "the model was not shown the old code"),
+            (prompt.contains("STALE"), "the model was told why"),
+        ])?;
         self.print_line(
             "  The proxy noticed. The old code is withheld, and the model is told so:",
         )?;
@@ -203,16 +173,13 @@ impl<'o, W: io::Write> Tour<'o, W> {
     }
 
     fn projections_are_rebuilt(&mut self) -> Result<(), TourError> {
-        self.print_title(
-            "The proxy stops, and everything derived is thrown away; only the ledger stays",
-        )?;
+        self.print_title("The proxy stops, and what is derived is thrown away; the ledger stays")?;
         let before = self.proxy.get("/state")?;
         self.proxy.stop()?;
-        let files = DataFiles::of(&self.data_dir);
-        let Seq(events) = ledger::drop_tables(&files)?;
+        let Seq(events) = ledger::drop_tables(&DataFiles::of(&self.data_dir))?;
         self.proxy = TourProxy::start(&self.workspace, &self.data_dir)?;
         let after = self.proxy.get("/state")?;
-        ensure_that(before == after, "the rebuilt state equals the old one")?;
+        ensure_all(&[(before == after, "the rebuilt state equals the old one")])?;
         self.print_line(&format!(
             "  {} tables dropped, {events} events verified and folded anew: the state is the same, byte for byte.",
             TABLES.len()
@@ -221,32 +188,30 @@ impl<'o, W: io::Write> Tour<'o, W> {
 
     /// Writes the function of the reply over the one in the file, as an editor would.
     fn apply_reply(&self, reply: &str) -> Result<(), TourError> {
-        let code = first_fenced_code(reply)
-            .ok_or_else(|| TourError::Check("the reply holds code".into()))?;
+        let mut parts = reply.split("```");
+        let code = parts.nth(1).and_then(|block| block.split_once('\n'));
+        let (_, code) = code.ok_or_else(|| failed("the reply holds code"))?;
         let path = self.workspace.join(FILE);
         let old = fs::read_to_string(&path)?;
-        let (start, end) = (old.find("int ring_put"), old.find("int ring_get"));
-        let (Some(start), Some(end)) = (start, end) else {
-            return Err(TourError::Check("the file holds both functions".into()));
-        };
-        fs::write(
-            &path,
-            format!("{}{}\n\n{}", &old[..start], code.trim_end(), &old[end..]),
-        )?;
-        Ok(())
+        let (before, rest) = old.split_once("int ring_put").unwrap_or_default();
+        let (_, after) = rest.split_once("int ring_get").unwrap_or_default();
+        ensure_all(&[(!after.is_empty(), "the file holds both functions")])?;
+        let new = format!("{before}{}\n\nint ring_get{after}", code.trim_end());
+        Ok(fs::write(&path, new)?)
     }
 
     fn print_title(&mut self, title: &str) -> Result<(), TourError> {
         self.step += 1;
-        self.print_line("")?;
-        self.print_line(&format!("{}. {title}.", self.step))
+        self.print_line(&format!("\n{}. {title}.", self.step))
     }
 
     fn tell_entity(&mut self, entity: &Value) -> Result<(), TourError> {
-        self.print_line(&format!(
-            "  {ENTITY} is AUTHORITATIVE: artifact {}, from the {}.",
+        let (hash, from) = (
             short_hash(&entity["artifact"])?,
-            text_of(&entity["origin"])?
+            text_of(&entity["origin"])?,
+        );
+        self.print_line(&format!(
+            "  {ENTITY} is AUTHORITATIVE: artifact {hash}, from the {from}."
         ))
     }
 
@@ -300,41 +265,28 @@ impl TourProxy {
     fn stop(&mut self) -> Result<(), TourError> {
         self.handle.shutdown();
         if let Some(thread) = self.thread.take() {
-            match thread.join() {
-                Ok(ended) => ended.map(drop)?,
-                Err(_) => return Err(TourError::Check("the proxy ends without a panic".into())),
-            }
+            let ended = thread.join();
+            ended.map_err(|_| failed("the proxy ends without a panic"))??;
         }
         Ok(())
     }
 
-    /// One prompt in a conversation of its own; returns the reply's text.
+    /// One prompt in a conversation of its own; returns the reply's text once it has been judged, after the client has it.
     fn chat(&self, prompt: &str) -> Result<String, TourError> {
-        let body = json!({ "model": "demo", "messages": [{ "role": "user", "content": prompt }] })
-            .to_string();
-        let reply = self.request_json("POST", "/v1/chat/completions", &body)?;
-        self.wait_until_judged()?;
-        let text = reply["choices"][0]["message"]["content"].as_str();
-        text.map(str::to_owned)
-            .ok_or_else(|| TourError::Check("the reply holds text".into()))
-    }
-
-    /// Waits until the last reply has been judged; that happens after the client has the reply.
-    fn wait_until_judged(&self) -> Result<(), TourError> {
+        let body = json!({ "model": "demo", "messages": [{ "role": "user", "content": prompt }] });
+        let reply = self.request_json("POST", "/v1/chat/completions", &body.to_string())?;
         for _ in 0..LOOKS_MAX {
             let recent = self.get("/recent?limit=1")?;
             if recent["episodes"][0]["outcome"] == "completed" {
-                return Ok(());
+                return Ok(text_of(&reply["choices"][0]["message"]["content"])?.to_owned());
             }
-            thread::sleep(BETWEEN_LOOKS);
+            thread::sleep(Duration::from_millis(5));
         }
-        Err(TourError::Check(
-            "the reply is judged soon after its end".into(),
-        ))
+        Err(failed("the reply is judged soon after its end"))
     }
 
-    fn get(&self, path: &str) -> Result<Value, TourError> {
-        Ok(self.request_json("GET", path, "")?)
+    fn get(&self, path: &str) -> io::Result<Value> {
+        self.request_json("GET", path, "")
     }
 
     fn request_json(&self, method: &str, path: &str, body: &str) -> io::Result<Value> {
@@ -349,10 +301,7 @@ impl TourProxy {
     fn find_entity(&self, name: &str) -> Result<Value, TourError> {
         let state = self.get("/state")?;
         let entity = state["entities"][name].clone();
-        ensure_that(
-            entity.is_object(),
-            format_args!("{name} stands in the State Map"),
-        )?;
+        ensure_all(&[(entity.is_object(), "the function stands in the State Map")])?;
         Ok(entity)
     }
 
@@ -360,49 +309,26 @@ impl TourProxy {
     fn last_prompt(&self) -> Result<String, TourError> {
         let page = self.get("/debug/last-prompt")?;
         let messages = page["request"]["messages"].as_array();
-        let newest = messages
-            .and_then(|messages| messages.last())
-            .ok_or_else(|| TourError::Check("the model gets a message".into()))?;
-        Ok(text_of(&newest["content"])?.to_owned())
+        let newest = messages.and_then(|messages| messages.last());
+        Ok(text_of(&newest.unwrap_or(&Value::Null)["content"])?.to_owned())
     }
 
     /// The reason why the last episode's artifact stayed PROPOSED.
     fn last_refusal(&self) -> Result<String, TourError> {
         let recent = self.get("/recent?limit=1")?;
         let states = recent["episodes"][0]["artifact_states"].as_array();
-        let proposed = states
-            .into_iter()
-            .flatten()
-            .find(|state| state["state"] == "PROPOSED");
-        let reason = proposed.and_then(|state| state["reason"].as_str());
-        reason
-            .map(str::to_owned)
-            .ok_or_else(|| TourError::Check("the edit stays PROPOSED".into()))
-    }
-}
-
-fn ensure_that(holds: bool, what: impl fmt::Display) -> Result<(), TourError> {
-    if holds {
-        Ok(())
-    } else {
-        Err(TourError::Check(what.to_string()))
+        let mut states = states.into_iter().flatten();
+        let proposed = states.find(|state| state["state"] == "PROPOSED");
+        Ok(text_of(&proposed.unwrap_or(&Value::Null)["reason"])?.to_owned())
     }
 }
 
 fn text_of(value: &Value) -> Result<&str, TourError> {
     let text = value.as_str();
-    text.ok_or_else(|| TourError::Check(format!("{value} is a text")))
+    text.ok_or_else(|| failed(format_args!("{value} is a text")))
 }
 
 fn short_hash(hash: &Value) -> Result<&str, TourError> {
-    let hash = text_of(hash)?;
-    let short = hash.get(..12);
-    short.ok_or_else(|| TourError::Check(format!("{hash} is a hash")))
-}
-
-/// The code of the first fenced block.
-fn first_fenced_code(text: &str) -> Option<&str> {
-    let (_, after) = text.split_once("```")?;
-    let (_, code) = after.split_once('\n')?;
-    code.split_once("```").map(|(code, _)| code)
+    let short = text_of(hash)?.get(..12);
+    short.ok_or_else(|| failed(format_args!("{hash} is a hash")))
 }

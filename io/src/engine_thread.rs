@@ -587,7 +587,10 @@ impl EngineThread {
             news
         });
         let rounds = match composed.conversation {
-            Some(_) if has_one_choice => self.rounds_allowed(dialect, can_go_on, news.is_some()),
+            Some(_) if has_one_choice => {
+                let waits = news.is_some() || offered == Tools::Offered && self.engine.fits_edits();
+                self.rounds_allowed(dialect, can_go_on, waits)
+            }
             _ => RoundsAllowed::One,
         };
         let watched = tools.filter(|_| can_be_repeated && composed.conversation.is_some());

@@ -198,6 +198,11 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
                 self.engine
                     .retrace_step(step, |engine| engine.tell_check(ran, &mut work))
             }
+            Event::LostCallFound(found) => {
+                self.observe_until(head, &mut step);
+                self.engine
+                    .retrace_step(step, |engine| engine.tell_fitted(found.outcome, &mut work))
+            }
             Event::ReplyImported(reply) => {
                 self.observe_until(head, &mut step);
                 self.engine

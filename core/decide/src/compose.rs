@@ -723,7 +723,7 @@ fn notice_block(
         && let Some(file) = notice.entity.as_ref().filter(|it| !is_off(it))
         && let Some(meant) = MeantLines::of_notice(view, notice)
     {
-        return notice::notice_of(&meant.text(view, file));
+        return notice::notice_of(&meant.text(file));
     }
     if notice.reason == Reason::ContextCleared {
         return goal::block_after_clear(view, prompt.session);

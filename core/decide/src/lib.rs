@@ -21,6 +21,7 @@ pub mod code_reader;
 pub mod compose;
 pub mod direct;
 pub mod draft;
+pub mod fitted;
 pub mod found_code;
 pub mod found_edit;
 pub mod goal;

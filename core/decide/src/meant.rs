@@ -31,13 +31,14 @@ const LINES_SHOWN_MAX: usize = 60;
 /// Places that are told; of more nobody could say which is meant.
 const PLACES_MAX: usize = 3;
 
-/// The lines that an edit of a file must have meant.
+/// A place: its first and last lines, from 1, and its text.
+type Place = (usize, usize, String);
+
+/// The lines that a reply's edits of a file must have meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeantLines {
-    /// The text that the edit replaces.
-    old: String,
-    /// The places, the most similar first: their first and last lines, from 1, and their text.
-    places: Vec<(usize, usize, String)>,
+    /// What is said of each text that is replaced and isn't there, and its places, the most similar first.
+    missing: Vec<(String, Vec<Place>)>,
 }
 
 /// Of the client's tool results that say that an edit's old text isn't in the file: notices with what that file has instead.
@@ -57,11 +58,9 @@ pub fn unmatched_edits(
     if policy.edit_repair == EditRepair::Off || !results.any(says_so) {
         return Vec::new();
     }
-    let last = view.state.sessions().reply_carried_out(ids.1);
-    let proposed = view.proposals_in(ids.1).into_iter();
-    let of_last = proposed.filter(|it| Some(it.episode) == last && it.entity.symbol.is_none());
-    let notices = of_last
-        .map(|it| NoticeIssued::new(ids, Reason::EditTextNotFound, Some(it.entity)))
+    let refused = view.state.sessions().refused_files(ids.1).into_iter();
+    let notices = refused
+        .map(|path| NoticeIssued::new(ids, Reason::EditTextNotFound, Some(EntityId::file(path))))
         .filter(|notice| MeantLines::of_notice(view, notice).is_some());
     notices.map(Event::NoticeIssued).collect()
 }
@@ -72,51 +71,76 @@ impl MeantLines {
     #[must_use]
     pub fn of_notice(view: &StateView<'_>, notice: &NoticeIssued) -> Option<Self> {
         let file = notice.entity.as_ref();
-        let file = file.filter(|it| {
-            notice.reason == Reason::EditTextNotFound
-                && it.symbol.is_none()
-                && hydrate::divergence_within(view, it).is_none()
-        })?;
+        let file =
+            file.filter(|it| notice.reason == Reason::EditTextNotFound && it.symbol.is_none())?;
         let current = view.current_version(file)?;
-        let truth = text_of(view, current.artifact, &current.spans)?;
-        let mut proposals = view.proposals_in(notice.session).into_iter().rev();
-        let newest = proposals.find(|it| it.entity == *file)?;
+        let texts = whole_texts(view, file)?;
+        let (truth, former) = texts.split_first()?;
+        // What the client wrote of the others has ended it.
+        let mut proposals = view.ended_proposals(file);
+        proposals.extend(view.proposals_in(notice.session));
+        proposals.retain(|it| it.entity == *file && it.session == notice.session);
+        let newest = proposals.into_iter().max_by_key(|it| it.version)?;
         // The notice may be about code of the user's, while an older edit of the model's waits.
         let carried_out = view.state.sessions().reply_carried_out(notice.session);
         if ![Some(notice.episode), carried_out].contains(&Some(newest.episode)) {
             return None;
         }
         let written = String::from_utf8(view.artifact_content(newest.artifact)?).ok()?;
-        let old = unmatched_text(&written, &truth)?;
-        let places = similar_places(&old, &truth);
-        (!places.is_empty()).then_some(Self { old, places })
+        // What matched is in the file by now, and was replaced in the text before.
+        let is_made = current.version > newest.version;
+        let before = former.first().filter(|_| is_made).unwrap_or(truth);
+        let (missing, is_only) = unmatched_texts(&written, before.clone());
+        let missing = missing.into_iter().map(|old| {
+            let places = similar_places(&old, truth);
+            let old = old.trim_matches('\n');
+            let cause = match former.iter().any(|text| text.contains(old)) {
+                true => "isn't in the file any more: it is of an earlier version",
+                false => "is in no version of the file that is known",
+            };
+            let first = old.lines().next().unwrap_or_default().trim();
+            let edit = match is_only {
+                true => format!("The last edit of {file}"),
+                false => format!("The edit of {file} at `{first}`"),
+            };
+            let said = format!("{edit} was not applied: the text that it replaces {cause}.");
+            (said, places)
+        });
+        let missing: Vec<_> = missing.filter(|(_, places)| !places.is_empty()).collect();
+        (!missing.is_empty()).then_some(Self { missing })
     }
 
     /// What the model is told.
     #[must_use]
-    pub fn text(&self, view: &StateView<'_>, file: &EntityId) -> String {
-        let former = view.former_versions(file).into_iter();
-        let mut former = former.filter_map(|it| text_of(view, it.artifact, &it.spans));
-        let cause = if former.any(|text| text.contains(self.old.trim_matches('\n'))) {
-            "isn't in the file any more: it is of an earlier version"
-        } else {
-            "is in no version of the file that is known"
-        };
-        let mut text =
-            format!("The last edit of {file} was not applied: the text that it replaces {cause}.");
-        if self.places.len() > 1 {
-            text.push_str(" Several places are like it.");
-        }
-        for (first, last, lines) in &self.places {
-            let is_short = last - first < LINES_SHOWN_MAX;
-            let shown = if is_short { MEANT_SHOWN } else { "." };
-            text.push_str(&format!("\n{file}:{first}-{last}{shown}"));
-            if is_short {
-                text.push_str(lines);
+    pub fn text(&self, file: &EntityId) -> String {
+        let mut text = String::new();
+        for (said, places) in &self.missing {
+            text.push_str(if text.is_empty() { "" } else { "\n" });
+            text.push_str(said);
+            if places.len() > 1 {
+                text.push_str(" Several places are like it.");
+            }
+            for (first, last, lines) in places {
+                let is_short = last - first < LINES_SHOWN_MAX;
+                let shown = if is_short { MEANT_SHOWN } else { "." };
+                text.push_str(&format!("\n{file}:{first}-{last}{shown}"));
+                if is_short {
+                    text.push_str(lines);
+                }
             }
         }
         text
     }
+}
+
+/// The text of a file that is known whole and as disk holds it, then those that it had before, the latest first.
+pub(super) fn whole_texts(view: &StateView<'_>, file: &EntityId) -> Option<Vec<String>> {
+    let current = view.current_version(file)?;
+    let known = hydrate::divergence_within(view, file).is_none();
+    let mut texts = Vec::from([text_of(view, current.artifact, &current.spans).filter(|_| known)?]);
+    let former = view.former_versions(file).into_iter().rev();
+    texts.extend(former.filter_map(|it| text_of(view, it.artifact, &it.spans)));
+    Some(texts)
 }
 
 /// A version's text, unless a credential in it was redacted: it isn't what the file holds then.
@@ -129,9 +153,20 @@ fn text_of(
     (!text.contains(redact::MARKER)).then_some(text)
 }
 
-/// The first text that an edit replaces and that isn't there. `written` is the edit's own text: a call's arguments, or blocks.
-fn unmatched_text(written: &str, truth: &str) -> Option<String> {
-    let mut blocks = capture::tool_call("edit", written);
+/// The texts that a reply's edits replace and that aren't there, each edit made on the result of those before, and whether there is but
+/// one edit. `written` is the edits' own text: calls' arguments, or blocks.
+fn unmatched_texts(written: &str, mut base: String) -> (Vec<String>, bool) {
+    let mut blocks = Vec::new();
+    let mut call = String::new();
+    for line in written.lines().filter(|_| written.starts_with('{')) {
+        call.push_str(line);
+        call.push('\n');
+        let found = capture::tool_call("edit", &call);
+        if found.iter().any(|block| matches!(block.edit, Some(Ok(_)))) {
+            blocks.extend(found);
+            call.clear();
+        }
+    }
     if blocks.is_empty() {
         blocks = capture::blocks(written);
     }
@@ -140,15 +175,20 @@ fn unmatched_text(written: &str, truth: &str) -> Option<String> {
         Edit::Change(hunks) | Edit::Move { hunks, .. } => hunks,
         Edit::Create(_) | Edit::Delete => Vec::new(),
     });
-    let is_missing = |hunk: &Hunk| {
-        let applied = edit::apply(core::slice::from_ref(hunk), BaseTexts::Whole(truth));
-        matches!(applied, Err(EditError::NotFound))
-    };
-    let mut missing = hunks.filter(is_missing);
-    missing.find_map(|hunk| match hunk {
-        Hunk::Replace { old, .. } => Some(old),
-        Hunk::Insert { .. } | Hunk::Append(_) => None,
-    })
+    let hunks: Vec<Hunk> = hunks.collect();
+    let mut missing = Vec::new();
+    for hunk in &hunks {
+        match (
+            edit::apply(core::slice::from_ref(hunk), BaseTexts::Whole(&base)),
+            hunk,
+        ) {
+            (Ok(edited), _) => base = edited.into_iter().next().flatten().unwrap_or(base),
+            (Err(EditError::NotFound), Hunk::Replace { old, .. }) => missing.push(old.clone()),
+            (Err(_), _) => {}
+        }
+    }
+    missing.truncate(2 * PLACES_MAX);
+    (missing, hunks.len() == 1)
 }
 
 /// A line with text: its number from 1, and its sorted tokens.
@@ -199,7 +239,7 @@ fn weight(tokens: usize) -> i64 {
 
 /// The places of `truth` that are most like `old`, by the best local alignment of their lines; those that are nearly as good
 /// count, too. None if there are more than [`PLACES_MAX`], or two fifths of the text are nowhere together.
-fn similar_places(old: &str, truth: &str) -> Vec<(usize, usize, String)> {
+fn similar_places(old: &str, truth: &str) -> Vec<Place> {
     let (old, lines) = (lines_of(old), lines_of(truth));
     if old.len().saturating_mul(lines.len()) > COMPARISONS_MAX {
         return Vec::new();
@@ -343,8 +383,7 @@ mod tests {
             let old = old.join("\n");
             let places = similar_places(&old, file);
             told += usize::from(!places.is_empty());
-            let is_right =
-                |(first, last, _): &(usize, usize, String)| *first <= from + length && from < *last;
+            let is_right = |(first, last, _): &Place| *first <= from + length && from < *last;
             // A copy with exactly these lines is as right.
             let tokens = |text: &str| {
                 lines_of(text)
@@ -352,7 +391,7 @@ mod tests {
                     .map(|it| it.tokens)
                     .collect::<Vec<_>>()
             };
-            let is_copy = |(.., text): &(usize, usize, String)| tokens(text) == tokens(&old);
+            let is_copy = |(.., text): &Place| tokens(text) == tokens(&old);
             if !places.is_empty() && !places.iter().any(|it| is_right(it) || is_copy(it)) {
                 wrong.push((old, places));
             }

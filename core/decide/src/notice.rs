@@ -335,6 +335,9 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::ClearedUngrounded => String::from(
             "The conversation was cleared though decisions made before lack evidence: no quotation in the code bears them out.",
         ),
+        Reason::EditFitted => String::from(
+            "The text that your last edit replaces was not in its file. The edit was made with the file's own text, as it now stands in your call.",
+        ),
         Reason::CheckRan => String::from("The user's check was run after the last change."),
         Reason::GoalChanged | Reason::GoalTold => String::from("The goal of the work is done."),
         Reason::ToolNotRun => String::from(

@@ -307,7 +307,7 @@ keys! {
     "guardian.client_tools": Tuning, choice!(ClientTools, policy.client_tools),
         "`observe` records the Guardian's verdict on each call that a model has its client make (`tslp log --kind action_judged`), and keeps nothing back. `hold` keeps a call back that is denied, in every dialect, and puts a sentence in its place.";
     "repair.edits": Tuning, choice!(EditRepair, policy.edit_repair),
-        "`tell` answers an edit whose old text isn't in its file with the lines that it must have meant, in the same request as the client's refusal. `off` leaves that to the client.";
+        "`tell` answers an edit whose old text isn't in its file with the lines that it must have meant, in the same request as the client's refusal. `rewrite` besides gives a call the file's own text before the client has it, where exactly one place can be meant (docs/repair.md). `off` leaves that to the client.";
     "repair.calls": Common, choice!(CallRepair, call_repair),
         "`on` gives the client calls of its own tools as calls where the model wrote them as text and ended its turn with them; one that can't be read, or doesn't fit the tool's schema, is asked for once more (docs/repair.md). `off` passes every byte on as it came.";
     "clear.grounding": Tuning, choice!(Grounding, policy.grounding),

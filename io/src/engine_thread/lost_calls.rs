@@ -193,7 +193,7 @@ impl EngineThread {
         ControlFlow::Break(None)
     }
 
-    fn record_lost_calls(
+    pub(super) fn record_lost_calls(
         &mut self,
         episode: EpisodeId,
         written: &str,

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::Sender;
 use tslp_core::delimiter;
 use tslp_core::event::{
-    ActionJudged, ActionRequested, CallId, LinkSeen, ToolCallRef, ToolOutcome, ToolRan,
+    ActionJudged, ActionRequested, CallId, LinkSeen, LostCallOutcome, ToolCallRef, ToolOutcome,
+    ToolRan,
 };
 use tslp_core::guardian::{
     self, CallPart, Class, Decision, Door, Jail, Join, JudgedLine, LineContext, Mode,
@@ -27,7 +28,7 @@ use tslp_replay::pending::Batch;
 use tslp_tools::guardian::profile_file;
 use tslp_tools::sandbox::{RunOutcome, Sandbox, SandboxLimits, WorkspaceLayer};
 use tslp_wire::chat::dialect::Dialect;
-use tslp_wire::chat::held_calls::ALL_CALLS;
+use tslp_wire::chat::held_calls::{ALL_CALLS, CallVerdict};
 use tslp_wire::chat::reply::ReplyDecoder;
 
 use super::EngineThread;
@@ -171,19 +172,20 @@ impl EngineThread {
     }
 
     /// How the reply to a prompt of one choice is treated. One that `can_go_on` may ask for tools: its client offers none of its
-    /// own, whose loop would rule, and its request can be sent again with their results.
+    /// own, whose loop would rule, and its request can be sent again with their results. One that `waits` is read before its end, or its
+    /// calls, go on.
     pub(super) fn rounds_allowed(
         &self,
         dialect: Dialect,
         can_go_on: bool,
-        tells_user: bool,
+        waits: bool,
     ) -> RoundsAllowed {
         let runs = |tools: &ToolLoop| tools.config.runs();
         // A bare prompt's client has no tools.
         let is_chat = !dialect.is_bare_prompt();
         if can_go_on && self.tools.as_deref().is_some_and(runs) {
             RoundsAllowed::Several
-        } else if is_chat && (self.holds_client_calls() || tells_user) {
+        } else if is_chat && (self.holds_client_calls() || waits) {
             RoundsAllowed::OneJudged
         } else {
             RoundsAllowed::One
@@ -608,17 +610,39 @@ impl EngineThread {
             }
             running.forget_lost_calls();
         }
-        let instead = self.text_instead_of(exchange, call);
+        let fitted = self.fitted_call(exchange, call);
+        let instead = self.text_instead_of(exchange, fitted.as_ref().unwrap_or(call));
         if let Some(running) = self.running.get_mut(&exchange)
             && instead.is_none()
         {
             running.calls_passed.push(number);
+            if let Some(fitted) = &fitted {
+                running.decoder.replace_call(number, fitted);
+            }
         }
+        let verdict = match (instead, fitted) {
+            (Some(text), _) => CallVerdict::Denied(text),
+            (None, Some(fitted)) => CallVerdict::Fitted(fitted.arguments),
+            (None, None) => CallVerdict::Passes,
+        };
         self.wiring.to_loop.send(ToLoop::CallJudged {
             exchange,
             number,
-            instead,
+            verdict,
         });
+    }
+
+    /// A call with its file's own text, if an old text isn't there and exactly one place can be meant.
+    fn fitted_call(&mut self, exchange: ExchangeId, call: &ToolCall) -> Option<ToolCall> {
+        let episode = self.running.get(&exchange)?.episode;
+        let (file, arguments) = self.engine.fitted_arguments(episode, call)?;
+        let flaw = format!("the text that it replaces isn't in {file}");
+        let told = (Vec::from([call.name.clone()]), flaw);
+        self.record_lost_calls(episode, &call.arguments, LostCallOutcome::Fitted, told);
+        Some(ToolCall {
+            arguments,
+            ..call.clone()
+        })
     }
 
     /// The text that the client gets in the place of a call, if that is denied.
@@ -664,22 +688,22 @@ impl EngineThread {
         let calls = running.decoder.tool_calls().len();
         let verdict = match is_wanted {
             // Where nothing is judged, a call that can't be read is the client's to read.
-            false => Some(None),
+            false => Some(CallVerdict::Passes),
             true => {
                 running.decoder.keep_calls(&running.calls_passed);
                 let why =
                     "The Guardian kept the reply's calls of tools back: they can't be read.\n";
                 let is_unreadable = ending.is_success() && running.decoder.is_given_up();
-                is_unreadable.then(|| Some(why.to_owned()))
+                is_unreadable.then(|| CallVerdict::Denied(why.to_owned()))
             }
         };
-        let is_unreadable = matches!(verdict, Some(Some(_)));
+        let is_unreadable = matches!(verdict, Some(CallVerdict::Denied(_)));
         let left = running.decoder.tool_calls().len();
-        if let Some(instead) = verdict {
+        if let Some(verdict) = verdict {
             self.wiring.to_loop.send(ToLoop::CallJudged {
                 exchange,
                 number: ALL_CALLS,
-                instead,
+                verdict,
             });
         }
         is_unreadable || left < calls

@@ -179,6 +179,9 @@ pub fn lost_call_words(event: &LostCallFound) -> String {
         LostCallOutcome::AskedAgain => {
             format!("written as text, asked for once more: {}", event.flaw)
         }
+        LostCallOutcome::Fitted => {
+            format!("{tools}: {}; it was given the file's own text", event.flaw)
+        }
         LostCallOutcome::LeftAsText => "the model gave no call when asked once more".into(),
     }
 }

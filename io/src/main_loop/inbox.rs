@@ -59,10 +59,10 @@ impl MainLoop {
             ToLoop::CallJudged {
                 exchange,
                 number,
-                instead,
+                verdict,
             } => {
                 self.with_exchange(exchange, |main_loop, _, client| {
-                    main_loop.call_judged(client, number, instead)
+                    main_loop.call_judged(client, number, verdict)
                 });
             }
             ToLoop::DeliverCalls { exchange, calls } => {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tslp_core::event::ServerUsage;
 use tslp_core::message::ToolCall;
+use tslp_wire::chat::held_calls::CallVerdict;
 use tslp_wire::chat::rounds::{DeliveredCalls, ResponseForm};
 use tslp_wire::chat::stream_progress::{StreamProgress, StreamStage};
 use tslp_wire::http::error::Refusal;
@@ -105,15 +106,10 @@ impl MainLoop {
         });
     }
 
-    /// Lets a call of the client's own tools go, or says something in its place.
-    pub(super) fn call_judged(
-        &mut self,
-        client: &mut Client,
-        number: usize,
-        instead: Option<String>,
-    ) {
+    /// Lets a call of the client's own tools go, as it was judged.
+    pub(super) fn call_judged(&mut self, client: &mut Client, number: usize, verdict: CallVerdict) {
         Self::change_rounds(client, |continued| {
-            let passed = continued.rounds.call_judged(number, instead);
+            let passed = continued.rounds.call_judged(number, verdict);
             continued.pass(passed)
         });
     }

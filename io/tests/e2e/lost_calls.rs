@@ -175,13 +175,13 @@ fn reply(dialect: Dialect, streams: bool, text: &str) -> Reply {
 
 /// What a client reads of a response: its text, its calls, and why it ended.
 #[derive(Debug, PartialEq)]
-struct Read {
+pub(crate) struct Read {
     text: String,
-    calls: Vec<(String, String)>,
+    pub(crate) calls: Vec<(String, String)>,
     reason: String,
 }
 
-fn read(dialect: Dialect, response: &Response) -> Read {
+pub(crate) fn read(dialect: Dialect, response: &Response) -> Read {
     assert_eq!(response.status(), 200, "{}", response.text());
     assert!(response.whole, "{}", response.text());
     let mut decoder = ReplyDecoder::new(dialect);
@@ -217,7 +217,7 @@ fn reason_of_calls(dialect: Dialect) -> &'static str {
 }
 
 /// Each dialect, streamed and whole.
-fn forms() -> impl Iterator<Item = (Dialect, bool)> {
+pub(crate) fn forms() -> impl Iterator<Item = (Dialect, bool)> {
     DIALECTS
         .into_iter()
         .flat_map(|dialect| [(dialect, true), (dialect, false)])

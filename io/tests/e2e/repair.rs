@@ -1,12 +1,14 @@
 //! What a model almost did: edits that don't match are answered with the truth.
 
 use serde_json::{Value, json};
+use tslp_wire::chat::dialect::Dialect;
 
 use crate::budgets::Agent;
 use crate::client::Response;
 use crate::harness::{
     CHAT, JSON, Places, RING, RING_BETTER, RING_PUT, Talk, Tslp, eventually, fenced, user,
 };
+use crate::lost_calls::{forms, read};
 use crate::sandbox::snapshot;
 use crate::tool_loop::{events as recorded, of_kind};
 use crate::upstream::{Reply, Step, Upstream, barrier, closing, completion, event, events};
@@ -77,6 +79,257 @@ fn what_says_nothing_of_the_text_and_repair_that_is_off_change_no_byte() {
         "String to replace not found in file.",
         &["--repair-edits", "off"],
     );
+}
+
+fn edit_of(old: &str, new: &str) -> Value {
+    json!({"file_path": "src/a.c", "old_string": old, "new_string": new})
+}
+
+fn named(event: &Value) -> String {
+    format!(
+        "event: {}\ndata: {event}\n\n",
+        event["type"].as_str().unwrap()
+    )
+}
+
+/// A reply with calls of `edit`; in a stream their arguments come in two pieces where a dialect has pieces.
+fn reply_with_calls(dialect: Dialect, streams: bool, calls: &[Value]) -> (&'static str, String) {
+    let at = |text: &str| (1..).find(|at| text.is_char_boundary(*at)).unwrap();
+    let numbered = || calls.iter().map(Value::to_string).enumerate();
+    let items: Vec<Value> = match dialect {
+        Dialect::Messages => {
+            let calls = calls.iter().enumerate();
+            calls.map(|(at, input)| json!({"type": "tool_use", "id": format!("t{at}"), "name": "edit", "input": input})).collect()
+        }
+        Dialect::Responses => numbered()
+            .map(|(at, arguments)| json!({"type": "function_call", "id": format!("f{at}"), "call_id": format!("t{at}"), "name": "edit", "arguments": arguments}))
+            .collect(),
+        Dialect::OllamaChat => calls.iter().map(|arguments| json!({"function": {"name": "edit", "arguments": arguments}})).collect(),
+        _ => numbered()
+            .map(|(at, arguments)| json!({"index": at, "id": format!("t{at}"), "type": "function", "function": {"name": "edit", "arguments": arguments}}))
+            .collect(),
+    };
+    let mut out = String::new();
+    match (dialect, streams) {
+        (Dialect::Messages, false) => out = json!({"type": "message", "role": "assistant", "content": items, "stop_reason": "tool_use"}).to_string(),
+        (Dialect::Messages, true) => {
+            out += &named(&json!({"type": "message_start", "message": {"id": "m", "type": "message", "role": "assistant", "content": []}}));
+            for (index, item) in items.iter().enumerate() {
+                let mut block = item.clone();
+                let input = std::mem::replace(&mut block["input"], json!({})).to_string();
+                out += &named(&json!({"type": "content_block_start", "index": index, "content_block": block}));
+                let (one, two) = input.split_at(at(&input));
+                for part in ["", one, two] {
+                    out += &named(&json!({"type": "content_block_delta", "index": index, "delta": {"type": "input_json_delta", "partial_json": part}}));
+                }
+                out += &named(&json!({"type": "content_block_stop", "index": index}));
+            }
+            out += &named(&json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}}));
+            out += &named(&json!({"type": "message_stop"}));
+        }
+        (Dialect::Responses, _) => {
+            let response = json!({"id": "r", "object": "response", "status": "completed", "output": items});
+            if !streams {
+                return ("application/json", response.to_string());
+            }
+            out += &named(&json!({"type": "response.created", "response": {"id": "r"}}));
+            for (index, item) in items.iter().enumerate() {
+                let mut begun = item.clone();
+                let arguments = std::mem::replace(&mut begun["arguments"], "".into());
+                let (one, two) = arguments.as_str().unwrap().split_at(1);
+                out += &named(&json!({"type": "response.output_item.added", "output_index": index, "item": begun}));
+                for part in [one, two] {
+                    out += &named(&json!({"type": "response.function_call_arguments.delta", "output_index": index, "item_id": item["id"], "delta": part}));
+                }
+                out += &named(&json!({"type": "response.function_call_arguments.done", "output_index": index, "item_id": item["id"], "arguments": arguments}));
+                out += &named(&json!({"type": "response.output_item.done", "output_index": index, "item": item}));
+            }
+            out += &named(&json!({"type": "response.completed", "response": response}));
+        }
+        (Dialect::OllamaChat, _) => {
+            let message = json!({"role": "assistant", "content": "", "tool_calls": items});
+            let last = json!({"model": "m", "message": {"role": "assistant", "content": ""}, "done": true, "done_reason": "stop"});
+            if streams {
+                let line = json!({"model": "m", "message": message, "done": false});
+                return ("application/x-ndjson", format!("{line}\n{last}\n"));
+            }
+            out = json!({"model": "m", "message": message, "done": true, "done_reason": "stop"}).to_string();
+        }
+        (_, false) => {
+            let message = json!({"role": "assistant", "content": null, "tool_calls": items});
+            out = json!({"id": "c", "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}).to_string();
+        }
+        (_, true) => {
+            let piece = |delta: Value, reason: Value| {
+                let choice = json!({"index": 0, "delta": delta, "finish_reason": reason});
+                format!("data: {}\n\n", json!({"id": "c", "choices": [choice]}))
+            };
+            for item in &items {
+                let arguments = item["function"]["arguments"].as_str().unwrap();
+                let (one, two) = arguments.split_at(1);
+                let mut begun = item.clone();
+                begun["function"]["arguments"] = one.into();
+                out += &piece(json!({"tool_calls": [begun]}), Value::Null);
+                let more = json!({"index": item["index"], "function": {"arguments": two}});
+                out += &piece(json!({"tool_calls": [more]}), Value::Null);
+            }
+            out += &piece(json!({}), "tool_calls".into());
+            out += "data: [DONE]\n\n";
+        }
+    }
+    (
+        if streams {
+            "text/event-stream"
+        } else {
+            "application/json"
+        },
+        out,
+    )
+}
+
+/// What the client gets of calls, and what the record says of them, where the user has pasted the file.
+fn calls_through(
+    settings: &[&str],
+    (dialect, streams): (Dialect, bool),
+    calls: &[Value],
+) -> (Response, Value, String) {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    places.write("src/a.c", FILE);
+    let tslp = Tslp::with(&places, &upstream.url, settings);
+    let (media, sent) = reply_with_calls(dialect, streams, calls);
+    upstream.will(Reply::Plain(200, media, sent.clone().into_bytes()));
+    let tool = match dialect {
+        Dialect::Messages => json!({"name": "edit", "input_schema": {}}),
+        Dialect::Responses => json!({"type": "function", "name": "edit"}),
+        _ => json!({"type": "function", "function": {"name": "edit"}}),
+    };
+    let mut request = json!({"model": "m", "max_tokens": 99, "stream": streams, "tools": [tool]});
+    let field = if dialect == Dialect::Responses {
+        "input"
+    } else {
+        "messages"
+    };
+    request[field] = json!([user(&format!(
+        "{}Turn sub around.",
+        fenced("src/a.c", FILE)
+    ))]);
+    let response = tslp.request(
+        "POST",
+        dialect.route_path(),
+        &[JSON],
+        request.to_string().as_bytes(),
+    );
+    let recent = tslp.ended(response.episode());
+    tslp.stop();
+    let (exit, verified) = places.cli_json(&["verify", "--deep"]);
+    assert_eq!(
+        (exit, &verified["deep"]["differences"]),
+        (0, &json!([])),
+        "{verified}"
+    );
+    (response, recent, sent)
+}
+
+const REWRITE: [&str; 2] = ["--repair-edits", "rewrite"];
+
+#[test]
+fn an_edit_that_fits_in_one_place_alone_is_given_the_files_own_text_in_every_dialect() {
+    let exact = edit_of("    return a + b;", "    return b + a;");
+    let near = edit_of(
+        "int sub(int a,int b)\n{\n  return a-b;\n}",
+        "int sub(int a,int b)\n{\n  return b-a;\n}",
+    );
+    let fitted = edit_of(
+        "int sub(int a, int b)\n{\n    return a - b;\n}",
+        "int sub(int a, int b)\n{\n    return b-a;\n}",
+    );
+    for form in forms() {
+        let (response, recent, _) = calls_through(&REWRITE, form, &[exact.clone(), near.clone()]);
+        let got = read(form.0, &response).calls;
+        let got: Vec<Value> = got
+            .iter()
+            .map(|(_, it)| serde_json::from_str(it).unwrap())
+            .collect();
+        assert_eq!(
+            got,
+            [exact.clone(), fitted.clone()],
+            "{form:?}: {}",
+            response.text()
+        );
+        assert!(
+            !response.text().contains("a-b"),
+            "{form:?}: {}",
+            response.text()
+        );
+        let said = &recent["lost_calls"][0];
+        assert_eq!(said["outcome"], "fitted", "{form:?}: {recent}");
+        assert_eq!(said["flaw"], "the text that it replaces isn't in src/a.c");
+        for settings in [&[][..], &["--guardian-client-tools", "hold"]] {
+            let (response, recent, sent) =
+                calls_through(settings, form, &[exact.clone(), near.clone()]);
+            assert_eq!(response.text(), sent, "{form:?}");
+            assert_eq!(recent["lost_calls"], json!([]), "{form:?}");
+        }
+    }
+}
+
+#[test]
+fn what_may_mean_two_places_or_none_stays_as_the_model_wrote_it() {
+    let near = edit_of(
+        "int sub(int a,int b)\n{\n  return a-b;\n}",
+        "int sub(int a,int b)\n{\n  return b-a;\n}",
+    );
+    let one = (Dialect::ChatCompletions, true);
+    for calls in [
+        // In both functions.
+        vec![edit_of("{ ", "{ log();")],
+        // Other lines.
+        vec![edit_of("int sub(int a,int b) {\n  return a-b;\n}", "")],
+        vec![edit_of(
+            "int mul(int a,int b) {\n}",
+            "int mul(int a,int b);",
+        )],
+        // One of two texts can't be made to fit.
+        vec![json!({"file_path": "src/a.c", "edits": [near, edit_of("int div", "")]})],
+    ] {
+        let (response, _, sent) = calls_through(&REWRITE, one, &calls);
+        assert_eq!(response.text(), sent);
+    }
+}
+
+#[test]
+fn an_edit_of_a_text_that_was_shown_before_is_made_where_nothing_has_changed_since() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    places.write("src/a.c", FILE);
+    let tslp = Tslp::with(&places, &upstream.url, &REWRITE);
+    let path = "/v1/chat/completions";
+    let mut agent = Agent::new(&tslp, &upstream, path, "Let sub in src/a.c saturate.");
+    let read = json!({"file_path": "src/a.c"});
+    agent.call("read", &read, FILE);
+    let renamed = FILE.replace("int sub(int a", "long sub(int a");
+    agent.call(
+        "edit",
+        &edit_of("int sub(int a, int b)\n", "long sub(int a, int b)\n"),
+        "Done.",
+    );
+    places.write("src/a.c", &renamed);
+    let old = "int sub(int a, int b)\n{\n    return a - b;\n}";
+    agent.call(
+        "edit",
+        &edit_of(old, &old.replace("a - b", "b - a")),
+        "Done.",
+    );
+    places.write("src/a.c", &renamed.replace("a - b", "b - a"));
+    let told = agent.call("read", &read, FILE);
+    assert!(
+        told.contains("The edit was made with the file's own text"),
+        "{told}"
+    );
+    let recent = tslp.get("/recent").json();
+    assert!(recent.to_string().contains("\"fitted\""), "{recent}");
+    tslp.stop();
+    let (exit, verified) = places.cli_json(&["verify", "--deep"]);
+    assert_eq!(exit, 0, "{verified}");
 }
 
 /// The improved function with a placeholder in the place of what the model left out.

@@ -5,14 +5,18 @@ use alloc::vec::Vec;
 
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
-    ActionJudged, ActionRequested, CheckRan, ContentKind, Event, LostCallFound, PolicyApproved,
-    ToolRan,
+    ActionJudged, ActionRequested, CheckRan, ContentKind, Event, LostCallFound, LostCallOutcome,
+    NoticeIssued, PolicyApproved, ToolRan,
 };
 use tslp_core::extract::Grammars;
 use tslp_core::guardian::{Jail, JudgedLine, ToolProfile};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
+use tslp_core::message::ToolCall;
+use tslp_core::policy::EditRepair;
+use tslp_core::reason::Reason;
 use tslp_decide::check;
+use tslp_decide::fitted;
 use tslp_decide::tools::{self, ToolJudging};
 use tslp_projections::guardian::ToolSession;
 
@@ -89,9 +93,37 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let mut work = self.step_of(at, episode);
         self.record_with_evidence(&mut work, [written], |[written]| {
             found.written = written;
-            Event::LostCallFound(found)
+            Event::LostCallFound(found.clone())
         });
+        self.tell_fitted(found.outcome, &mut work);
         work.finish(&self.state)
+    }
+
+    /// What is told of a call that was given its file's own text.
+    pub(crate) fn tell_fitted(&mut self, outcome: LostCallOutcome, work: &mut BatchBuilder) {
+        let notice = Event::NoticeIssued(NoticeIssued::new(work.ids(), Reason::EditFitted, None));
+        if outcome == LostCallOutcome::Fitted {
+            self.decide(work, |_, _| Vec::from([notice.clone()]));
+        }
+    }
+
+    /// Whether calls are given their files' own text.
+    pub fn fits_edits(&self) -> bool {
+        self.policy.edit_repair == EditRepair::Rewrite
+    }
+
+    /// The file that a reply's call edits, and the call's arguments as they fit it, if they don't and can be made to.
+    pub fn fitted_arguments(
+        &self,
+        episode: EpisodeId,
+        call: &ToolCall,
+    ) -> Option<(EntityId, String)> {
+        if !self.fits_edits() {
+            return None;
+        }
+        let was_shown = |text: &str| self.saw_lines(episode, text);
+        let root = &self.policy.workspace_root;
+        fitted::fitted_arguments(&self.view(), root, call, &was_shown)
     }
 
     /// The user's check has come to its end; `output` is what it printed, as models may see it.

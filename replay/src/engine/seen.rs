@@ -176,6 +176,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.sent.insert(episode, sent);
     }
 
+    /// Whether what went to the model for its reply shows each line of a text.
+    pub(super) fn saw_lines(&self, episode: EpisodeId, text: &str) -> bool {
+        let sent = self.sent.get(&episode).map(|sent| sent.load(&self.view()));
+        let shows = |sent: &str| text.lines().all(|line| sent.contains(line.trim()));
+        sent.iter().flatten().any(|(_, sent)| shows(sent))
+    }
+
     /// The evidence for a reply to `sent`; while a ledger is retraced, that on record.
     pub(super) fn model_sight(&self, sent: Option<SentTexts>) -> ModelSight {
         match &self.trace {

@@ -546,6 +546,129 @@ fn edit_that_matches_a_former_version() {
 }
 
 #[test]
+fn several_edits_of_which_some_do_not_match() {
+    story(
+        "several_edits_of_which_some_do_not_match",
+        "Of several edits of one file in one reply each that doesn't match is answered; those that matched aren't.",
+        &[
+            "full what the prompts hold",
+            READ,
+            r#"
+        call edit
+        | {"path": "src/a.c", "old_string": "    return a + b;", "new_string": "    return b + a;"}
+        call edit
+        | {"path": "src/a.c", "old_string": "int sub(int a, int b) {\n    return b - a;\n}", "new_string": "int sub(int a, int b) {\n    return a;\n}"}
+        model
+        | I change both.
+        disk src/a.c
+        | int add(int a, int b)
+        | {
+        |     return b + a;
+        | }
+        |
+        | int sub(int a, int b)
+        | {
+        |     return a - b;
+        | }
+        context tool
+        | Edit applied.
+        context tool
+        | String to replace not found in file.
+        again
+        call multi_edit
+        | {"path": "src/a.c", "edits": [{"old_string": "    return a - b;", "new_string": "    return a - b - 1;"}, {"old_string": "int add(int a, int c)", "new_string": "long add(int a, int c)"}, {"old_string": "int sub(int a, int c)", "new_string": "long sub(int a, int c)"}]}
+        model
+        | Now the rest.
+        context tool
+        | String to replace not found in file.
+        again
+        "#,
+        ],
+    );
+}
+
+#[test]
+fn several_blocks_of_which_one_does_not_match() {
+    story(
+        "several_blocks_of_which_one_does_not_match",
+        "A chat's blocks of search and replace: the client writes the one that matches, and the other one is answered.",
+        &[r#"
+        full what the prompts hold
+        disk src/a.c
+        | int add(int a, int b)
+        | {
+        |     return a + b;
+        | }
+        |
+        | int sub(int a, int b)
+        | {
+        |     return a - b;
+        | }
+        user
+        | src/a.c
+        | ```c
+        | int add(int a, int b)
+        | {
+        |     return a + b;
+        | }
+        |
+        | int sub(int a, int b)
+        | {
+        |     return a - b;
+        | }
+        | ```
+        | Let add and sub in src/a.c saturate.
+        model
+        | src/a.c
+        | ```c
+        | <<<<<<< SEARCH
+        |     return a + b;
+        | =======
+        |     return b + a;
+        | >>>>>>> REPLACE
+        | ```
+        |
+        | src/a.c
+        | ```c
+        | <<<<<<< SEARCH
+        | int sub(int a, int b) {
+        |   return b - a;
+        | =======
+        | int sub(int a, int b) {
+        |   return a;
+        | >>>>>>> REPLACE
+        | ```
+        disk src/a.c
+        | int add(int a, int b)
+        | {
+        |     return b + a;
+        | }
+        |
+        | int sub(int a, int b)
+        | {
+        |     return a - b;
+        | }
+        user
+        | One block failed to match. src/a.c is now:
+        | src/a.c
+        | ```c
+        | int add(int a, int b)
+        | {
+        |     return b + a;
+        | }
+        |
+        | int sub(int a, int b)
+        | {
+        |     return a - b;
+        | }
+        | ```
+        model
+        | I see.
+        "#],
+    );
+}
+
+#[test]
 fn edit_that_does_not_match_is_left_to_the_client() {
     story(
         "edit_that_does_not_match_is_left_to_the_client",

@@ -9,11 +9,34 @@ use super::dialect::Dialect;
 use super::ending::{data_lines, item_events, json_of, message_item, piece_bytes, shares_members};
 use super::reply::ReplyDecoder;
 
+/// Where a call's arguments stand, in an event or in the call itself; in a stream the first three hold pieces of them.
+const ARGUMENTS: [&str; 8] = [
+    "/delta",
+    "/delta/partial_json",
+    "/function/arguments",
+    "/arguments",
+    "/input",
+    "/item/arguments",
+    "/item/input",
+    "/content_block/input",
+];
+
 /// The number that stands for all calls of a reply that weren't judged.
 pub const ALL_CALLS: usize = usize::MAX;
 
 /// The number of pieces that come after the end of their call: no client gets them.
 const SURPLUS: usize = usize::MAX - 1;
+
+/// What becomes of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallVerdict {
+    /// The client gets it as it came.
+    Passes,
+    /// The client gets it with these arguments.
+    Fitted(String),
+    /// The client gets a text in its place.
+    Denied(String),
+}
 
 /// One event of a stream, with the numbers of the calls that it is about, in their order in it.
 #[derive(Debug)]
@@ -33,10 +56,10 @@ pub(super) struct CallGate {
     /// Blocks or items that are calls, in the dialects that number them.
     opened: Vec<usize>,
     asked: Vec<usize>,
-    /// Calls that may pass, and the texts in the place of those that may not.
-    verdicts: Vec<(usize, Option<String>)>,
+    verdicts: Vec<(usize, CallVerdict)>,
     /// Calls that the client has the beginning of, or the text in their place.
     begun: Vec<usize>,
+    /// Calls in whose place, or in that of whose arguments, the client has something else.
     replaced: Vec<usize>,
 }
 
@@ -78,7 +101,7 @@ impl CallGate {
                 numbers.push(ALL_CALLS);
                 continue;
             };
-            if numbers_blocks(dialect) {
+            if !shares_members(dialect) {
                 let number = self.block_number(&json);
                 let opens = number.filter(|_| may_open_call(dialect, event));
                 self.opened.extend(opens);
@@ -88,7 +111,7 @@ impl CallGate {
                 if json["type"] == "response.output_item.done"
                     && let Some(other) = number.filter(is_other)
                 {
-                    self.verdicts.push((other, None));
+                    self.verdicts.push((other, CallVerdict::Passes));
                 }
                 continue;
             }
@@ -145,12 +168,12 @@ impl CallGate {
         fresh
     }
 
-    /// A call passes, or a text stands in its place.
-    pub(super) fn judge(&mut self, number: usize, instead: Option<String>) {
-        self.verdicts.push((number, instead));
+    /// A call was judged.
+    pub(super) fn judge(&mut self, number: usize, verdict: CallVerdict) {
+        self.verdicts.push((number, verdict));
     }
 
-    fn verdict(&self, number: usize) -> Option<&Option<String>> {
+    fn verdict(&self, number: usize) -> Option<&CallVerdict> {
         let find = |number| self.verdicts.iter().find(|(judged, _)| *judged == number);
         Some(&find(number).or_else(|| find(ALL_CALLS))?.1)
     }
@@ -162,12 +185,41 @@ impl CallGate {
 
     /// Whether a call may go on; what wasn't judged may not.
     fn passes(&self, number: usize) -> bool {
-        self.verdict(number) == Some(&None)
+        matches!(
+            self.verdict(number),
+            Some(CallVerdict::Passes | CallVerdict::Fitted(_))
+        )
+    }
+
+    /// Gives a call its arguments where some are: in a stream all of them with the first piece.
+    fn refill(&mut self, number: usize, json: &mut Value) {
+        let Some(CallVerdict::Fitted(arguments)) = self.verdict(number).cloned() else {
+            return;
+        };
+        for (at, place) in ARGUMENTS.iter().enumerate() {
+            match json.pointer_mut(place) {
+                Some(Value::String(text)) if !text.is_empty() => {
+                    let is_more = at < 3 && self.replaced.contains(&number);
+                    *text = if is_more {
+                        String::new()
+                    } else {
+                        arguments.clone()
+                    };
+                    self.replaced.extend((at < 3).then_some(number));
+                }
+                Some(whole @ Value::Object(_)) if at > 0 && *whole != json!({}) => {
+                    *whole = json_of(arguments.as_bytes()).unwrap_or_default();
+                }
+                _ => {}
+            }
+        }
     }
 
     /// The text in a call's place, the first time.
     fn text_instead(&mut self, number: usize) -> Option<String> {
-        let text = self.verdict(number)?.clone()?;
+        let CallVerdict::Denied(text) = self.verdict(number)?.clone() else {
+            return None;
+        };
         let place = match self.verdicts.iter().any(|(judged, _)| *judged == number) {
             true => number,
             false => ALL_CALLS,
@@ -181,7 +233,9 @@ impl CallGate {
 
     /// Whether there were calls, and the client has none of them.
     fn leaves_none(&self) -> bool {
-        let denied = self.verdicts.iter().any(|(_, instead)| instead.is_some());
+        let is_denied =
+            |(_, verdict): &(usize, CallVerdict)| matches!(verdict, CallVerdict::Denied(_));
+        let denied = self.verdicts.iter().any(is_denied);
         (denied || !self.decoder.call_numbers().is_empty()) && self.begun.is_empty()
     }
 
@@ -203,7 +257,7 @@ impl CallGate {
                 is_same &= data == b"[DONE]";
                 continue;
             };
-            if !numbers_blocks(dialect) {
+            if shares_members(dialect) {
                 self.take_out(&mut json, &mut numbers, &mut said);
             } else if let Some(number) = numbers.next() {
                 if !self.passes(number) {
@@ -216,6 +270,7 @@ impl CallGate {
                     continue;
                 }
                 self.begin(number);
+                self.refill(number, &mut json);
             } else {
                 self.end_in_blocks(&mut json);
             }
@@ -247,7 +302,7 @@ impl CallGate {
             return (said, Vec::new());
         };
         let numbers = self.decoder.call_numbers().to_vec();
-        if numbers_blocks(self.decoder.dialect()) {
+        if !shares_members(self.decoder.dialect()) {
             self.begun = numbers.into_iter().filter(|it| self.passes(*it)).collect();
             self.end_in_blocks(&mut json);
         } else {
@@ -282,6 +337,7 @@ impl CallGate {
                 if index_of(call).is_some() {
                     call["index"] = at.into();
                 }
+                self.refill(number, call);
                 true
             });
             if calls.is_empty() {
@@ -310,11 +366,16 @@ impl CallGate {
             let items = json.pointer_mut(place).and_then(Value::as_array_mut);
             for (number, item) in items.into_iter().flatten().enumerate() {
                 let is_call = self.decoder.call_numbers().contains(&number);
+                if is_call {
+                    self.refill(number, item);
+                }
                 if !is_call || self.passes(number) {
                     continue;
                 }
-                let text = self.verdict(number).cloned().flatten();
-                let text = text.unwrap_or_default();
+                let text = match self.verdict(number) {
+                    Some(CallVerdict::Denied(text)) => text.clone(),
+                    _ => String::new(),
+                };
                 *item = text_in_place(dialect, number, &text);
             }
         }
@@ -327,11 +388,6 @@ fn text_in_place(dialect: Dialect, number: usize, text: &str) -> Value {
         Dialect::Messages => json!({"type": "text", "text": text}),
         _ => message_item(&format!("kept_{number}"), text),
     }
-}
-
-/// Whether a reply's parts are blocks or items with numbers; in the other dialects its text goes on.
-fn numbers_blocks(dialect: Dialect) -> bool {
-    !shares_members(dialect)
 }
 
 fn index_of(call: &Value) -> Option<usize> {
@@ -385,8 +441,11 @@ mod tests {
             let mut got = Vec::new();
             for (number, call) in rounds.complete_calls(is_over) {
                 let denied = call.arguments.contains("rm");
-                let instead = denied.then(|| format!("no {number}"));
-                got.extend(rounds.call_judged(number, instead));
+                let verdict = match denied {
+                    true => CallVerdict::Denied(format!("no {number}")),
+                    false => CallVerdict::Passes,
+                };
+                got.extend(rounds.call_judged(number, verdict));
             }
             got
         };
@@ -457,7 +516,7 @@ mod tests {
         let mut got = rounds.push(broken.as_bytes());
         got.extend(rounds.push(events[1..].concat().as_bytes()));
         assert!(rounds.may_hold_calls());
-        got.extend(rounds.call_judged(ALL_CALLS, Some("no".into())));
+        got.extend(rounds.call_judged(ALL_CALLS, CallVerdict::Denied("no".into())));
         got.extend(rounds.last_bytes());
         let got = String::from_utf8(got).unwrap();
         assert!(

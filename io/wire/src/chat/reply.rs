@@ -126,6 +126,12 @@ impl ReplyDecoder {
         self.content.keep_calls(kept);
     }
 
+    /// The client gets a call that is complete as this one.
+    pub fn replace_call(&mut self, number: usize, call: &ToolCall) {
+        let arguments = call.arguments.clone();
+        self.content.set_call(number, &call.name, arguments);
+    }
+
     /// The client gets these calls in the place of a text that they were written as.
     pub fn deliver_calls(&mut self, calls: Vec<ToolCall>) {
         self.content.deliver_calls(calls);

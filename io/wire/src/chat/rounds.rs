@@ -18,7 +18,7 @@ use super::delivered_calls::with_calls;
 use super::dialect::Dialect;
 use super::ending;
 pub use super::ending::ResponseForm;
-use super::held_calls::{self, CallGate, StreamEvent};
+use super::held_calls::{self, CallGate, CallVerdict, StreamEvent};
 use super::lost_calls::{LostCallWatch, OfferedTools};
 use super::reply::{DecodedPiece, ReplyDecoder};
 
@@ -283,10 +283,10 @@ impl ResponseRounds {
         gate.map_or_else(Vec::new, CallGate::complete_calls)
     }
 
-    /// The client may have a call, or gets a text in its place; returns the bytes that it gets now.
-    pub fn call_judged(&mut self, number: usize, instead: Option<String>) -> Vec<u8> {
+    /// A call was judged; returns the bytes that the client gets now.
+    pub fn call_judged(&mut self, number: usize, verdict: CallVerdict) -> Vec<u8> {
         if let Some(gate) = &mut self.gate {
-            gate.judge(number, instead);
+            gate.judge(number, verdict);
         }
         self.let_go(false)
     }
