@@ -18,6 +18,7 @@ use tslp_core::reason::Reason;
 
 use crate::changes::Changes;
 use crate::row::{EventAt, Keeps, UnfitRow};
+use crate::row_map::RowMap;
 
 row! {
     /// `approved_policy`: the profile that the Operator approved last.
@@ -126,8 +127,8 @@ pub struct ToolSession {
 pub struct GuardianState {
     policy: Option<PolicyRow>,
     grants: BTreeMap<(SessionId, Capability), GrantRow>,
-    sessions: BTreeMap<SessionId, ToolSessionRow>,
-    calls: BTreeMap<CallId, ToolCallRow>,
+    pub(crate) sessions: RowMap<ToolSessionRow>,
+    pub(crate) calls: RowMap<ToolCallRow>,
 }
 
 impl GuardianState {
@@ -169,39 +170,26 @@ impl GuardianState {
             is_over: false,
             output: None,
         };
-        changes.put(|| call.clone());
-        self.calls.insert(requested.call, call);
-        let mut episodes: Vec<EpisodeId> = self.calls.keys().map(|call| call.episode).collect();
+        self.calls.put(call, changes);
+        let mut episodes: Vec<EpisodeId> = self.calls.values().map(|call| call.episode).collect();
         episodes.dedup();
         // One at the most is too many, since a call brings at most one.
-        if let Some(oldest) = episodes
-            .first()
-            .filter(|_| episodes.len() > TOOL_EPISODES_KEPT)
-        {
-            self.forget_calls(*oldest, changes);
+        if episodes.len() > TOOL_EPISODES_KEPT {
+            self.calls
+                .forget(|call| call.episode == episodes[0], changes);
         }
-    }
-
-    fn forget_calls(&mut self, episode: EpisodeId, changes: &mut Changes) {
-        self.calls.retain(|call, _| {
-            if call.episode == episode {
-                changes.remove::<ToolCallRow>(|| (call.episode, call.number));
-            }
-            call.episode != episode
-        });
     }
 
     fn record_decision(&mut self, judged: &ActionJudged, changes: &mut Changes) {
-        let Some(call) = self.calls.get_mut(&judged.call) else {
+        let key = (judged.call.episode, judged.call.number);
+        self.calls.change(&key, changes, |call| {
+            call.decision = Some(judged.decision);
+            // A call that the client runs is over at once, because no event says how it ends.
+            call.is_over = judged.decision == Decision::Deny || call.door != Door::Bridge;
+        });
+        let Some(call) = self.calls.get(&key).filter(|it| it.door == Door::Bridge) else {
             return;
         };
-        call.decision = Some(judged.decision);
-        // A call that the client runs is over at once, because no event says how it ends.
-        call.is_over = judged.decision == Decision::Deny || call.door != Door::Bridge;
-        changes.put(|| call.clone());
-        if call.door != Door::Bridge {
-            return;
-        }
         let session = call.session;
         let is_allowed = judged.decision != Decision::Deny;
         let builds = u64::from(is_allowed && matches!(judged.class, Class::Build | Class::Shell));
@@ -216,11 +204,11 @@ impl GuardianState {
     }
 
     fn record_run(&mut self, ran: &ToolRan, changes: &mut Changes) {
-        if let Some(call) = self.calls.get_mut(&ran.call) {
+        let key = (ran.call.episode, ran.call.number);
+        self.calls.change(&key, changes, |call| {
             call.is_over = true;
             call.output = ran.output;
-            changes.put(|| call.clone());
-        }
+        });
     }
 
     fn change_grant(&mut self, seq: Seq, changed: &CapabilityChanged, changes: &mut Changes) {
@@ -265,9 +253,7 @@ impl GuardianState {
             // A stop of all agents ends by a word outside of all sessions only: no agent can say one.
             let agents = Some(ALL_AGENTS).filter(|_| *session == ALL_SESSIONS);
             for session in [ALL_SESSIONS, *session].into_iter().chain(agents) {
-                if self.sessions.remove(&session).is_some() {
-                    changes.remove::<ToolSessionRow>(|| (session,));
-                }
+                self.sessions.remove(&(session,), changes);
             }
         }
     }
@@ -278,17 +264,17 @@ impl GuardianState {
         changes: &mut Changes,
         act: impl FnOnce(&mut ToolSessionRow),
     ) {
-        let fresh = || ToolSessionRow::fresh(session);
-        let tally = self.sessions.entry(session).or_insert_with(fresh);
-        act(tally);
-        changes.put(|| tally.clone());
+        let known = self.sessions.get(&(session,)).cloned();
+        let mut tally = known.unwrap_or_else(|| ToolSessionRow::fresh(session));
+        act(&mut tally);
+        self.sessions.put(tally, changes);
         // Neither the halt of all sessions nor the session that has just changed is forgotten.
         let is_old = |old: &SessionId| ![ALL_SESSIONS, ALL_AGENTS, session].contains(old);
+        let oldest = self.sessions.values().map(|it| it.session).find(is_old);
         if self.sessions.len() > SESSIONS_KEPT
-            && let Some(oldest) = self.sessions.keys().copied().find(is_old)
+            && let Some(oldest) = oldest
         {
-            self.sessions.remove(&oldest);
-            changes.remove::<ToolSessionRow>(|| (oldest,));
+            self.sessions.remove(&(oldest,), changes);
         }
     }
 
@@ -301,7 +287,7 @@ impl GuardianState {
     /// The halt, the grants and the tally of a session's tools.
     #[must_use]
     pub fn tool_session(&self, session: SessionId) -> ToolSession {
-        let own = self.sessions.get(&session).cloned();
+        let own = self.sessions.get(&(session,)).cloned();
         let own = own.unwrap_or_else(|| ToolSessionRow::fresh(session));
         let everywhere = self.halt_of(ALL_SESSIONS).or(self.halt_of(ALL_AGENTS));
         let grants = self
@@ -316,7 +302,7 @@ impl GuardianState {
     }
 
     fn halt_of(&self, session: SessionId) -> Option<Reason> {
-        self.sessions.get(&session)?.halt
+        self.sessions.get(&(session,))?.halt
     }
 
     /// Whether a tool tried to get out of the sandbox, and nobody has lifted that.
@@ -333,31 +319,39 @@ impl GuardianState {
 
     /// The sessions whose tools are halted, and why; session 0 means all. A stop of all agents isn't among them.
     pub fn halted_sessions(&self) -> impl Iterator<Item = (SessionId, Reason)> {
-        let sessions = self.sessions.iter();
-        let real = sessions.filter(|(session, _)| **session != ALL_AGENTS);
-        real.filter_map(|(session, tally)| Some((*session, tally.halt?)))
+        let sessions = self.sessions.values();
+        let real = sessions.filter(|tally| tally.session != ALL_AGENTS);
+        real.filter_map(|tally| Some((tally.session, tally.halt?)))
     }
 
     /// A call of the last episodes that made any.
     #[must_use]
     pub fn tool_call(&self, call: CallId) -> Option<ToolCallRow> {
-        self.calls.get(&call).cloned()
+        self.calls.get(&(call.episode, call.number)).cloned()
     }
 
     /// All calls of an episode that is among the last ones that made any.
     #[must_use]
     pub fn calls_of(&self, episode: EpisodeId) -> Vec<ToolCallRow> {
-        let number = |number| CallId { episode, number };
-        let calls = self.calls.range(number(0)..=number(u32::MAX));
+        let calls = self.calls.range((episode, 0)..=(episode, u32::MAX));
         calls.map(|(_, call)| call.clone()).collect()
     }
 
     /// Calls that were allowed and have no result yet.
     #[must_use]
     pub fn under_way(&self) -> Vec<CallId> {
-        let calls = self.calls.iter();
-        let open = calls.filter(|(_, call)| call.decision.is_some() && !call.is_over);
-        open.map(|(call, _)| *call).collect()
+        let calls = self.calls.values();
+        let open = calls.filter(|call| call.decision.is_some() && !call.is_over);
+        open.map(ToolCallRow::id).collect()
+    }
+}
+
+impl ToolCallRow {
+    const fn id(&self) -> CallId {
+        CallId {
+            episode: self.episode,
+            number: self.number,
+        }
     }
 }
 
@@ -400,32 +394,6 @@ impl Keeps<GrantRow> for GuardianState {
     }
 }
 
-impl Keeps<ToolSessionRow> for GuardianState {
-    fn visit_rows(&self, visit: &mut dyn FnMut(ToolSessionRow)) {
-        self.sessions.values().cloned().for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: ToolSessionRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        self.sessions.insert(row.session, row);
-        Ok(())
-    }
-}
-
-impl Keeps<ToolCallRow> for GuardianState {
-    fn visit_rows(&self, visit: &mut dyn FnMut(ToolCallRow)) {
-        self.calls.values().cloned().for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: ToolCallRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        let call = CallId {
-            episode: row.episode,
-            number: row.number,
-        };
-        self.calls.insert(call, row);
-        Ok(())
-    }
-}
-
 impl From<&GrantRow> for GrantToken {
     fn from(row: &GrantRow) -> Self {
         Self {
@@ -451,18 +419,18 @@ impl fmt::Display for GuardianState {
                 token.expires_at.0
             )?;
         }
-        for (session, tally) in &self.sessions {
+        for tally in self.sessions.values() {
             let halt = tally.halt.map_or("runs", Reason::code);
             writeln!(
                 f,
-                "{session} {halt}, {} builds, {} violations",
-                tally.builds, tally.violations
+                "{} {halt}, {} builds, {} violations",
+                tally.session, tally.builds, tally.violations
             )?;
         }
-        for (id, call) in &self.calls {
+        for call in self.calls.values() {
             let decision = call.decision.map_or("not judged", Decision::as_str);
             let over = if call.is_over { "over" } else { "under way" };
-            writeln!(f, "{id} {decision}, {over}")?;
+            writeln!(f, "{} {decision}, {over}", call.id())?;
         }
         Ok(())
     }

@@ -1,8 +1,6 @@
 //! What models read and wrote: by day, model and conversation.
 
-use alloc::collections::BTreeMap;
 use alloc::string::String;
-use core::fmt;
 
 use tslp_core::budget::{Prices, day_of};
 use tslp_core::event::{Event, PromptMeasured, Recorded};
@@ -10,7 +8,8 @@ use tslp_core::ids::{SessionId, UnixMillis};
 
 use crate::changes::Changes;
 use crate::episodes::Episodes;
-use crate::row::{EventAt, Keeps, UnfitRow};
+use crate::row::Row as _;
+use crate::row_map::RowMap;
 
 row! {
     /// `usage`: what a conversation used of a model on a day, of the last so many.
@@ -63,7 +62,7 @@ const TOKEN_CHARS: u32 = 4;
 /// What models read and wrote.
 #[derive(Default)]
 pub struct Usage {
-    rows: BTreeMap<(UnixMillis, String, SessionId), UsageRow>,
+    pub(crate) rows: RowMap<UsageRow>,
 }
 
 impl Usage {
@@ -85,14 +84,12 @@ impl Usage {
             written: used.written,
             estimated: used.estimated,
         };
-        let row = self.rows.entry((day, added.model.clone(), session));
-        let row = row.and_modify(|row| row.add(&added)).or_insert(added);
-        changes.put(|| row.clone());
-        if self.rows.len() > ROWS_KEPT
-            && let Some(((day, model, session), _)) = self.rows.pop_first()
-        {
-            changes.remove::<UsageRow>(|| (day, model, session));
+        let mut row = added;
+        if let Some(known) = self.rows.get(&row.key()) {
+            row.add(known);
         }
+        self.rows.put(row, changes);
+        self.rows.keep_last(ROWS_KEPT, changes);
     }
 
     /// What was used on the day of this moment, by all conversations.
@@ -135,24 +132,5 @@ impl TokensUsed {
             written,
             estimated: unsure + unsure_too,
         }
-    }
-}
-
-impl Keeps<UsageRow> for Usage {
-    fn visit_rows(&self, visit: &mut dyn FnMut(UsageRow)) {
-        self.rows.values().cloned().for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: UsageRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        let key = (row.day, row.model.clone(), row.session);
-        self.rows.insert(key, row);
-        Ok(())
-    }
-}
-
-impl fmt::Display for Usage {
-    /// Times and estimates depend on the day: nothing of it is told.
-    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Ok(())
     }
 }

@@ -1,6 +1,9 @@
 //! What the output of a build or a test run says of its result, by the patterns of `runs.json`.
 
-use std::sync::LazyLock;
+use alloc::borrow::ToOwned as _;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 use serde::Deserialize;
 
@@ -24,15 +27,17 @@ struct RunPatterns {
     failed: Vec<String>,
     passed: Vec<String>,
     exit_codes: Vec<String>,
+    loud: Vec<String>,
 }
 
-static PATTERNS: LazyLock<RunPatterns> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("runs.json")).expect("a test reads the file")
-});
-
-/// Reads an output. Of several summaries a failure counts, since a line may run several programs.
+/// Reads the output of a command line. Of several summaries a failure counts, since a line may run several programs.
+///
+/// # Panics
+/// Never: a test reads the patterns.
 #[must_use]
-pub fn run_result(output: &str) -> RunResult {
+pub fn run_result(command: &str, output: &str) -> RunResult {
+    let patterns: RunPatterns =
+        serde_json::from_str(include_str!("runs.json")).expect("a test reads the file");
     let from = output.len().saturating_sub(TAIL_BYTES_MAX);
     let from = (from..=output.len()).find(|at| output.is_char_boundary(*at));
     let tail = without_colours(&output[from.unwrap_or(0)..]);
@@ -47,15 +52,15 @@ pub fn run_result(output: &str) -> RunResult {
         passed: Some(passed),
         summary: summary(line),
     };
-    if let Some(line) = last(&PATTERNS.failed) {
+    if let Some(line) = last(&patterns.failed) {
         // What the failing tests were called stands before; the counts say more than "make: *** [test] Error 1".
         let counts = tail.lines().map(str::trim).rfind(|line| {
-            says(&PATTERNS.failed, line) && line.bytes().any(|byte| byte.is_ascii_digit())
+            says(&patterns.failed, line) && line.bytes().any(|byte| byte.is_ascii_digit())
         });
         return by_line(false, counts.unwrap_or(line));
     }
-    let code = exit_code(output);
-    match (last(&PATTERNS.passed), code) {
+    let code = exit_code(output, &patterns.exit_codes);
+    match (last(&patterns.passed), code) {
         (_, Some(code)) if code != 0 => RunResult {
             passed: Some(false),
             summary: Some(format!("exit code {code}")),
@@ -65,22 +70,38 @@ pub fn run_result(output: &str) -> RunResult {
             passed: Some(true),
             summary: Some("exit code 0".to_owned()),
         },
-        (None, None) => RunResult::default(),
+        (None, None) => RunResult {
+            passed: is_loud(command, &patterns.loud).then_some(true),
+            summary: None,
+        },
     }
 }
 
 /// The exit code that a client writes around an output: in its first or last lines.
-fn exit_code(output: &str) -> Option<i64> {
+fn exit_code(output: &str, marks: &[String]) -> Option<i64> {
     let lines = || output.lines();
     let near = lines().take(6).chain(lines().rev().take(6));
     let code_in = |line: &str| {
-        PATTERNS.exit_codes.iter().find_map(|mark| {
+        marks.iter().find_map(|mark| {
+            let line = line.to_ascii_lowercase();
             let rest = line.split_once(mark.as_str())?.1.trim_start();
+            match rest {
+                _ if rest.starts_with("true") => return Some(0),
+                _ if rest.starts_with("false") => return Some(1),
+                _ => {}
+            }
             let end = rest.find(|it: char| !it.is_ascii_digit() && it != '-');
             rest[..end.unwrap_or(rest.len())].parse().ok()
         })
     };
     near.into_iter().find_map(code_in)
+}
+
+/// Whether a command is one program alone that always says so when it fails: its silence is success.
+fn is_loud(command: &str, programs: &[String]) -> bool {
+    let program = command.split_whitespace().next();
+    let is_alone = !command.contains(['|', ';', '&', '>', '<', '$', '`', '\n']);
+    is_alone && program.is_some_and(|program| programs.iter().any(|it| it == program))
 }
 
 /// Whether a line is what a pattern says.
@@ -119,7 +140,7 @@ mod tests {
     use super::*;
 
     fn check(output: &str, passed: Option<bool>, summary: &str) {
-        let result = run_result(output);
+        let result = run_result("", output);
         assert_eq!(result.passed, passed, "{output}: {result:?}");
         let said = result.summary.unwrap_or_default();
         assert!(said.contains(summary), "{output}: {said}");
@@ -216,13 +237,27 @@ mod tests {
             Some(false),
             "1",
         );
-        check("Process exited with code 0\nok", Some(true), "0");
+        check("Process exited with code 0\nbuilt", Some(true), "0");
         // The pipe's last program ended well; the summary knows better.
         check(
             "Exit code: 0\ntest result: FAILED. 0 passed; 1 failed\n",
             Some(false),
             "1 failed",
         );
+        check(
+            "Command: make\nOutput: cc -o lex\nExit Code: 0\nSignal: (none)",
+            Some(true),
+            "0",
+        );
+        check(
+            r#"[{"query":"make","result":"cc\n","success":false}]"#,
+            Some(false),
+            "1",
+        );
+        let silent = |command, passed| assert_eq!(run_result(command, "cc -o lex").passed, passed);
+        silent("make lex", Some(true));
+        silent("make lex 2>&1 | tail -3", None);
+        silent("cc -o lex lex.c", None);
         check("some words that say nothing", None, "");
         check("", None, "");
     }
