@@ -180,20 +180,6 @@ impl FromStr for Prices {
     }
 }
 
-impl TryFrom<String> for Prices {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-impl From<Prices> for String {
-    fn from(prices: Prices) -> Self {
-        prices.to_string()
-    }
-}
-
 impl fmt::Display for Prices {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, (name, read, written)) in self.prices.iter().enumerate() {
@@ -221,20 +207,6 @@ impl<'a> arbitrary::Arbitrary<'a> for Prices {
     }
 }
 
-impl TryFrom<String> for Budget {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-impl From<Budget> for String {
-    fn from(budget: Budget) -> Self {
-        budget.to_string()
-    }
-}
-
 impl fmt::Display for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, (counter, limit)) in self.limits.iter().enumerate() {
@@ -257,6 +229,27 @@ impl<'a> arbitrary::Arbitrary<'a> for Budget {
         Ok(Self { limits })
     }
 }
+
+/// Stored and told as the text that is configured.
+macro_rules! as_text {
+    ($($setting:ty)+) => {$(
+        impl TryFrom<String> for $setting {
+            type Error = String;
+
+            fn try_from(text: String) -> Result<Self, String> {
+                text.parse()
+            }
+        }
+
+        impl From<$setting> for String {
+            fn from(setting: $setting) -> Self {
+                setting.to_string()
+            }
+        }
+    )+};
+}
+
+as_text! { Budget Prices }
 
 /// What was done, by [`Counter`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 //! first release on the layouts of types that have changed, belong to the `migrations` crate.
 
 mod action;
+mod named;
 
 use alloc::string::String;
 use alloc::sync::Arc;

@@ -80,9 +80,6 @@ pub const AUTHORED_PAIRS_MAX: usize = 1 << 18;
 /// Pairs of one such text: a MiB has more only if its lines have less than seven bytes.
 pub const AUTHORED_TEXT_PAIRS_MAX: usize = 1 << 17;
 
-/// Memory for these pairs, twice; a text takes about a fifth of its own bytes. All that is compared fits in, with the text that exceeds it.
-pub const INDEX_PAIRS_BYTES: usize = 8 * (AUTHORED_PAIRS_MAX + AUTHORED_TEXT_PAIRS_MAX);
-
 /// Texts of the proxy's own that one session's messages are sent with; beyond that the oldest are left out, which costs a
 /// model server one reading of the whole prompt.
 pub const INJECTIONS_PER_SESSION_MAX: usize = 512;

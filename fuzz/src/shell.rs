@@ -3,8 +3,8 @@
 use std::process::{Command, Stdio};
 
 use tslp_core::guardian::{
-    self, Capability, Class, CommandTable, Decision, GrantToken, Jail, Join, JudgedLine,
-    LineContext, Mode, SimpleCommand, ToolProfile, judge_line,
+    self, Capability, Class, Decision, GrantToken, Jail, Join, JudgedLine, LineContext, Mode,
+    SimpleCommand, ToolProfile, judge_line,
 };
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::UnixMillis;
@@ -34,9 +34,8 @@ pub fn command_line(data: &[u8]) {
     let Ok(commands) = guardian::split(&line) else {
         return;
     };
-    let table = CommandTable::built_in();
     for command in &commands {
-        let _ = table.classify(&command.words);
+        let _ = guardian::classify(&command.words);
         if NEEDED.contains(&command.program_name()) {
             return;
         }

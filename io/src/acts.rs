@@ -1,6 +1,7 @@
 //! What the user has done from a terminal: accept, confirm, reject, and what concerns tools. The same code does it in a running
 //! proxy, which is asked through the [door](crate::door), and in a process of its own while none runs.
 
+use std::iter;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,8 +13,6 @@ use tslp_core::goal::{GoalChange, parse_goal};
 use tslp_core::ids::{SessionId, UnixMillis};
 use tslp_core::reason::Reason;
 use tslp_core::record;
-use tslp_decide::clear::FORCE;
-use tslp_decide::tools::LIFTS_BREACH;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
 use tslp_projections::store::{EmptyStore, Store};
@@ -33,25 +32,8 @@ use crate::engine::new_engine;
 /// An act, with paths as directives name them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// Something about code: the verb, and each target.
-    OnCode(Verb, Vec<String>),
-    /// Which files a model may see: the verb, each pattern or file, and the conversation; `None` is all.
-    OnScope(Verb, Vec<String>, Option<SessionId>),
-    /// A grant that is made or taken back, in this session or in that of the last prompt.
-    OnGrant(Verb, String, Option<SessionId>),
-    /// What the work is for, or something of it.
-    OnGoal(String),
-    /// What a client's hook tells of its conversation.
-    Signal(String),
-    /// A conversation, or that of the last prompt, is cleared; by force, whatever its decisions lack.
-    Clear(Option<SessionId>, bool),
-    /// All agents and tools are stopped, or may go on.
-    OnTools {
-        /// Stop or resume.
-        verb: Verb,
-        /// Whether a breach of the sandbox is lifted, too.
-        lifts_breach: bool,
-    },
+    /// What a directive says, too.
+    Directive(DirectiveAct),
     /// Another model's answer is judged.
     ImportReply {
         /// Whose answer it is.
@@ -64,6 +46,29 @@ pub enum Act {
         /// The profile's text.
         text: String,
     },
+}
+
+/// One directive for each target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DirectiveAct {
+    /// What is to be done.
+    pub verb: Verb,
+    /// With what: none is one that is empty.
+    pub targets: Vec<String>,
+    /// In which conversation: `None` is all, or that of the last prompt where it must be one.
+    pub session: Option<SessionId>,
+}
+
+impl DirectiveAct {
+    /// In all conversations, or in that of the last prompt.
+    #[must_use]
+    pub fn of(verb: Verb, targets: Vec<String>) -> Self {
+        Self {
+            verb,
+            targets,
+            session: None,
+        }
+    }
 }
 
 /// What came of an act for one target.
@@ -111,88 +116,76 @@ pub fn decide_act<S: Store>(
     at: UnixMillis,
     act: &Act,
 ) -> (Vec<ActResult>, Option<Batch>) {
-    let given: Vec<(Verb, String, SessionId)> = match act {
-        Act::OnCode(verb, targets) => {
-            let targets = targets.iter();
-            let given = targets.map(|target| (*verb, target.clone(), ALL_SESSIONS));
-            given.collect()
-        }
-        Act::OnScope(verb, targets, session) => {
-            let session = session.unwrap_or(ALL_SESSIONS);
-            let all = [String::new()];
-            let targets = if targets.is_empty() {
-                &all[..]
-            } else {
-                targets
-            };
-            let given = targets
-                .iter()
-                .map(|target| (*verb, target.clone(), session));
-            given.collect()
-        }
-        Act::OnGrant(verb, grant, session) => {
-            let current = || engine.state().current_session();
-            let Some(session) = session.or_else(current) else {
-                let words = "there is no conversation yet that tools could work in";
-                let refused = ActResult::new(grant, "no_session", words, false);
-                return (Vec::from([refused]), None);
-            };
-            Vec::from([(*verb, grant.clone(), session)])
-        }
-        Act::Signal(told) => Vec::from([(Verb::Signal, told.clone(), ALL_SESSIONS)]),
-        Act::Clear(session, is_forced) => {
-            let current = || engine.state().current_session();
-            let wanted = session.or_else(current);
-            let is_known = |session: &SessionId| engine.state().sessions().contains(*session);
-            let Some(session) = wanted.filter(is_known) else {
-                let words = match session {
-                    Some(unknown) => {
-                        format!("there is no conversation {unknown} that could be cleared")
-                    }
-                    None => "there is no conversation yet that could be cleared".to_owned(),
-                };
-                let refused = ActResult::new("", "no_session", words, false);
-                return (Vec::from([refused]), None);
-            };
-            let said = if *is_forced { FORCE } else { "" };
-            Vec::from([(Verb::Clear, said.to_owned(), session)])
-        }
-        Act::OnGoal(said) => Vec::from([(Verb::Goal, said.clone(), ALL_SESSIONS)]),
-        Act::OnTools { verb, lifts_breach } => {
-            // A session may have been halted for a reason of its own.
-            let halted = engine.state().guardian().halted_sessions();
-            let mut sessions: Vec<SessionId> = match verb {
-                Verb::Resume => halted.map(|(session, _)| session).collect(),
-                _ => Vec::new(),
-            };
-            // First, because nothing is resumed before a breach is lifted.
-            sessions.retain(|session| *session != ALL_SESSIONS);
-            sessions.insert(0, ALL_SESSIONS);
-            let target = if *lifts_breach { LIFTS_BREACH } else { "" };
-            let sessions = sessions.into_iter();
-            let given = sessions.map(|session| (*verb, target.to_owned(), session));
-            given.collect()
-        }
+    let act = match act {
+        Act::Directive(directive) => directive,
         Act::ApprovePolicy { text } => return approve_policy(engine, at, text),
         Act::ImportReply { source, text } => {
             return import_reply(engine, observer, at, (source, text));
         }
     };
-    let mut results = Vec::new();
+    let sessions = match sessions_of(engine.state(), act) {
+        Ok(sessions) => sessions,
+        Err(refused) => return (Vec::from([refused]), None),
+    };
+    let none = [String::new()];
+    let targets = match &act.targets[..] {
+        [] => &none[..],
+        targets => targets,
+    };
+    let mut results: Vec<ActResult> = Vec::new();
     let mut done: Option<Batch> = None;
-    for (verb, target, session) in given {
-        let directive = Directive { verb, target };
-        let (result, batch) = decide_directive(engine, observer, at, session, directive);
-        results.push(result);
-        done = Some(match done {
-            Some(before) => before.merged_with(batch),
-            None => batch,
-        });
+    for session in &sessions {
+        for target in targets {
+            let directive = Directive {
+                verb: act.verb,
+                target: target.clone(),
+            };
+            let (result, batch) = decide_directive(engine, observer, at, *session, directive);
+            results.push(result);
+            done = Some(match done {
+                Some(before) => before.merged_with(batch),
+                None => batch,
+            });
+        }
     }
-    if matches!(act, Act::OnTools { .. }) {
+    if sessions.len() > 1 {
         results.dedup();
     }
     (results, done)
+}
+
+/// The conversations that an act is for, each of which is decided on.
+fn sessions_of(state: &State, act: &DirectiveAct) -> Result<Vec<SessionId>, ActResult> {
+    let named = || act.session.or_else(|| state.current_session());
+    let missing = |target: &str, words: String| ActResult::new(target, "no_session", words, false);
+    Ok(match act.verb {
+        Verb::Allow | Verb::Revoke => {
+            let words = "there is no conversation yet that tools could work in";
+            let grant = act.targets.first().map_or("", String::as_str);
+            let session = named().ok_or_else(|| missing(grant, words.to_owned()))?;
+            vec![session]
+        }
+        Verb::Clear => {
+            let known = named().filter(|session| state.sessions().contains(*session));
+            let words = || match act.session {
+                Some(unknown) => {
+                    format!("there is no conversation {unknown} that could be cleared")
+                }
+                None => "there is no conversation yet that could be cleared".to_owned(),
+            };
+            vec![known.ok_or_else(|| missing("", words()))?]
+        }
+        Verb::Resume => {
+            // A session may have been halted for a reason of its own; first all, because nothing is resumed before a breach is lifted.
+            let halted = state
+                .guardian()
+                .halted_sessions()
+                .map(|(session, _)| session);
+            let halted = halted.filter(|session| *session != ALL_SESSIONS);
+            iter::once(ALL_SESSIONS).chain(halted).collect()
+        }
+        _ => vec![act.session.unwrap_or(ALL_SESSIONS)],
+    })
 }
 
 /// Judges another model's answer as one of a model's: it is one of the last conversation's.

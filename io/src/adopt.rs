@@ -14,7 +14,6 @@ use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use tslp_core::event::ReadFailure;
-use tslp_core::ids::Seq;
 use tslp_core::path::RelPath;
 use tslp_decide::found_code::FoundCode;
 use tslp_grammars::TreeSitterGrammars;
@@ -27,7 +26,7 @@ use tslp_store::data_dir;
 use tslp_store::ledger::lock::DataDirLock;
 use tslp_store::ledger::writer::{self, Commit, LedgerWriter, WriterLimits};
 use tslp_store::ledger::{
-    DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory, TablesState,
+    DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory, TablesState, history,
 };
 use tslp_store::startup::{self, StartError};
 use tslp_workspace::observer::{FileReader, SystemClock, WallClock};
@@ -344,7 +343,7 @@ impl<'c> Adopter<'c> {
             ),
             (false, AdoptMode::Append) => (State::default(), None, DecisionSink::New),
             (true, AdoptMode::DryRun) => {
-                let (state, store) = fold_ledger(&files)?;
+                let (state, store) = state_on_record(&files)?;
                 (
                     state,
                     Some(store),
@@ -453,15 +452,20 @@ fn new_ledger(config: &ServeConfig) -> Result<OpenLedger, AdoptError> {
     Ok(opened)
 }
 
-/// Folds a ledger that another process may be using. Archives that have to be rebuilt are taken for empty: what they hold
+/// The state of a ledger that another process may be using. Archives that have to be rebuilt are taken for empty: what they hold
 /// decides about bytes that are appended, not about what becomes true.
-fn fold_ledger(files: &DataFiles) -> Result<(State, ContentCache), AdoptError> {
+fn state_on_record(files: &DataFiles) -> Result<(State, ContentCache), AdoptError> {
     let readers = ReaderFactory::new(files, &OpenOptions::default());
     let reader = readers.open()?;
-    let archives = match reader.tables_state()? {
-        TablesState::Current => ArchiveTrust::Sound,
-        TablesState::Rebuild { .. } | TablesState::Doubtful { .. } => ArchiveTrust::Doubtful,
+    let tables = startup::state_of_tables(&reader, reader.head()?.seq);
+    let (state, archives) = match (reader.tables_state()?, tables) {
+        (TablesState::Current, Ok((state, _))) => (state, ArchiveTrust::Sound),
+        _ => {
+            let go_on = |_| ControlFlow::Continue(());
+            let folded = history::fold_history(&reader, reader.head()?, go_on)?;
+            let (state, _) = folded.expect("nobody breaks it off");
+            (state, ArchiveTrust::Doubtful)
+        }
     };
-    let state = startup::fold_ledger(|visit| reader.read(Seq(1), visit))?;
     Ok((state, ContentCache::new(reader, archives)))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_channel::Sender;
-use tslp_core::event::{AuditOutcome, CallId, LinkSeen};
+use tslp_core::event::{AuditOutcome, CallId, LinkSeen, ServerUsage};
 use tslp_core::guardian::Mode;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::message::ToolCall;
@@ -226,9 +226,16 @@ pub enum ToLoop {
         exchange: ExchangeId,
         /// The prompt with what is wrong with the reply.
         request: ModelRequest,
+        /// What the reply cost.
+        usage: ServerUsage,
     },
     /// The reply that was kept is the one that the client gets.
-    KeepDraft(ExchangeId),
+    KeepDraft {
+        /// The exchange to act on.
+        exchange: ExchangeId,
+        /// What the other one cost.
+        usage: ServerUsage,
+    },
     /// Relay the exchange unrecorded: its body holds no prompt.
     LeaveAlone {
         /// The exchange to act on.

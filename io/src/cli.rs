@@ -18,7 +18,7 @@ use tslp_core::record;
 
 pub use self::evidence::LogArgs;
 pub use self::tool::{
-    ActArgs, GrantArgs, GuardianCommand, LockArgs, PatternArgs, PolicyCommand, PreviewArgs,
+    CommandArgs, GrantArgs, GuardianCommand, LockArgs, PatternArgs, PolicyCommand, PreviewArgs,
     RecordArgs, ReplyCommand, TargetArgs, ToolArgs, ToolCommand, ToolLine,
 };
 use crate::config::key::{ConfigKey, FlagAudience, ValueKind};
@@ -41,26 +41,11 @@ pub enum CliCommand {
         flags: ConfigFlags,
     },
     /// Show what the proxy does, in a temporary workspace
-    Demo {
-        /// The log's flags.
-        #[command(flatten)]
-        flags: LogFlags,
-    },
+    Demo(LogFlags),
     /// Open the page of the running proxy in a browser: what is true, what was refused and why, what the model saw
-    Open {
-        /// The configuration's flags.
-        #[command(flatten)]
-        flags: ConfigFlags,
-    },
+    Open(ConfigFlags),
     /// Check the ledger, the disk, the grammars and the model server
-    Doctor {
-        /// The configuration's flags.
-        #[command(flatten)]
-        flags: ConfigFlags,
-        /// For whom to print.
-        #[command(flatten)]
-        output: OutputFormat,
-    },
+    Doctor(CommandArgs),
     /// List all true code: each entity, its hash, and what its file held when it was last read
     State {
         /// Show only this file or folder, and list its code that can't be read
@@ -77,27 +62,21 @@ pub enum CliCommand {
         /// Show at most N entities; a page has at most 2000
         #[arg(long, value_name = "N")]
         limit: Option<usize>,
-        /// The configuration's flags.
+        /// As most commands.
         #[command(flatten)]
-        flags: ConfigFlags,
-        /// For whom to print.
-        #[command(flatten)]
-        output: OutputFormat,
+        common: CommandArgs,
     },
     /// Show what happened last: episodes, their artifacts and the reasons
     Recent {
         /// Show at most N episodes, instead of `recent_episodes`
         #[arg(long, value_name = "N")]
         limit: Option<usize>,
-        /// The configuration's flags.
+        /// As most commands.
         #[command(flatten)]
-        flags: ConfigFlags,
-        /// For whom to print.
-        #[command(flatten)]
-        output: OutputFormat,
+        common: CommandArgs,
     },
     /// Show what is going on: what was asked last, what is in flight, how the last build and test run ended
-    Status(ActArgs),
+    Status(CommandArgs),
     /// Print the working memory as spec 003 has it in NOTES.md; nothing is written
     Notes {
         /// The form
@@ -108,11 +87,7 @@ pub enum CliCommand {
         flags: ConfigFlags,
     },
     /// Print one line for a client's status line: what is true, what is STALE, how full the context is
-    Statusline {
-        /// The configuration's flags.
-        #[command(flatten)]
-        flags: ConfigFlags,
-    },
+    Statusline(ConfigFlags),
     /// Say what the work is for: new conversations are told until it is done
     Goal(GoalArgs),
     /// Clear a conversation: from its next prompt on, older messages go to no model
@@ -122,36 +97,27 @@ pub enum CliCommand {
         /// Show the last N days on which anything was used
         #[arg(long, value_name = "N", default_value_t = 7)]
         days: usize,
-        /// The configuration's flags.
+        /// As most commands.
         #[command(flatten)]
-        flags: ConfigFlags,
-        /// For whom to print.
-        #[command(flatten)]
-        output: OutputFormat,
+        common: CommandArgs,
     },
     /// Print the ledger's events, one per line: the last 50 unless --limit says otherwise
     Log {
         /// The filter and the format.
         #[command(flatten)]
         log: LogArgs,
-        /// The configuration's flags.
+        /// As most commands.
         #[command(flatten)]
-        flags: ConfigFlags,
-        /// For whom to print.
-        #[command(flatten)]
-        output: OutputFormat,
+        common: CommandArgs,
     },
     /// Print the events that made one entity what it is, each refusal with its rule, and what is true of it now
     Why {
         /// `src/a.c::name`, `src/a.c`, a bare name that only one entity has, or the first digits of an artifact
         #[arg(value_name = "ENTITY")]
         entity: String,
-        /// The configuration's flags.
+        /// As most commands.
         #[command(flatten)]
-        flags: ConfigFlags,
-        /// For whom to print.
-        #[command(flatten)]
-        output: OutputFormat,
+        common: CommandArgs,
     },
     /// Print what was sent to the model in an episode: the request body, byte for byte, with credentials redacted
     ShowPrompt {
@@ -193,26 +159,11 @@ pub enum CliCommand {
         flags: ConfigFlags,
     },
     /// Show every setting in force and where it comes from
-    Config {
-        /// The configuration's flags.
-        #[command(flatten)]
-        flags: ConfigFlags,
-        /// For whom to print.
-        #[command(flatten)]
-        output: OutputFormat,
-    },
+    Config(CommandArgs),
     /// Answer a hook of Claude Code or Codex, JSON in and out: judge a tool's call, tell a new conversation what is unfinished, ask for decisions before they are lost
-    Hook {
-        /// The configuration's flags.
-        #[command(flatten)]
-        flags: ConfigFlags,
-    },
+    Hook(ConfigFlags),
     /// Serve what is going on to a client over MCP, on standard input and output
-    Mcp {
-        /// The configuration's flags.
-        #[command(flatten)]
-        flags: ConfigFlags,
-    },
+    Mcp(ConfigFlags),
     /// Set up the hooks of a client
     #[command(subcommand)]
     Hooks(HooksCommand),
@@ -235,9 +186,9 @@ pub enum CliCommand {
     /// Keep a statement no longer: `tslp forget '#key'`
     Forget(RecordArgs),
     /// List the statements that are kept for the project
-    Records(ActArgs),
+    Records(CommandArgs),
     /// List the files that are off, and those that are locked
-    Scope(ActArgs),
+    Scope(CommandArgs),
     /// Show what would go to the model, and why, without sending or recording anything
     Preview(PreviewArgs),
     /// Bring another model's answer
@@ -248,15 +199,15 @@ pub enum CliCommand {
     /// Take back what was granted
     Revoke(GrantArgs),
     /// End all agents' replies and the model's tools, and refuse requests until `tslp resume`
-    Stop(ActArgs),
+    Stop(CommandArgs),
     /// Let agents and the model's tools go on, also after a halt, with their budgets anew
     Resume {
         /// Lift a breach of the sandbox, too; in a terminal only
         #[arg(long)]
         breach: bool,
-        /// As for all acts.
+        /// As most commands.
         #[command(flatten)]
-        act: ActArgs,
+        common: CommandArgs,
     },
     /// Accept a whole tree of files as true, as if you had pasted each; can be interrupted and repeated
     Adopt {
@@ -266,31 +217,21 @@ pub enum CliCommand {
         /// Make every decision, but record nothing
         #[arg(long)]
         dry_run: bool,
-        /// The configuration's flags.
+        /// As most commands.
         #[command(flatten)]
-        flags: ConfigFlags,
-        /// For whom to print.
-        #[command(flatten)]
-        output: OutputFormat,
+        common: CommandArgs,
     },
     /// Verify the ledger: chain, anchor, every event, and each table against a fresh fold of all events
     Verify {
         /// Make every decision again with the current grammars, rules and settings, and list what differs, with its cause
         #[arg(long)]
         deep: bool,
-        /// The configuration's flags.
+        /// As most commands.
         #[command(flatten)]
-        flags: ConfigFlags,
-        /// For whom to print.
-        #[command(flatten)]
-        output: OutputFormat,
+        common: CommandArgs,
     },
     /// Rebuild every table from the ledger
-    Rebuild {
-        /// The configuration's flags.
-        #[command(flatten)]
-        flags: ConfigFlags,
-    },
+    Rebuild(ConfigFlags),
     /// Copy everything that is valid out of a damaged ledger into a new data directory
     Salvage {
         /// The new data directory
@@ -360,9 +301,9 @@ pub struct GoalArgs {
     /// The goal, `next: TEXT`, `question: TEXT`, or `done`
     #[arg(required = true, value_name = "TEXT")]
     pub words: Vec<String>,
-    /// What every act takes.
+    /// As most commands.
     #[command(flatten)]
-    pub act: ActArgs,
+    pub common: CommandArgs,
 }
 
 /// A moment of the ledger.
@@ -400,9 +341,9 @@ pub struct ClearArgs {
     /// Clear it though decisions lack evidence
     #[arg(long)]
     pub force: bool,
-    /// What every act takes.
+    /// As most commands.
     #[command(flatten)]
-    pub act: ActArgs,
+    pub common: CommandArgs,
 }
 
 /// What `tslp hooks` does.
@@ -730,63 +671,47 @@ mod tests {
             }
             text
         };
+        let act = |name: &str, of: &CommandArgs| with(name, &of.flags.0, Some(of.output));
         let tool = |name: &str, args: &ToolArgs| {
             let (allow, line) = (args.line.allow.join("+"), args.line.line.join("+"));
             let name = format!("tool {name} {allow}: {line}");
-            with(&name, &args.flags.0, Some(args.output))
+            act(&name, &args.common)
         };
-        let act = |name: &str, act: &ActArgs| with(name, &act.flags.0, Some(act.output));
-        let on =
-            |name: &str, on: &TargetArgs| act(&format!("{name} {}", on.targets.join("+")), &on.act);
+        let on = |name: &str, on: &TargetArgs| {
+            act(&format!("{name} {}", on.targets.join("+")), &on.common)
+        };
         let lock = |name: &str, of: &LockArgs| {
             let name = format!("{name} {} {:?}", of.paths.join("+"), of.session);
-            act(&name, &of.act)
+            act(&name, &of.common)
         };
         let grant = |name: &str, of: &GrantArgs| {
-            let name = format!("{name} {} {:?}", of.words(), of.session);
-            act(&name, &of.act)
+            let name = format!("{name} {} {:?}", of.grant.join(" "), of.session);
+            act(&name, &of.common)
         };
         match command {
             CliCommand::Serve { manner, flags } => {
                 let quiet = if manner.quiet { " quiet" } else { "" };
                 with(&format!("serve{quiet}"), &flags.0, None)
             }
-            CliCommand::Demo { flags } => with("demo", &flags.0, None),
-            CliCommand::Open { flags } => with("open", &flags.0, None),
-            CliCommand::Doctor { flags, output } => with("doctor", &flags.0, Some(*output)),
+            CliCommand::Demo(flags) => with("demo", &flags.0, None),
+            CliCommand::Open(flags) => with("open", &flags.0, None),
+            CliCommand::Doctor(of) => act("doctor", of),
             CliCommand::State {
                 path: _,
                 check,
                 at: _,
                 after: _,
                 limit: _,
-                flags,
-                output,
-            } => with(
-                if *check { "state check" } else { "state" },
-                &flags.0,
-                Some(*output),
-            ),
-            CliCommand::Recent {
-                limit,
-                flags,
-                output,
-            } => with(&format!("recent {limit:?}"), &flags.0, Some(*output)),
-            CliCommand::Usage {
-                days,
-                flags,
-                output,
-            } => with(&format!("usage {days}"), &flags.0, Some(*output)),
-            CliCommand::Log { log, flags, output } => {
+                common: of,
+            } => act(if *check { "state check" } else { "state" }, of),
+            CliCommand::Recent { limit, common: of } => act(&format!("recent {limit:?}"), of),
+            CliCommand::Usage { days, common: of } => act(&format!("usage {days}"), of),
+            CliCommand::Log { log, common: of } => {
                 let follow = if log.follow { " follow" } else { "" };
                 let name = format!("log {}{follow}", log.limit);
-                with(&name, &flags.0, Some(*output))
+                act(&name, of)
             }
-            CliCommand::Why {
-                entity,
-                flags,
-                output,
-            } => with(&format!("why {entity}"), &flags.0, Some(*output)),
+            CliCommand::Why { entity, common: of } => act(&format!("why {entity}"), of),
             CliCommand::ShowPrompt { episode, flags } => {
                 with(&format!("show-prompt {episode}"), &flags.0, None)
             }
@@ -802,29 +727,31 @@ mod tests {
             CliCommand::Backup { to, flags } => {
                 with(&format!("backup {}", to.display()), &flags.0, None)
             }
-            CliCommand::Config { flags, output } => with("config", &flags.0, Some(*output)),
-            CliCommand::Hook { flags } => with("hook", &flags.0, None),
+            CliCommand::Config(of) => act("config", of),
+            CliCommand::Hook(flags) => with("hook", &flags.0, None),
             CliCommand::Notes { format, flags } => with(&format!("notes {format}"), &flags.0, None),
-            CliCommand::Statusline { flags } => with("statusline", &flags.0, None),
-            CliCommand::Mcp { flags } => with("mcp", &flags.0, None),
+            CliCommand::Statusline(flags) => with("statusline", &flags.0, None),
+            CliCommand::Mcp(flags) => with("mcp", &flags.0, None),
             CliCommand::Hooks(HooksCommand::Print { client }) => {
                 format!("hooks print {client:?}")
             }
             CliCommand::Status(args) => act("status", args),
-            CliCommand::Goal(args) => act(&format!("goal {}", args.words.join(" ")), &args.act),
+            CliCommand::Goal(args) => act(&format!("goal {}", args.words.join(" ")), &args.common),
             CliCommand::Clear(ClearArgs {
                 session,
                 force,
-                act: args,
+                common: args,
             }) => act(&format!("clear {session:?} {force}"), args),
             CliCommand::Accept(args) => on("accept", args),
             CliCommand::Confirm(args) => on("confirm", args),
             CliCommand::Reject(args) => on("reject", args),
-            CliCommand::Note(args) => act(&format!("note {}", args.words.join("+")), &args.act),
-            CliCommand::Forget(args) => act(&format!("forget {}", args.words.join("+")), &args.act),
+            CliCommand::Note(args) => act(&format!("note {}", args.words.join("+")), &args.common),
+            CliCommand::Forget(args) => {
+                act(&format!("forget {}", args.words.join("+")), &args.common)
+            }
             CliCommand::Records(args) => act("records", args),
-            CliCommand::Off(args) => act(&format!("off {}", args.patterns.join("+")), &args.act),
-            CliCommand::On(args) => act(&format!("on {}", args.patterns.join("+")), &args.act),
+            CliCommand::Off(args) => act(&format!("off {}", args.patterns.join("+")), &args.common),
+            CliCommand::On(args) => act(&format!("on {}", args.patterns.join("+")), &args.common),
             CliCommand::Lock(args) => lock("lock", args),
             CliCommand::Unlock(args) => lock("unlock", args),
             CliCommand::Scope(args) => act("scope", args),
@@ -834,38 +761,34 @@ mod tests {
                     "preview {:?} {request:?} {:?} {:?}",
                     args.prompt, args.route, args.session
                 );
-                with(&name, &args.flags.0, Some(args.output))
+                act(&name, &args.common)
             }
             CliCommand::Reply(ReplyCommand::Import {
                 file,
                 source,
-                act: args,
+                common: args,
             }) => act(&format!("reply import {} {source}", file.display()), args),
             CliCommand::Allow(args) => grant("allow", args),
             CliCommand::Revoke(args) => grant("revoke", args),
             CliCommand::Stop(args) => act("stop", args),
-            CliCommand::Resume { breach, act: args } => {
-                act(if *breach { "resume breach" } else { "resume" }, args)
-            }
+            CliCommand::Resume {
+                breach,
+                common: args,
+            } => act(if *breach { "resume breach" } else { "resume" }, args),
             CliCommand::Adopt {
                 paths,
                 dry_run,
-                flags,
-                output,
+                common: of,
             } => {
                 let dry = if *dry_run { " dry" } else { "" };
                 let name = format!("adopt {}{dry}", paths.join("+"));
-                with(&name, &flags.0, Some(*output))
+                act(&name, of)
             }
-            CliCommand::Verify {
-                deep,
-                flags,
-                output,
-            } => {
+            CliCommand::Verify { deep, common: of } => {
                 let deep = if *deep { " deep" } else { "" };
-                with(&format!("verify{deep}"), &flags.0, Some(*output))
+                act(&format!("verify{deep}"), of)
             }
-            CliCommand::Rebuild { flags } => with("rebuild", &flags.0, None),
+            CliCommand::Rebuild(flags) => with("rebuild", &flags.0, None),
             CliCommand::Salvage { to, flags } => {
                 with(&format!("salvage {}", to.display()), &flags.0, None)
             }
@@ -888,18 +811,10 @@ mod tests {
             ),
             CliCommand::Tool(ToolCommand::Check(args)) => tool("check", args),
             CliCommand::Tool(ToolCommand::Run(args)) => tool("run", args),
-            CliCommand::Policy(PolicyCommand::Approve {
-                file,
-                flags,
-                output,
-            }) => with(
-                &format!("policy approve {}", file.display()),
-                &flags.0,
-                Some(*output),
-            ),
-            CliCommand::Guardian(GuardianCommand::Status { flags, output }) => {
-                with("guardian status", &flags.0, Some(*output))
+            CliCommand::Policy(PolicyCommand::Approve { file, common: of }) => {
+                act(&format!("policy approve {}", file.display()), of)
             }
+            CliCommand::Guardian(GuardianCommand::Status(of)) => act("guardian status", of),
             CliCommand::Policy(PolicyCommand::Check {
                 file,
                 flags,

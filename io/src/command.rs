@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use tslp_core::event::Verb;
 use tslp_core::path::RelPath;
+use tslp_decide::clear::FORCE;
 use tslp_store::content_cache::ArchiveTrust;
 use tslp_store::data_dir::{self, DataDirError};
 use tslp_store::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
@@ -119,18 +120,18 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             let (config, _) = read_config(&flags.0)?;
             evidence::print_undo(&config, &undo)
         }
-        CliCommand::Demo { flags } => {
+        CliCommand::Demo(flags) => {
             start_logging(&config_layers(&flags.0)?, LedgerUse::Act)?;
             demo_tour::run_tour(&mut Out::stdout())
                 .map_err(|error| CommandFailure::new(Exit::CheckFailed, error))
         }
-        CliCommand::Open { flags } => {
+        CliCommand::Open(flags) => {
             let (config, _) = read_config(&flags.0)?;
             run::open_page(&config)
         }
-        CliCommand::Doctor { flags, output } => {
-            let config = config_of_running(&flags.0)?;
-            show_doctor(&config, output)
+        CliCommand::Doctor(of) => {
+            let config = config_of_running(&of.flags.0)?;
+            show_doctor(&config, of.output)
         }
         CliCommand::State {
             path,
@@ -138,10 +139,9 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             at,
             after,
             limit,
-            flags,
-            output,
+            common,
         } => {
-            let (config, _) = read_config(&flags.0)?;
+            let (config, _) = read_config(&common.flags.0)?;
             // Every path begins with nothing, so none given means all.
             let path = path.as_deref().unwrap_or("");
             let wanted = StateQuery {
@@ -163,24 +163,20 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
                     CommandFailure::new(Exit::Failure, message)
                 })?;
                 return print_vouched(
-                    output,
+                    common.output,
                     page,
                     |page| state::state_json(page, &[]),
                     |page| state::state_lines(&wanted.path, page, &[]),
                 );
             }
             let as_of = if check { AsOf::Now } else { AsOf::Recorded };
-            show_state(&config, &wanted, as_of, output)
+            show_state(&config, &wanted, as_of, common.output)
         }
-        CliCommand::Recent {
-            limit,
-            flags,
-            output,
-        } => {
-            let (config, _) = read_config(&flags.0)?;
+        CliCommand::Recent { limit, common } => {
+            let (config, _) = read_config(&common.flags.0)?;
             let wanted = RecentQuery {
                 limit,
-                missing_lines: match output {
+                missing_lines: match common.output {
                     OutputFormat::Human => MissingLines::Shown,
                     OutputFormat::Json => MissingLines::Hidden,
                 },
@@ -191,28 +187,20 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
                 VouchedPage::default()
             };
             print_vouched(
-                output,
+                common.output,
                 page,
                 |episodes| recent::recent_json(episodes),
                 |episodes| recent::recent_lines(episodes),
             )
         }
-        CliCommand::Usage {
-            days,
-            flags,
-            output,
-        } => usage::run_usage(days, &flags.0, output),
-        CliCommand::Log { log, flags, output } => {
-            let (config, _) = read_config(&flags.0)?;
-            evidence::run_log(&config, &log, output)
+        CliCommand::Usage { days, common } => usage::run_usage(days, &common),
+        CliCommand::Log { log, common } => {
+            let (config, _) = read_config(&common.flags.0)?;
+            evidence::run_log(&config, &log, common.output)
         }
-        CliCommand::Why {
-            entity,
-            flags,
-            output,
-        } => {
-            let (config, _) = read_config(&flags.0)?;
-            evidence::run_why(&config, &entity, output)
+        CliCommand::Why { entity, common } => {
+            let (config, _) = read_config(&common.flags.0)?;
+            evidence::run_why(&config, &entity, common.output)
         }
         CliCommand::ShowPrompt { episode, flags } => {
             let (config, _) = read_config(&flags.0)?;
@@ -230,20 +218,23 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             let (config, _) = read_config(&flags.0)?;
             evidence::run_backup(&config, &to)
         }
-        CliCommand::Config { flags, output } => {
-            let (_, layers) = read_config(&flags.0)?;
-            print_page(output, || page::json(&layers), || page::lines(&layers))
+        CliCommand::Config(of) => {
+            let (_, layers) = read_config(&of.flags.0)?;
+            print_page(of.output, || page::json(&layers), || page::lines(&layers))
         }
-        CliCommand::Hook { flags } => hook::run_hook(&flags.0),
+        CliCommand::Hook(flags) => hook::run_hook(&flags.0),
         CliCommand::Notes { format: _, flags } => notes::run_notes(&flags.0),
-        CliCommand::Statusline { flags } => hook::run_statusline(&flags.0),
-        CliCommand::Mcp { flags } => mcp::run_mcp(&flags.0),
+        CliCommand::Statusline(flags) => hook::run_statusline(&flags.0),
+        CliCommand::Mcp(flags) => mcp::run_mcp(&flags.0),
         CliCommand::Hooks(HooksCommand::Print { client }) => {
             Out::stdout().lines(hook::settings_lines(client))?;
             Ok(Exit::Ok)
         }
-        CliCommand::Goal(of) => acting::act_on_goal(&of),
-        CliCommand::Clear(of) => acting::act_on_context(&of),
+        CliCommand::Goal(of) => acting::act_on(Verb::Goal, joined(&of.words), None, &of.common),
+        CliCommand::Clear(of) => {
+            let forced = of.force.then(|| FORCE.to_owned());
+            acting::act_on(Verb::Clear, Vec::from_iter(forced), of.session, &of.common)
+        }
         CliCommand::Status(of) => {
             let (config, _) = read_config(&of.flags.0)?;
             let page = if has_ledger(&config)? {
@@ -260,44 +251,43 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
         CliCommand::On(of) => acting::act_on_sight(Verb::On, &of),
         CliCommand::Lock(of) => acting::act_on_locks(Verb::Lock, &of),
         CliCommand::Unlock(of) => acting::act_on_locks(Verb::Unlock, &of),
-        CliCommand::Note(of) => acting::act_on_record(Verb::Note, &of),
-        CliCommand::Forget(of) => acting::act_on_record(Verb::Forget, &of),
+        CliCommand::Note(of) => acting::act_on(Verb::Note, joined(&of.words), None, &of.common),
+        CliCommand::Forget(of) => acting::act_on(Verb::Forget, joined(&of.words), None, &of.common),
         CliCommand::Records(of) => records::run_records(&of),
         CliCommand::Scope(of) => scope::run_scope(&of),
         CliCommand::Preview(args) => preview::run_preview(&args),
         CliCommand::Reply(reply) => acting::import_reply(&reply),
-        CliCommand::Allow(of) => acting::act_on_grant(Verb::Allow, &of),
-        CliCommand::Revoke(of) => acting::act_on_grant(Verb::Revoke, &of),
-        CliCommand::Stop(act) => acting::act_on_tools(Verb::Stop, false, &act),
-        CliCommand::Resume { breach, act } => acting::act_on_tools(Verb::Resume, breach, &act),
+        CliCommand::Allow(of) => {
+            acting::act_on(Verb::Allow, joined(&of.grant), of.session, &of.common)
+        }
+        CliCommand::Revoke(of) => {
+            acting::act_on(Verb::Revoke, joined(&of.grant), of.session, &of.common)
+        }
+        CliCommand::Stop(of) => acting::act_on(Verb::Stop, Vec::new(), None, &of),
+        CliCommand::Resume { breach, common } => acting::resume(breach, &common),
         CliCommand::Adopt {
             paths,
             dry_run,
-            flags,
-            output,
+            common,
         } => {
-            let (config, _) = read_config(&flags.0)?;
+            let (config, _) = read_config(&common.flags.0)?;
             let mode = if dry_run {
                 AdoptMode::DryRun
             } else {
                 AdoptMode::Append
             };
-            acting::run_adopt(&config, &paths, mode, output)
+            acting::run_adopt(&config, &paths, mode, common.output)
         }
-        CliCommand::Verify {
-            deep,
-            flags,
-            output,
-        } => {
-            let (config, _) = read_config(&flags.0)?;
+        CliCommand::Verify { deep, common } => {
+            let (config, _) = read_config(&common.flags.0)?;
             need_ledger(&config)?;
             let report = maintenance::verify_subject(&diagnosed_subject(&config));
             if deep {
-                return show_deep(&config, report, output);
+                return show_deep(&config, report, common.output);
             }
-            print_report(&report, output, Exit::LedgerDamaged)
+            print_report(&report, common.output, Exit::LedgerDamaged)
         }
-        CliCommand::Rebuild { flags } => {
+        CliCommand::Rebuild(flags) => {
             let (config, _) = read_config(&flags.0)?;
             need_ledger(&config)?;
             let options = OpenOptions::default();
@@ -332,6 +322,11 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             Ok(Exit::Ok)
         }
     }
+}
+
+/// One target of several words.
+fn joined(words: &[String]) -> Vec<String> {
+    vec![words.join(" ")]
 }
 
 /// The failure of a proxy, with the address of the one that is in its place.

@@ -6,139 +6,16 @@ use std::path::{Path, PathBuf};
 
 use crate::config::settings::Settings;
 
-/// A client and what to run or write.
-struct ClientSetup {
-    /// As it is named on the command line.
-    name: &'static str,
-    title: &'static str,
-    /// The file or shell that the text is for.
-    place: &'static str,
-    /// `ORIGIN` is the proxy's address, `KEY` its token or anything, `MODEL` the model.
-    text: &'static str,
-    run: RunWay,
+/// The clients, as data.
+const CLIENTS: &str = include_str!("connect.txt");
+
+/// A client and what to run or write: its part of the data.
+struct ClientSetup(&'static str);
+
+fn clients() -> impl Iterator<Item = ClientSetup> {
+    let parts = CLIENTS.split("\n\n").filter(|it| it.starts_with("name: "));
+    parts.map(ClientSetup)
 }
-
-/// How a client is run for this one time, so that no file of the user's is changed.
-enum RunWay {
-    /// By the text, which is a shell line.
-    ByText,
-    /// By this shell line.
-    ByLine(&'static str),
-    /// By this shell line, in which `DIR` is a folder of tslp's own, with this file in it.
-    ByFile(&'static str, (&'static str, &'static str)),
-    /// Not at all: the reason, as the end of a sentence.
-    No(&'static str),
-}
-
-const SHELL: &str = "run";
-
-const CLIENTS: [ClientSetup; 13] = [
-    ClientSetup {
-        name: "aider",
-        title: "aider",
-        place: SHELL,
-        text: "OPENAI_API_KEY=KEY OPENAI_API_BASE=ORIGIN/v1 aider --model openai/MODEL",
-        run: RunWay::ByText,
-    },
-    ClientSetup {
-        name: "opencode",
-        title: "OpenCode",
-        place: "in opencode.json",
-        text: r#""provider": {"local": {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": "ORIGIN/v1", "apiKey": "KEY"}, "models": {"MODEL": {}}}}"#,
-        run: RunWay::ByLine(
-            r#"OPENCODE_CONFIG_CONTENT='{"model": "local/MODEL", "provider": {"local": {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": "ORIGIN/v1", "apiKey": "KEY"}, "models": {"MODEL": {}}}}}' opencode"#,
-        ),
-    },
-    ClientSetup {
-        name: "cline",
-        title: "Cline",
-        place: SHELL,
-        text: "cline auth openai-compatible -k KEY -m MODEL -b ORIGIN/v1",
-        run: RunWay::ByFile(
-            "cline --data-dir DIR",
-            (
-                "settings/providers.json",
-                r#"{"version": 1, "lastUsedProvider": "openai-compatible", "modes": {}, "providers": {"openai-compatible": {"settings": {"provider": "openai-compatible", "apiKey": "KEY", "model": "MODEL", "baseUrl": "ORIGIN/v1"}, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}}}"#,
-            ),
-        ),
-    },
-    ClientSetup {
-        name: "continue",
-        title: "Continue",
-        place: "in ~/.continue/config.yaml, under `models`",
-        text: "{name: local, provider: openai, model: MODEL, apiBase: \"ORIGIN/v1\", apiKey: \"KEY\"}",
-        run: RunWay::ByFile(
-            "cn --config DIR/config.yaml",
-            (
-                "config.yaml",
-                r#"{name: tslp, version: 1.0.0, schema: v1, models: [{name: local, provider: openai, model: "MODEL", apiBase: "ORIGIN/v1", apiKey: "KEY"}]}"#,
-            ),
-        ),
-    },
-    ClientSetup {
-        name: "qwen-code",
-        title: "Qwen Code",
-        place: SHELL,
-        text: "OPENAI_API_KEY=KEY OPENAI_BASE_URL=ORIGIN/v1 qwen --auth-type openai -m MODEL",
-        run: RunWay::ByText,
-    },
-    ClientSetup {
-        name: "claude-code",
-        title: "Claude Code",
-        place: SHELL,
-        text: "ANTHROPIC_BASE_URL=ORIGIN ANTHROPIC_AUTH_TOKEN=KEY ANTHROPIC_MODEL=MODEL ANTHROPIC_SMALL_FAST_MODEL=MODEL CLAUDE_CODE_ATTRIBUTION_HEADER=0 claude",
-        run: RunWay::ByText,
-    },
-    ClientSetup {
-        name: "codex",
-        title: "Codex",
-        place: SHELL,
-        text: "LOCAL_KEY=KEY codex -m MODEL -c model_provider=local -c 'model_providers.local={name=\"local\", base_url=\"ORIGIN/v1\", env_key=\"LOCAL_KEY\", wire_api=\"responses\"}'",
-        run: RunWay::ByText,
-    },
-    ClientSetup {
-        name: "open-webui",
-        title: "Open WebUI",
-        place: SHELL,
-        text: "OPENAI_API_BASE_URL=ORIGIN/v1 OPENAI_API_KEY=KEY open-webui serve",
-        run: RunWay::ByLine("OPENAI_API_BASE_URL=ORIGIN/v1 OPENAI_API_KEY=KEY open-webui"),
-    },
-    ClientSetup {
-        name: "llm",
-        title: "llm",
-        place: "in extra-openai-models.yaml of the folder that `llm logs path` names",
-        text: "- {model_id: local, model_name: MODEL, api_base: \"ORIGIN/v1\", headers: {Authorization: \"Bearer KEY\"}}",
-        run: RunWay::No("it reads its models from its own folder alone"),
-    },
-    ClientSetup {
-        name: "openai-sdk",
-        title: "OpenAI SDKs",
-        place: SHELL,
-        text: "OPENAI_BASE_URL=ORIGIN/v1 OPENAI_API_KEY=KEY python your_program.py",
-        run: RunWay::No("it is no program: run yours, as in `tslp run python your_program.py`"),
-    },
-    ClientSetup {
-        name: "anthropic-sdk",
-        title: "Anthropic SDKs",
-        place: SHELL,
-        text: "ANTHROPIC_BASE_URL=ORIGIN ANTHROPIC_AUTH_TOKEN=KEY python your_program.py",
-        run: RunWay::No("it is no program: run yours, as in `tslp run python your_program.py`"),
-    },
-    ClientSetup {
-        name: "ollama",
-        title: "Ollama's client and SDKs",
-        place: SHELL,
-        text: "OLLAMA_HOST=ORIGIN ollama run MODEL",
-        run: RunWay::ByLine("OLLAMA_HOST=ORIGIN ollama"),
-    },
-    ClientSetup {
-        name: "curl",
-        title: "curl",
-        place: SHELL,
-        text: "curl ORIGIN/v1/chat/completions -H 'Authorization: Bearer KEY' -H 'Content-Type: application/json' -d '{\"model\": \"MODEL\", \"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]}'",
-        run: RunWay::No("it takes the address as an argument"),
-    },
-];
 
 /// What any other program is run with: the variables that the SDKs read.
 const ANY_PROGRAM: &str = "OPENAI_BASE_URL=ORIGIN/v1 OPENAI_API_BASE=ORIGIN/v1 OPENAI_API_KEY=KEY ANTHROPIC_BASE_URL=ORIGIN ANTHROPIC_AUTH_TOKEN=KEY OLLAMA_HOST=ORIGIN";
@@ -183,27 +60,24 @@ pub(crate) struct RunVariable {
 /// If it can't be run for one time: why, and what to do instead.
 pub(crate) fn client_run(name: &str) -> Result<ClientRun, (String, Vec<String>)> {
     let base = name.rsplit('/').next().unwrap_or(name);
-    for known in &CLIENTS {
-        let (line, file) = match known.run {
-            RunWay::ByText => (known.text, None),
-            RunWay::ByLine(line) => (line, None),
-            RunWay::ByFile(line, file) => (line, Some(file)),
-            RunWay::No(why) if known.name == base => {
-                let why = format!("{name} can't be run for one time: {why}");
-                let lines = Vec::from([
-                    format!("{}: {}", known.title, known.place),
-                    format!("  {}", known.filled_in(Settings::default().listen, None)),
-                    "`tslp serve` runs a proxy, and `tslp connect` prints this with its address."
-                        .into(),
-                ]);
-                return Err((why, lines));
+    for known in clients() {
+        let Some(line) = known.entry("run") else {
+            if known.must("name") != base {
+                continue;
             }
-            RunWay::No(_) => continue,
+            let why = format!("{name} can't be run for one time: {}", known.must("not"));
+            let mut lines = known.lines(Settings::default().listen, None);
+            lines.push(
+                "`tslp serve` runs a proxy, and `tslp connect` prints this with its address."
+                    .into(),
+            );
+            return Err((why, lines));
         };
+        let file = known.entry("file").zip(known.entry("holds"));
         let words = shell_words(line);
         let program = words.iter().find(|word| !is_assignment(word));
         let program = program.expect("every line has a program").clone();
-        if known.name == base || program == base {
+        if known.must("name") == base || program == base {
             let named = if program == base { name } else { &program };
             return Ok(ClientRun {
                 program: named.to_owned(),
@@ -331,7 +205,7 @@ const ANY_KEY: &str = "local";
 /// The names that [`setup_lines`] takes.
 #[must_use]
 pub(crate) fn client_names() -> Vec<&'static str> {
-    CLIENTS.iter().map(|client| client.name).collect()
+    clients().map(|client| client.must("name")).collect()
 }
 
 /// What to run or write for a client; for all of them if none is named. `token` is the proxy's own.
@@ -341,14 +215,11 @@ pub(crate) fn setup_lines(
     listen: SocketAddr,
     token: Option<&str>,
 ) -> Vec<String> {
-    let chosen = CLIENTS
-        .iter()
-        .filter(|known| client.is_none_or(|name| name == known.name));
+    let chosen = clients().filter(|known| client.is_none_or(|name| name == known.must("name")));
     let mut lines = Vec::new();
     for known in chosen {
-        lines.push(format!("{}: {}", known.title, known.place));
-        lines.push(format!("  {}", known.filled_in(listen, token)));
-        if known.name == "ollama" && token.is_some() {
+        lines.extend(known.lines(listen, token));
+        if known.must("name") == "ollama" && token.is_some() {
             lines.push(
                 "  (its command line sends no token; its SDKs take the header `Authorization: Bearer` in their options)".to_owned(),
             );
@@ -362,9 +233,24 @@ pub(crate) fn setup_lines(
 }
 
 impl ClientSetup {
+    fn entry(&self, key: &str) -> Option<&'static str> {
+        let mut lines = self.0.lines();
+        lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(": "))
+    }
+
+    /// What each client has.
+    fn must(&self, key: &str) -> &'static str {
+        self.entry(key).expect("the data are tested")
+    }
+
+    fn lines(&self, listen: SocketAddr, token: Option<&str>) -> Vec<String> {
+        let place = format!("{}: {}", self.must("title"), self.must("place"));
+        vec![place, format!("  {}", self.filled_in(listen, token))]
+    }
+
     fn filled_in(&self, listen: SocketAddr, token: Option<&str>) -> String {
         let origin = origin_of(listen);
-        let text = self.text.replace("ORIGIN", &origin);
+        let text = self.must("text").replace("ORIGIN", &origin);
         let key = token.unwrap_or(ANY_KEY);
         let in_quotes = key.replace('\'', r"'\''");
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.,:/@%+=".contains(c);
@@ -398,7 +284,7 @@ mod tests {
     #[test]
     fn the_readme_says_the_same() {
         let readme = include_str!("../../README.md");
-        for client in &CLIENTS {
+        for client in clients() {
             let line = client.filled_in(LISTEN.parse().expect("an address"), None);
             let line = line.replace("-H 'Authorization: Bearer local' ", "");
             assert!(readme.contains(&line), "{line}");
@@ -485,8 +371,12 @@ mod tests {
                 !all.contains("ORIGIN") && !all.contains("KEY=local "),
                 "{all}"
             );
-            assert_eq!(all.matches(origin).count(), CLIENTS.len(), "{all}");
-            assert_eq!(all.matches("secret").count(), CLIENTS.len() - 1, "{all}");
+            assert_eq!(all.matches(origin).count(), clients().count(), "{all}");
+            assert_eq!(
+                all.matches("secret").count(),
+                clients().count() - 1,
+                "{all}"
+            );
         }
         let hostile = "a$(id)'b\"c\\";
         let all = setup_lines(None, LISTEN.parse().expect("an address"), Some(hostile)).join("\n");

@@ -29,28 +29,7 @@ use crate::serve::{BoundServer, ServeEnd, ServeError};
 /// The project of the tour.
 const FILE: &str = "src/ring.c";
 const ENTITY: &str = "src/ring.c::ring_put";
-const SOURCE: &str = "\
-#include \"ring.h\"
-
-int ring_put(struct ring *r, int value) {
-    if (r->count == RING_SIZE) {
-        return -1;
-    }
-    r->slots[(r->head + r->count) % RING_SIZE] = value;
-    r->count++;
-    return 0;
-}
-
-int ring_get(struct ring *r, int *value) {
-    if (r->count == 0) {
-        return -1;
-    }
-    *value = r->slots[r->head];
-    r->head = (r->head + 1) % RING_SIZE;
-    r->count--;
-    return 0;
-}
-";
+const SOURCE: &str = include_str!("demo_tour/ring.c");
 
 /// How often, and how long between, it is asked whether a reply has been judged.
 const LOOKS_MAX: u32 = 1000;

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use tslp_core::audit::AuditQuestion;
 use tslp_core::event::{
-    AuditOutcome, Event, History, PartKind, PromptMeasured, ReplyOutcome, ServerUsage,
+    AuditOutcome, Event, History, PartKind, PromptCost, PromptMeasured, ReplyOutcome, ServerUsage,
     WindowExceeded,
 };
 use tslp_core::guardian::Mode;
@@ -60,16 +60,16 @@ use crate::prompt_cost::{self, CostPair, PromptCosts};
 use crate::tool_loop::BODY_BYTES_MAX;
 use crate::windows::Windows;
 use check::CheckState;
-use lost_calls::{LostCalls, SettledCalls};
 use repair::CodeRepairState;
 use tools::{ToolLoop, ToolReply};
 use tslp_store::content_cache::ContentCache;
 use tslp_store::ledger::writer::Commit;
 use tslp_store::ledger::{DurableHead, WriterStopped};
+use tslp_wire::chat::asked_again::asked_again;
 use tslp_wire::chat::bad_request::BadRequest;
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::kept_responses::KeptResponses;
-use tslp_wire::chat::lost_calls::OfferedTools;
+use tslp_wire::chat::lost_calls::{LostCallWatch, OfferedTools};
 use tslp_wire::chat::reply::{DecodedPiece, ReplyDecoder};
 use tslp_wire::chat::request::{self, KnownMessages, PromptPlaces, RequestEnvelope};
 use tslp_wire::chat::rewrite::RewrittenMessages;
@@ -177,19 +177,35 @@ struct ReplyUnderWay {
     tools: Option<Box<ToolReply>>,
     /// The numbers of the calls of the client's own tools that it was given, where they wait to be judged.
     calls_passed: Vec<usize>,
+    /// Whether verdicts on its calls are on record.
+    are_calls_judged: bool,
     /// Reads its text for calls of the client's tools, if it may hold some.
-    lost_calls: Option<Box<LostCalls>>,
-    /// What is kept to ask for it once more, if it may be.
-    repair: Option<Box<CodeRepairState>>,
-    /// The server's figures for the first of several rounds: those of the prompt itself.
-    usage_of_first: Option<ServerUsage>,
+    lost_calls: Option<Box<LostCallWatch>>,
+    /// Whether its code is judged before it goes out.
+    repair: Option<CodeRepairState>,
+    /// The request's body, if it may be asked for once more.
+    body: Option<Arc<Vec<u8>>>,
+    /// The one in the place of which it was asked for.
+    first: Option<Box<FirstReply>>,
+    /// The server's figures for each response so far, the prompt's own first; none where one failed, or isn't over.
+    usages: Vec<Option<ServerUsage>>,
+}
+
+/// A reply that was asked for once more.
+struct FirstReply {
+    reply: Reply,
+    decoder: ReplyDecoder,
+    /// The end of its text, where that may be calls.
+    held: String,
 }
 
 impl ReplyUnderWay {
     /// Bytes that are kept of it until it is judged.
     fn kept_bytes(&self) -> usize {
-        let first = self.repair.as_ref().map_or(0, |it| it.kept_bytes());
-        let held = self.lost_calls.as_ref().map_or(0, |it| it.held_bytes());
+        let first = self.first.as_ref().map_or(0, |it| {
+            it.reply.said_bytes() + it.decoder.kept_bytes() + it.held.len()
+        });
+        let held = self.lost_calls.as_ref().map_or(0, |it| it.held().len());
         self.reply.said_bytes() + self.decoder.kept_bytes() + first + held
     }
 
@@ -208,11 +224,16 @@ impl ReplyUnderWay {
     fn next_response(&mut self) -> ReplyDecoder {
         let next = ReplyDecoder::new(self.decoder.dialect());
         let over = std::mem::replace(&mut self.decoder, next);
-        self.usage_of_first = self.usage_of_first.or(over.server_usage());
+        self.usages.push(None);
         // The numbers are those of its calls.
         (self.calls_looked_at, self.calls_recorded) = (0, 0);
         self.calls_passed.clear();
         over
+    }
+
+    /// What the response that came last cost.
+    fn last_usage(&self) -> ServerUsage {
+        self.usages.last().copied().flatten().unwrap_or_default()
     }
 
     /// A request for another response.
@@ -402,12 +423,16 @@ impl EngineThread {
                 }
             }
             ToEngine::ToolsTested(tested) => self.tools_tested(tested),
-            ToEngine::LinksSeen { exchange, links } => self.links_seen(exchange, links),
+            ToEngine::LinksSeen { exchange, links } => {
+                self.links_seen(exchange, links);
+            }
             ToEngine::ToolEnded {
                 exchange,
                 call,
                 outcome,
-            } => self.tool_ended(exchange, call, *outcome),
+            } => {
+                self.tool_ended(exchange, call, *outcome);
+            }
             ToEngine::CheckEnded { episode, outcome } => self.check_ended(episode, *outcome),
             ToEngine::Audited {
                 episode,
@@ -534,7 +559,7 @@ impl EngineThread {
         let offered = composed.request.tools;
         let has_one_choice = wire.asks_for_one_choice();
         let tools = self
-            .watched_tools(dialect, &wire)
+            .watched_tools(dialect, (&wire, &composed.request))
             .filter(|_| has_one_choice);
         // Nothing that isn't needed changes, not even white space between fields; and nothing that is large is copied.
         let (sent_body, client_body, messages) = if is_unchanged {
@@ -638,13 +663,10 @@ impl EngineThread {
             places.prompt_pieces(client_body, (&sent.body, &sent.messages)),
         );
         let last = sent.messages.last().map(|last| last.bytes.clone());
-        let lost_calls = sent.offered.map(|tools| {
-            let body = Arc::clone(&sent.body);
-            Box::new(LostCalls::new(tools, body))
-        });
-        let repair = sent
-            .is_held
-            .then(|| Box::new(CodeRepairState::new(Arc::clone(&sent.body))));
+        let lost_calls = sent.offered.map(|it| Box::new(LostCallWatch::new(it)));
+        let repair = sent.is_held.then(CodeRepairState::default);
+        let is_kept = lost_calls.is_some() || repair.is_some();
+        let body = is_kept.then(|| Arc::clone(&sent.body));
         let tools = match (sent.rounds, sent.conversation, last) {
             (RoundsAllowed::Several, Some((session, _)), Some(last)) => {
                 let reply = ToolReply::new(session, sent.body, last);
@@ -667,10 +689,13 @@ impl EngineThread {
             rounds: sent.rounds,
             news: sent.news,
             calls_passed: Vec::new(),
+            are_calls_judged: false,
             tools,
             lost_calls,
             repair,
-            usage_of_first: None,
+            body,
+            first: None,
+            usages: vec![None],
         };
         let other = self.running.insert(exchange, running);
         assert!(other.is_none(), "an exchange has one prompt");
@@ -783,10 +808,17 @@ impl EngineThread {
         if ending.is_success() {
             self.read_to_the_end(exchange);
         }
-        match self.settle_lost_calls(exchange, ending) {
-            SettledCalls::None => {}
-            SettledCalls::Over(ending) => return self.reply_over(exchange, ending),
-            SettledCalls::AskedAgain => return,
+        if let Some(running) = self.running.get_mut(&exchange)
+            && let Some(usage) = running.usages.last_mut()
+        {
+            let said = running.decoder.server_usage();
+            *usage = said.or(ending.is_success().then(ServerUsage::default));
+        }
+        if let ControlFlow::Break(ending) = self.settle_lost_calls(exchange, ending) {
+            return match ending {
+                Some(ending) => self.reply_over(exchange, ending),
+                None => {}
+            };
         }
         if self.begins_another_round(exchange, ending) {
             return;
@@ -796,9 +828,51 @@ impl EngineThread {
         }
     }
 
+    /// Asks the model once more, with what is wrong with its reply after all that it was given, so that its prefix stays; `held` is
+    /// the end of its text that is kept back. Whether it was asked.
+    fn ask_again(&mut self, exchange: ExchangeId, complaint: &str, held: String) -> bool {
+        let Some(running) = self.running.get_mut(&exchange) else {
+            return false;
+        };
+        let dialect = running.decoder.dialect();
+        let body = running.body.as_ref();
+        let Some(body) = body.and_then(|body| asked_again(dialect, body, complaint)) else {
+            return false;
+        };
+        let (request, usage) = (running.request_with(body), running.last_usage());
+        // At most two requests a turn.
+        running.tools = None;
+        let decoder = running.next_response();
+        running.first = Some(Box::new(FirstReply {
+            reply: std::mem::take(&mut running.reply),
+            decoder,
+            held,
+        }));
+        self.wiring.to_loop.send(ToLoop::AskAgain {
+            exchange,
+            request,
+            usage,
+        });
+        true
+    }
+
+    /// The reply that was asked for once more is the one that the client gets, as it ended, if there is one: the end of its text.
+    fn take_first_reply(&mut self, exchange: ExchangeId) -> Option<String> {
+        let running = self.running.get_mut(&exchange)?;
+        let first = running.first.take()?;
+        (running.reply, running.decoder) = (first.reply, first.decoder);
+        let usage = running.last_usage();
+        self.wiring
+            .to_loop
+            .send(ToLoop::KeepDraft { exchange, usage });
+        Some(first.held)
+    }
+
     fn reply_over(&mut self, exchange: ExchangeId, ending: ResponseEnd) {
         let running = self.running.get(&exchange);
-        let rounds = running.map_or(RoundsAllowed::One, |running| running.rounds);
+        let were_held =
+            |it: &ReplyUnderWay| self.holds_client_calls() && it.rounds != RoundsAllowed::One;
+        let are_judged = running.is_some_and(|it| it.are_calls_judged || were_held(it));
         let is_complete = ending.is_success();
         let called_tool = running.is_some_and(|it| it.decoder.has_calls());
         self.wiring
@@ -849,7 +923,7 @@ impl EngineThread {
         }
         self.check_after(episode, &judged.batch.recorded, &calls);
         self.commit_batch(judged.batch);
-        self.observe_calls(episode, &calls, rounds);
+        self.observe_calls(episode, &calls, are_judged);
         if let Some(question) = judged.audit {
             self.ask_for_audit(episode, question, addressee);
         }
@@ -887,7 +961,8 @@ impl EngineThread {
         } else {
             running.take_said(&said);
         }
-        let server = running.usage_of_first.or(running.decoder.server_usage());
+        let is_known = |usage: &ServerUsage| *usage != ServerUsage::default();
+        let server = running.usages[0].filter(is_known);
         let (tool_calls, finish_reason) = running.decoder.into_parts();
         let arguments = tool_calls.iter().map(|call| call.arguments.len());
         let reply_bytes = running.reply.said_bytes() + arguments.sum::<usize>();
@@ -907,7 +982,7 @@ impl EngineThread {
             let is_guarded = self.wiring.window_guard != WindowGuard::Off;
             pending.exceeded = running.exceeded.or(seen).filter(|_| is_guarded);
             self.ask_for_windows(&model, pending.exceeded.as_ref());
-            pending.measured = Some(PromptMeasured {
+            let own = PromptMeasured {
                 client: running.costs.client,
                 sent: running.costs.sent,
                 server,
@@ -915,7 +990,18 @@ impl EngineThread {
                 user_agent: running.user_agent,
                 added_micros: u32::try_from(running.added.as_micros()).ok(),
                 window: self.windows.window_of(&model),
+            };
+            // The client would have asked once.
+            let further = running.usages.iter().skip(1).flatten();
+            let further = further.map(|usage| PromptMeasured {
+                client: PromptCost::default(),
+                server: Some(*usage).filter(is_known),
+                reply_bytes: 0,
+                added_micros: None,
+                ..own.clone()
             });
+            pending.measured = further.collect();
+            pending.measured.push(own);
         } else {
             self.prompt_costs.forget(exchange);
         }

@@ -1,12 +1,13 @@
 //! `tslp verify` and `rebuild`: acts of the user on a ledger that no proxy is using.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
-use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
 use tslp_projections::state::State;
 use tslp_projections::table::TableDigest;
 use tslp_store::ledger::archive_check::ArchiveResult;
+use tslp_store::ledger::history;
 use tslp_store::ledger::{LedgerReader, OpenOptions, SqliteLog, TablesState};
 use tslp_store::startup::{self, NewProgress, StartError};
 
@@ -29,8 +30,10 @@ fn verify_ledger(subject: &DiagnosedSubject, reader: &LedgerReader, report: &mut
     report.add_check("sqlite integrity", doctor::integrity_check(reader));
     report.add_check("identity", doctor::ledger_identity(reader));
     report.add_check("head anchor", doctor::head_anchor(subject, reader));
-    let folded = startup::fold_checked(|visit| reader.read(Seq(1), visit), reader);
-    let (state, archives) = match folded {
+    let go_on = |_| ControlFlow::Continue(());
+    let end = reader.head().map_err(StartError::from);
+    let folded = end.and_then(|end| history::fold_history(reader, end, go_on));
+    let (state, archives) = match folded.map(|folded| folded.expect("nobody breaks it off")) {
         Ok(folded) => folded,
         Err(error) => {
             report.add_ledger_check("events", Err(&error));
@@ -74,7 +77,7 @@ fn archive_result(reader: &LedgerReader, archive: &ArchiveResult) -> Result<Stri
     if let Err(flaw) = &archive.rows {
         return Err(format!("{flaw}: run `tslp rebuild`"));
     }
-    let stored = startup::stored_digest(|visit| reader.read_table(archive.table, visit));
+    let stored = startup::stored_digest(reader, archive.table);
     let digest = stored.map_err(|error| error.to_string())?;
     Ok(digest_text(&digest))
 }
@@ -84,7 +87,7 @@ fn digest_text(digest: &TableDigest) -> String {
 }
 
 fn compare_table(reader: &LedgerReader, state: &State, table: usize) -> Result<String, String> {
-    let stored = startup::stored_digest(|visit| reader.read_table(table, visit));
+    let stored = startup::stored_digest(reader, table);
     let stored = stored.map_err(|error| format!("run `tslp rebuild`: {error}"))?;
     let expected = state.digest(table);
     if stored == expected {
@@ -111,14 +114,14 @@ pub fn rebuild_tables(
     let mut opened = options.open(data_dir, workspace)?;
     let digests = |log: &SqliteLog| -> Vec<_> {
         // A table that can't be read counts as another one.
-        let digest = |table| startup::stored_digest(|visit| log.read_table(table, visit)).ok();
+        let digest = |table| startup::stored_digest(log, table).ok();
         (0..TABLES.len()).map(digest).collect()
     };
     let before = digests(&opened.log);
     startup::rebuild_tables(&mut opened.log, bar)?;
     opened.log.make_durable()?;
     let lines = TABLES.iter().enumerate().map(|(index, table)| {
-        let digest = startup::stored_digest(|visit| opened.log.read_table(index, visit))?;
+        let digest = startup::stored_digest(&opened.log, index)?;
         let changed = if before[index] == Some(digest) {
             "unchanged"
         } else {

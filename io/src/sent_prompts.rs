@@ -1,6 +1,5 @@
 //! Reassembles from the ledger the request body that the model received in an episode.
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use tslp_core::event::{Event, EventKind, PromptSent};
@@ -55,63 +54,6 @@ fn last_episode_words(last: Option<EpisodeId>) -> String {
     )
 }
 
-/// The recorded events of sent prompts.
-#[derive(Debug, Default)]
-pub struct SentIndex {
-    /// In the order of the ledger, each with the one that it begins like.
-    sent: Vec<(Option<usize>, PromptSent)>,
-    /// The last one of each episode.
-    last: BTreeMap<EpisodeId, usize>,
-    /// All episodes, and whether they are of a conversation.
-    episodes: BTreeMap<EpisodeId, bool>,
-}
-
-impl SentIndex {
-    /// Takes note of an event; they come in order.
-    pub fn add_event(&mut self, episode: EpisodeId, event: Event) {
-        match event {
-            Event::PromptReceived(_) => {
-                self.episodes.insert(episode, true);
-            }
-            Event::SideRequestReceived(_) => {
-                self.episodes.insert(episode, false);
-            }
-            Event::PromptSent(sent) => {
-                let base = sent.base.and_then(|base| self.last.get(&base.episode));
-                let base = base.copied();
-                self.last.insert(episode, self.sent.len());
-                self.sent.push((base, sent));
-            }
-            _ => {}
-        }
-    }
-
-    /// The prompt that went to the model in an episode, the last one if there were several.
-    ///
-    /// # Errors
-    /// See [`NotShown`].
-    pub fn request_body(
-        &self,
-        episode: EpisodeId,
-        look_up: &mut dyn FnMut(ArtifactHash) -> Result<Option<Vec<u8>>, LedgerError>,
-    ) -> Result<Vec<u8>, NotShown> {
-        let Some(last) = self.last.get(&episode) else {
-            return Err(match self.episodes.get(&episode) {
-                Some(true) => NotShown::NotRecorded(episode),
-                Some(false) => NotShown::SideRequest(episode),
-                None => NotShown::Unknown {
-                    asked: episode,
-                    last: self.episodes.keys().next_back().copied(),
-                },
-            });
-        };
-        let next = |at: &usize| self.sent[*at].0;
-        let chain = std::iter::successors(Some(*last), next);
-        let chain: Vec<&PromptSent> = chain.map(|at| &self.sent[at].1).collect();
-        put_together(episode, &chain, look_up)
-    }
-}
-
 /// A prompt that was sent, as it was sent.
 #[derive(Debug)]
 pub struct SentBody {
@@ -125,6 +67,34 @@ pub struct SentBody {
 
 /// Most texts of tslp's own that are collected.
 const OWN_TEXTS_MAX: usize = 256;
+
+/// The last prompt that was sent in an episode.
+///
+/// # Errors
+/// See [`NotShown`].
+pub fn sent_in(reader: &LedgerReader, episode: EpisodeId) -> Result<SentBody, NotShown> {
+    if let Some(sent) = last_sent(reader, Some(episode))? {
+        return Ok(sent);
+    }
+    let kinds = [EventKind::PromptReceived, EventKind::SideRequestReceived];
+    let (mut last, mut found) = (None, None);
+    reader.read_back(&kinds, Seq(1)..=Seq(u64::MAX), &mut |_, at, event| {
+        last.get_or_insert(at);
+        found = (at == episode).then_some(event);
+        match found {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        }
+    })?;
+    Err(match found {
+        Some(Event::SideRequestReceived(_)) => NotShown::SideRequest(episode),
+        Some(_) => NotShown::NotRecorded(episode),
+        None => NotShown::Unknown {
+            asked: episode,
+            last,
+        },
+    })
+}
 
 /// The last prompt that was sent and is durable: of all, or in an episode. Reads its conversation's turns, as long as their places are on
 /// record; what is older is searched for.
@@ -190,7 +160,10 @@ pub fn last_sent(
 }
 
 /// The first of these prompts, each of which begins like the one after it.
-fn put_together(
+///
+/// # Errors
+/// [`NotShown::Damaged`] if a piece of it is missing, and what `look_up` fails with.
+pub fn put_together(
     episode: EpisodeId,
     chain: &[&PromptSent],
     look_up: &mut dyn FnMut(ArtifactHash) -> Result<Option<Vec<u8>>, LedgerError>,
@@ -267,13 +240,13 @@ mod tests {
     }
 
     fn check(prompts: &[(EpisodeId, PromptSent)], expected: Option<&[u8]>) {
-        let mut index = SentIndex::default();
-        for (episode, prompt) in prompts {
-            index.add_event(*episode, Event::PromptSent(prompt.clone()));
-        }
-        let next = |at: &usize| index.sent[*at].0;
-        let chain = std::iter::successors(Some(index.sent.len() - 1), next);
-        let chain: Vec<&PromptSent> = chain.map(|at| &index.sent[at].1).collect();
+        let next = |at: &usize| {
+            let base = prompts[*at].1.base?;
+            let mut before = prompts[..*at].iter();
+            before.rposition(|(episode, _)| *episode == base.episode)
+        };
+        let chain = std::iter::successors(Some(prompts.len() - 1), next);
+        let chain: Vec<&PromptSent> = chain.map(|at| &prompts[at].1).collect();
         let found =
             message_hashes(&chain).map(|found| found.iter().map(|hash| hash.0[0]).collect());
         assert_eq!(found, expected.map(<[u8]>::to_vec), "{prompts:?}");

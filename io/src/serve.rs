@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use tslp_grammars::TreeSitterGrammars;
@@ -500,26 +500,39 @@ impl BoundServer {
     }
 }
 
+/// Time for which what else happens is waited for: replies that end together share one look at the ledger.
+const REPORT_PAUSE: Duration = Duration::from_millis(100);
+
 /// Prints a line for each reply. It reads the ledger, so neither a slow terminal nor a closed one is in anybody's way.
 struct ReportThread {
     wake: Sender<()>,
+    goes_on: Sender<()>,
     thread: JoinHandle<()>,
 }
 
 impl ReportThread {
     fn spawn(mut reporter: ReplyReporter) -> io::Result<Self> {
         let (wake, woken) = bounded(1);
+        let (goes_on, pause) = bounded::<()>(0);
         let thread = thread::Builder::new()
             .name("reports".into())
             .spawn(move || {
+                let is_over = || {
+                    let paused = woken.recv().map(|()| pause.recv_timeout(REPORT_PAUSE));
+                    paused != Ok(Err(RecvTimeoutError::Timeout))
+                };
                 // Once more after the end: what was written last is reported, too.
-                while let (is_over, Ok(lines)) = (woken.recv().is_err(), reporter.new_lines()) {
+                while let (is_over, Ok(lines)) = (is_over(), reporter.new_lines()) {
                     if Out::stdout().lines(lines).is_err() || is_over {
                         return;
                     }
                 }
             })?;
-        Ok(Self { wake, thread })
+        Ok(Self {
+            wake,
+            goes_on,
+            thread,
+        })
     }
 
     fn waker(&self) -> Sender<()> {
@@ -528,7 +541,7 @@ impl ReportThread {
 
     /// Ends it, once the writer has.
     fn finish(self) {
-        drop(self.wake);
+        drop((self.wake, self.goes_on));
         join_thread(self.thread, "reports");
     }
 }

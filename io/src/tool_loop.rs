@@ -4,6 +4,8 @@ pub mod calls;
 pub mod results;
 pub mod worker;
 
+use std::path::PathBuf;
+
 use tslp_core::policy::ClientTools;
 use tslp_tools::guardian::ToolScope;
 use tslp_tools::sandbox::{Sandbox, WorkspaceLayer};
@@ -59,12 +61,9 @@ impl ToolLoopConfig {
             found.ok()
         });
         let scope = ToolScope {
-            workspace: config.workspace.clone(),
-            hidden: std::iter::once(config.data_dir.clone())
-                .chain(policy)
-                .collect(),
             toolchains: there.collect(),
             home: std::env::home_dir(),
+            ..tool_scope(config, policy)
         };
         Some(Self {
             tools,
@@ -77,6 +76,21 @@ impl ToolLoopConfig {
     #[must_use]
     pub fn runs(&self) -> bool {
         self.tools.run == ToolsChoice::On
+    }
+}
+
+/// The folders that tools work with; none may see the configuration in these files.
+pub(crate) fn tool_scope(
+    config: &ServeConfig,
+    files: impl IntoIterator<Item = PathBuf>,
+) -> ToolScope {
+    ToolScope {
+        workspace: config.workspace.clone(),
+        hidden: std::iter::once(config.data_dir.clone())
+            .chain(files)
+            .collect(),
+        toolchains: Vec::new(),
+        home: None,
     }
 }
 

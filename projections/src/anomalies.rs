@@ -43,12 +43,6 @@ impl Anomalies {
         }
     }
 
-    /// The number of anomalies.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.events.len()
-    }
-
     /// Whether there are no anomalies.
     #[must_use]
     pub fn is_empty(&self) -> bool {

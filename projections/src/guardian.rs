@@ -59,6 +59,7 @@ row! {
 }
 
 row! {
+    #[derive(Default)]
     /// `tool_sessions`: the halt of each session's tools and what counts against its limits since they were last resumed.
     /// Session 0 means all sessions, the highest one all agents.
     pub struct ToolSessionRow in table "tool_sessions", version 1;
@@ -126,7 +127,8 @@ pub struct ToolSession {
 #[derive(Default)]
 pub struct GuardianState {
     policy: Option<PolicyRow>,
-    grants: BTreeMap<(SessionId, Capability), GrantRow>,
+    /// By the capability's word, as the table is sorted.
+    grants: BTreeMap<(SessionId, &'static str), GrantRow>,
     pub(crate) sessions: RowMap<ToolSessionRow>,
     pub(crate) calls: RowMap<ToolCallRow>,
 }
@@ -182,14 +184,16 @@ impl GuardianState {
 
     fn record_decision(&mut self, judged: &ActionJudged, changes: &mut Changes) {
         let key = (judged.call.episode, judged.call.number);
-        self.calls.change(&key, changes, |call| {
-            call.decision = Some(judged.decision);
-            // A call that the client runs is over at once, because no event says how it ends.
-            call.is_over = judged.decision == Decision::Deny || call.door != Door::Bridge;
-        });
-        let Some(call) = self.calls.get(&key).filter(|it| it.door == Door::Bridge) else {
+        let Some(mut call) = self.calls.get(&key).cloned() else {
             return;
         };
+        call.decision = Some(judged.decision);
+        // A call that the client runs is over at once, because no event says how it ends.
+        call.is_over = judged.decision == Decision::Deny || call.door != Door::Bridge;
+        self.calls.put(call.clone(), changes);
+        if call.door != Door::Bridge {
+            return;
+        }
         let session = call.session;
         let is_allowed = judged.decision != Decision::Deny;
         let builds = u64::from(is_allowed && matches!(judged.class, Class::Build | Class::Shell));
@@ -205,14 +209,14 @@ impl GuardianState {
 
     fn record_run(&mut self, ran: &ToolRan, changes: &mut Changes) {
         let key = (ran.call.episode, ran.call.number);
-        self.calls.change(&key, changes, |call| {
-            call.is_over = true;
-            call.output = ran.output;
-        });
+        if let Some(mut call) = self.calls.get(&key).cloned() {
+            (call.is_over, call.output) = (true, ran.output);
+            self.calls.put(call, changes);
+        }
     }
 
     fn change_grant(&mut self, seq: Seq, changed: &CapabilityChanged, changes: &mut Changes) {
-        let key = (changed.session, changed.capability);
+        let key = (changed.session, changed.capability.as_str());
         let grant = GrantRow {
             session: changed.session,
             capability: changed.capability,
@@ -227,9 +231,10 @@ impl GuardianState {
         self.grants.insert(key, grant);
         if self.grants.len() > SESSIONS_KEPT {
             let oldest = self.grants.iter().min_by_key(|(_, grant)| grant.seq);
-            if let Some(key) = oldest.map(|(key, _)| *key) {
-                self.grants.remove(&key);
-                changes.remove::<GrantRow>(|| key);
+            if let Some(key) = oldest.map(|(key, _)| *key)
+                && let Some(grant) = self.grants.remove(&key)
+            {
+                changes.remove::<GrantRow>(|| (grant.session, grant.capability));
             }
         }
     }
@@ -265,7 +270,10 @@ impl GuardianState {
         act: impl FnOnce(&mut ToolSessionRow),
     ) {
         let known = self.sessions.get(&(session,)).cloned();
-        let mut tally = known.unwrap_or_else(|| ToolSessionRow::fresh(session));
+        let mut tally = known.unwrap_or(ToolSessionRow {
+            session,
+            ..ToolSessionRow::default()
+        });
         act(&mut tally);
         self.sessions.put(tally, changes);
         // Neither the halt of all sessions nor the session that has just changed is forgotten.
@@ -287,12 +295,10 @@ impl GuardianState {
     /// The halt, the grants and the tally of a session's tools.
     #[must_use]
     pub fn tool_session(&self, session: SessionId) -> ToolSession {
-        let own = self.sessions.get(&(session,)).cloned();
-        let own = own.unwrap_or_else(|| ToolSessionRow::fresh(session));
+        let own = self.sessions.get(&(session,)).cloned().unwrap_or_default();
         let everywhere = self.halt_of(ALL_SESSIONS).or(self.halt_of(ALL_AGENTS));
-        let grants = self
-            .grants
-            .range((session, Capability::FsRead)..=(session, Capability::ShellExec));
+        let grants = self.grants.range((session, "")..);
+        let grants = grants.take_while(|((of, _), _)| *of == session);
         ToolSession {
             halt: everywhere.or(own.halt),
             grants: grants.map(|(_, grant)| grant.into()).collect(),
@@ -355,18 +361,6 @@ impl ToolCallRow {
     }
 }
 
-impl ToolSessionRow {
-    /// The tally of a session whose tools haven't run.
-    const fn fresh(session: SessionId) -> Self {
-        Self {
-            session,
-            halt: None,
-            builds: 0,
-            violations: 0,
-        }
-    }
-}
-
 impl Keeps<PolicyRow> for GuardianState {
     fn visit_rows(&self, visit: &mut dyn FnMut(PolicyRow)) {
         self.policy.iter().cloned().for_each(visit);
@@ -382,14 +376,12 @@ impl Keeps<PolicyRow> for GuardianState {
 
 impl Keeps<GrantRow> for GuardianState {
     fn visit_rows(&self, visit: &mut dyn FnMut(GrantRow)) {
-        // The table is sorted by the capability's word, the map by the enum.
-        let mut grants: Vec<_> = self.grants.values().cloned().collect();
-        grants.sort_by_key(|grant| (grant.session, grant.capability.as_str()));
-        grants.into_iter().for_each(visit);
+        self.grants.values().cloned().for_each(visit);
     }
 
     fn restore_row(&mut self, row: GrantRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        self.grants.insert((row.session, row.capability), row);
+        self.grants
+            .insert((row.session, row.capability.as_str()), row);
         Ok(())
     }
 }

@@ -18,6 +18,7 @@ pub mod table;
 pub mod counters;
 
 pub mod edits;
+pub mod file_mentions;
 pub mod vault;
 
 pub mod disk;

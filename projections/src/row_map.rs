@@ -33,14 +33,6 @@ where
         self.0.insert(row.key(), row);
     }
 
-    /// Changes the row of a key, if there is one.
-    pub fn change(&mut self, key: &R::Key, changes: &mut Changes, act: impl FnOnce(&mut R)) {
-        if let Some(row) = self.0.get_mut(key) {
-            act(row);
-            changes.put(|| row.clone());
-        }
-    }
-
     /// Removes the row of a key, if there is one.
     pub fn remove(&mut self, key: &R::Key, changes: &mut Changes) {
         if self.0.remove(key).is_some() {

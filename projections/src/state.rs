@@ -17,6 +17,7 @@ use crate::checks::Checks;
 use crate::counters::Counters;
 use crate::edits::Edits;
 use crate::episodes::Episodes;
+use crate::file_mentions::FileMentions;
 use crate::goal::Goal;
 use crate::guardian::GuardianState;
 use crate::proposals::Proposals;
@@ -47,6 +48,7 @@ pub struct State {
     counters: Counters,
     vault: Vault,
     edits: Edits,
+    file_mentions: FileMentions,
     state_map: StateMap,
     stale: Stale,
     sessions: Sessions,
@@ -84,6 +86,7 @@ impl State {
         self.counters.apply(recorded, changes);
         self.vault.apply(recorded, changes);
         self.edits.apply(recorded, changes);
+        self.file_mentions.apply(recorded, changes);
         // The State Map reads the proposal that moves, so it goes before the proposals let go of it.
         let possible = self.state_map.apply(recorded, &self.proposals, changes);
         self.sessions.apply(recorded, changes);
@@ -129,6 +132,7 @@ impl State {
         );
         self.vault.forget_durable(durable);
         self.edits.forget_durable(durable);
+        self.file_mentions.forget_durable(durable);
         self.state_map.forget_durable(durable);
     }
 

@@ -32,6 +32,7 @@ macro_rules! for_each_table {
             RULES: crate::rules::RuleRow => rules,
             OUTDATED: crate::sources::OutdatedRow => state_map.sources,
             EDITS: crate::edits::EditRow => edits,
+            FILE_MENTIONS: crate::file_mentions::FileMentionRow => file_mentions,
             APPROVED_POLICY: crate::guardian::PolicyRow => guardian,
             GRANTS: crate::guardian::GrantRow => guardian,
             TOOL_SESSIONS: crate::guardian::ToolSessionRow => guardian.sessions,

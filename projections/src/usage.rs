@@ -74,7 +74,7 @@ impl Usage {
         let used = TokensUsed::of(measured);
         let (day, session) = (day_of(recorded.at), recorded.session);
         let model = episodes.model_of(recorded.episode).unwrap_or_default();
-        let added = UsageRow {
+        let mut row = UsageRow {
             day,
             model: String::from(model),
             session,
@@ -84,7 +84,6 @@ impl Usage {
             written: used.written,
             estimated: used.estimated,
         };
-        let mut row = added;
         if let Some(known) = self.rows.get(&row.key()) {
             row.add(known);
         }

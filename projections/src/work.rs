@@ -18,6 +18,7 @@ use crate::row_map::RowMap;
 use crate::usage::TokensUsed;
 
 row! {
+    #[derive(Default)]
     /// `work`: what was done in each of the last sessions since the Operator resumed it. Session 0 is all of a day.
     pub struct WorkRow in table "work", version 1;
     key {
@@ -250,17 +251,7 @@ impl Work {
                 session,
                 day,
                 last_at: at,
-                requests: 0,
-                tokens: 0,
-                millis: 0,
-                files: 0,
-                lines: 0,
-                builds: 0,
-                tests: 0,
-                is_told: false,
-                call: None,
-                round: None,
-                repeats: 0,
+                ..WorkRow::default()
             });
             let pause = at.0.saturating_sub(row.last_at.0);
             // A clock that is set back, or a person who was away.

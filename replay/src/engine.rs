@@ -255,6 +255,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         };
         let ExaminedPrompt {
             prompt,
+            mentions: (mentioned_at, mentions),
             authors,
             refused_directives,
             pasted,
@@ -297,7 +298,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
         self.take_shown(files, (&request, history), &mut work);
         // What was just taken may be what the prompt names.
-        let mentions = self.mentions(&request, &received, &prompt, (&pasted, &repeated));
+        let mentions = match self.state.head() == mentioned_at {
+            true => mentions,
+            false => self.mentions(&request, &received, &prompt, (&pasted, &repeated)),
+        };
         let supplied: Vec<&FoundCode> = pasted.iter().map(|pasted| &pasted.found).collect();
         if received.repetition == PromptRepetition::First {
             self.decide(&mut work, |engine, _| {
@@ -997,7 +1001,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         });
         work.end_step();
         // The costs are a step of their own, because nothing is decided by them.
-        let measured = measured.map(Event::PromptMeasured).into_iter();
+        let measured = measured.into_iter().map(Event::PromptMeasured);
         let measured = measured.chain(exceeded.map(Event::WindowExceeded));
         self.fold(measured.collect(), &mut work);
         JudgedReply {

@@ -20,6 +20,7 @@ use tslp_core::scope::OffRules;
 use tslp_decide::authorship::MessageAuthors;
 use tslp_decide::direct::{FileText, ResolvedDirective};
 use tslp_decide::found_code::FoundCode;
+use tslp_decide::mention::Mentions;
 use tslp_decide::promote::MessagePieces;
 use tslp_decide::prompt::PastedCode;
 use tslp_decide::receive::ReceivedPrompt;
@@ -114,6 +115,8 @@ pub(crate) enum RequestKind {
 pub(crate) struct ExaminedPrompt {
     /// The text of its user messages.
     pub(crate) prompt: String,
+    /// What it names, and the last event when that was so.
+    pub(crate) mentions: (Seq, Mentions),
     /// Who wrote its new user messages, by their index in the request.
     pub(crate) authors: BTreeMap<usize, MessageAuthors>,
     /// Lines that read as directives and did nothing: why, and the entity that they name.
@@ -201,8 +204,8 @@ pub struct PendingReply {
     pub checks: Vec<DiskCheck>,
     /// Files that the reply names and that nothing is known of; to be read before the client has the reply's end.
     pub touches: Vec<RelPath>,
-    /// The prompt's costs, to be recorded with the reply's end.
-    pub measured: Option<PromptMeasured>,
+    /// The costs of what the model server was asked for, the prompt's own last, to be recorded with the reply's end.
+    pub measured: Vec<PromptMeasured>,
     /// Whether it was longer than what its model reads, to be recorded with the reply's end.
     pub exceeded: Option<WindowExceeded>,
     /// All of it, if it is complete.

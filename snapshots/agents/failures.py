@@ -4,8 +4,8 @@
     failures.py --cache ~/.cache/tslp-agents --client opencode
 
 One user message asks for one edit: the model reads the file, edits it, and says that it is done. Its failure is a call that arrives as
-text, a call as text whose arguments don't fit the tool's schema, or an edit whose old text isn't in the file. Such a model corrects
-itself if it is told what was wrong. Printed: whether the edit was on disk without another word of the user's, and the requests.
+text, as JSON after a sentence, or with arguments that don't fit the tool's schema, a turn that ends with the sentence alone, or an edit
+whose old text isn't in the file. Such a model corrects itself if it is told what was wrong. Printed: whether the edit was on disk without another word of the user's, and the requests.
 """
 
 import argparse
@@ -29,8 +29,8 @@ TEXT = (
 )
 WRONG = "int ring_empty(const struct ring *r) {\n    return (r->count == 0);\n}\n"
 ASK = "Let ring_empty in src/ring.c hold for negative counts, too."
-KINDS = ["lost", "arguments", "edit"]
-CORRECTED = re.compile(r"was not run, because")
+KINDS = ["lost", "words", "announced", "arguments", "edit"]
+CORRECTED = re.compile(r"was not run, because|called no tool")
 TOLD = re.compile(r"The last edit of \S+ was not applied")
 
 
@@ -64,7 +64,11 @@ class Failing(upstream.Model):
             arguments = json.loads(arguments)
             if self.session.name == "arguments" and not asked_again:
                 arguments = {f"the_{key}": value for key, value in arguments.items()}
-            written.append(f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>")
+            call = json.dumps({"name": name, "arguments": arguments})
+            in_words = self.session.name in ("words", "announced")
+            written.append(f"```json\n{call}\n```" if in_words else f"<tool_call>\n{call}\n</tool_call>")
+        if self.session.name == "announced":
+            return "\n".join(written) if asked_again else f"I will change {FILE} now.", [], actions
         return "I change it now.\n\n" + "\n".join(written), [], actions
 
 

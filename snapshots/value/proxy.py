@@ -59,6 +59,23 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.answer({"id": "1", "object": "chat.completion", "model": "qwen", "choices": [choice], "usage": usage})
 
 
+def serve(binary, workspace, upstream, flags=()):
+    """A proxy over a workspace, its data beside that, and its address."""
+    command = [
+        binary, "serve", "--workspace", str(workspace), "--data-dir", str(workspace.parent / "data"),
+        "--upstream", upstream, "--listen", "127.0.0.1:0", *flags,
+    ]  # fmt: skip
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    said = []
+    for line in process.stdout:
+        said.append(line)
+        found = re.search(r"listening on (http://\S+)", line)
+        if found:
+            threading.Thread(target=process.stdout.read, daemon=True).start()
+            return process, found.group(1)
+    raise RuntimeError("tslp didn't start:\n" + "".join(said))
+
+
 class Proxy:
     """One `tslp serve` over a workspace with one file."""
 
@@ -68,21 +85,8 @@ class Proxy:
         self.file.parent.mkdir()
         self.file.write_text(code)
         self.adapter = Adapter(model)
-        command = [
-            binary, "serve", "--workspace", str(self.file.parent), "--data-dir", str(self.folder / "data"),
-            "--upstream", f"http://127.0.0.1:{self.adapter.server_port}", "--listen", "127.0.0.1:0", *flags,
-        ]  # fmt: skip
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        said = []
-        for line in self.process.stdout:
-            said.append(line)
-            found = re.search(r"listening on (http://\S+)", line)
-            if found:
-                self.url = found.group(1)
-                break
-        else:
-            raise RuntimeError("tslp didn't start:\n" + "".join(said))
-        threading.Thread(target=self.process.stdout.read, daemon=True).start()
+        upstream = f"http://127.0.0.1:{self.adapter.server_port}"
+        self.process, self.url = serve(binary, self.file.parent, upstream, flags)
 
     def ask(self, messages, given=None):
         """What the client gets, and all that the model server was asked meanwhile."""

@@ -10,14 +10,14 @@ use tslp_projections::provenance::AuthoredText;
 use tslp_projections::state::StateView;
 
 use super::found_code::FoundCode;
-use crate::text_index::TextIndex;
+use crate::text_index::{AuthoredParts, TextIndex};
 use tslp_core::capture;
 use tslp_core::directive;
 use tslp_core::event::{Author, AuthorFound};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::EpisodeId;
-use tslp_core::limits::AUTHORED_PAIRS_MAX;
-use tslp_core::spoken_lines::{SpokenLine, spoken_lines};
+use tslp_core::limits::{AUTHORED_PAIRS_MAX, AUTHORED_TEXT_BYTES_MAX, AUTHORED_TEXT_PAIRS_MAX};
+use tslp_core::spoken_lines::{self, SpokenLine, spoken_lines};
 
 /// A user's message by its authors.
 #[derive(Clone, Debug, Default)]
@@ -53,11 +53,20 @@ impl MessageAuthors {
             .collect();
         let mut said = SaidPairs::new(&pairs);
         let mut passages = Vec::new();
-        let texts = compared(texts_by_author(view), |(source, further)| {
-            index.pairs(view, source.text, further)
+        // The same texts follow one another as before, so that nearly all are where the look is.
+        let (known, mut from) = (core::mem::take(&mut index.said), 0);
+        let texts = compared(texts_by_author(view), |text| {
+            let mut near = known.iter().rev().enumerate().skip(from).take(LOOK_AHEAD);
+            match near.find(|(_, (known, _))| known == text) {
+                Some((at, (_, pairs))) => {
+                    from = at + 1;
+                    Arc::clone(pairs)
+                }
+                None => pairs_of(view, text),
+            }
         });
-        for ((source, _), others) in texts {
-            let runs = said.note(source.author, &others);
+        for ((source, _), others) in &texts {
+            let (source, runs) = (*source, said.note(source.author, others));
             if source.author == Author::User {
                 continue;
             }
@@ -79,6 +88,7 @@ impl MessageAuthors {
                 }));
             }
         }
+        index.said = texts;
         Self {
             foreign: capture::foreign_parts(text),
             lines,
@@ -180,6 +190,20 @@ fn holds_lines(lines: &[SpokenLine], wanted: &[SpokenLine]) -> bool {
     places.any(|place| place.iter().zip(wanted).all(|(one, other)| one.says(other)))
 }
 
+/// Texts that may have come, or changed, beside one that is the same as before.
+const LOOK_AHEAD: usize = 16;
+
+/// The pairs of lines of a text that the Vault holds; what can't be read has none.
+fn pairs_of(view: &StateView<'_>, (source, further): &AuthoredParts) -> Arc<[u64]> {
+    let pieces = core::iter::once(&source.text).chain(further);
+    let contents = pieces.filter_map(|piece| view.artifact_content(*piece));
+    let mut bytes = contents.collect::<Vec<_>>().concat();
+    bytes.truncate(AUTHORED_TEXT_BYTES_MAX);
+    let mut pairs = spoken_lines::line_pairs(&String::from_utf8_lossy(&bytes));
+    pairs.truncate(AUTHORED_TEXT_PAIRS_MAX);
+    pairs.into()
+}
+
 /// The newest texts with as many pairs of lines as a message is compared with, the oldest of them first.
 fn compared<T>(texts: Vec<T>, mut pairs_of: impl FnMut(&T) -> Arc<[u64]>) -> Vec<(T, Arc<[u64]>)> {
     let mut left = AUTHORED_PAIRS_MAX;
@@ -195,10 +219,9 @@ fn compared<T>(texts: Vec<T>, mut pairs_of: impl FnMut(&T) -> Arc<[u64]>) -> Vec
     compared
 }
 
-/// All texts whose author is known, the first said first, each with its further pieces. The pieces of a reply are one text, named by its
-/// first.
-pub(super) fn texts_by_author(view: &StateView<'_>) -> Vec<(AuthoredText, Vec<ArtifactHash>)> {
-    let mut texts: Vec<(AuthoredText, Vec<ArtifactHash>)> = Vec::new();
+/// All texts whose author is known, the first said first. The pieces of a reply are one text.
+pub(super) fn texts_by_author(view: &StateView<'_>) -> Vec<AuthoredParts> {
+    let mut texts: Vec<AuthoredParts> = Vec::new();
     let mut replies: BTreeMap<(EpisodeId, Author), usize> = BTreeMap::new();
     for authored in view.state.provenance().texts() {
         let place = texts.len();
@@ -266,6 +289,9 @@ impl SaidPairs {
             let known = (self.bits[word] & bit != 0)
                 .then(|| self.pairs.get_mut(pair))
                 .flatten();
+            if known.is_none() && open.is_empty() {
+                continue;
+            }
             let mut extended = BTreeMap::new();
             if let Some(known) = known {
                 known.first.get_or_insert(author);

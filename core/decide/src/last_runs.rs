@@ -2,9 +2,8 @@
 
 use alloc::format;
 use alloc::string::String;
-use core::cell::OnceCell;
 
-use tslp_core::guardian::{CallPart, CommandTable, builds_and_tests, call_parts};
+use tslp_core::guardian::{CallPart, builds_and_tests, call_parts};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::UnixMillis;
 use tslp_core::runs::{RunResult, run_result};
@@ -52,11 +51,9 @@ pub fn last_runs<'c>(
     text: &impl Fn(ArtifactHash) -> Option<String>,
 ) -> (Option<Run>, Option<Run>) {
     let (mut build, mut test) = (None, None);
-    let table = OnceCell::new();
     for (call, result) in calls.filter_map(|call| Some((call, call.result?))) {
-        let table = table.get_or_init(CommandTable::built_in);
         let arguments = text(call.arguments).unwrap_or_default();
-        let place = match builds_and_tests(&call.name, &arguments, table) {
+        let place = match builds_and_tests(&call.name, &arguments) {
             (0, 0) => continue,
             (_, 0) => &mut build,
             _ => &mut test,
@@ -70,7 +67,7 @@ pub fn last_runs<'c>(
         let command = command.lines().next().unwrap_or_default().trim();
         *place = Some(Run {
             command: command.chars().take(COMMAND_CHARS_MAX).collect(),
-            result: run_result(command, &text(result).unwrap_or_default()),
+            result: run_result(&text(result).unwrap_or_default()),
             at: call.at_ms,
         });
         if build.is_some() && test.is_some() {

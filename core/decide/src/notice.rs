@@ -255,7 +255,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             "A request before this one was longer than what you can read, and wasn't sent.",
         ),
         Reason::CallRepeated => String::from(
-            "The last call is the third one with the same arguments and the same result: calling it again changes nothing. Do something else, or say what is missing.",
+            "The last call is the third one with the same arguments and the same result, and you changed nothing between them: calling it again changes nothing. Do something else, or say what is missing.",
         ),
         Reason::FileRewritten => format!(
             "{name} was written three times in the last five replies, and nothing of it was accepted. Read the file and the notices about it before you write it again, or ask the user.",

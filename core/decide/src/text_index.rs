@@ -4,10 +4,10 @@
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
+use tslp_projections::provenance::AuthoredText;
 use tslp_projections::state::StateView;
 
 use crate::text_facts::TextFacts;
@@ -16,14 +16,10 @@ use tslp_core::entity::EntityId;
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::Seq;
 use tslp_core::known_lines::{KnownLines, TextLines, WordSet};
-use tslp_core::limits::{
-    AUTHORED_TEXT_BYTES_MAX, AUTHORED_TEXT_PAIRS_MAX, INDEX_DEFINITIONS, INDEX_LINES_BYTES,
-    INDEX_PAIRS_BYTES, INDEX_TEXTS_BYTES,
-};
+use tslp_core::limits::{INDEX_DEFINITIONS, INDEX_LINES_BYTES, INDEX_TEXTS_BYTES};
 use tslp_core::name_hash::{NameHash, name_hash};
 use tslp_core::recent_map::RecentMap;
 use tslp_core::slice::Span;
-use tslp_core::spoken_lines;
 
 /// One definition of a known version: bytes of the Vault.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,11 +54,17 @@ pub struct TextIndex {
     /// Whether each definition has lines to search for, and one alone.
     shapes: RecentMap<Definition, Option<Shape>>,
     lines: RecentMap<Definition, Arc<KnownLines>>,
-    /// The hashes of neighbouring lines in texts whose author is known.
-    pairs: RecentMap<ArtifactHash, Arc<[u64]>>,
+    /// The texts that a message was last compared with.
+    pub(crate) said: Vec<SaidText>,
     /// What words stand for, and since when nothing has changed that.
     words: (Seq, RecentMap<NameHash, Arc<KnownWord>>),
 }
+
+/// A text whose author is known, named by its first piece, and its further pieces.
+pub(crate) type AuthoredParts = (AuthoredText, Vec<ArtifactHash>);
+
+/// Such a text, and the hashes of its [pairs of lines](tslp_core::spoken_lines::line_pairs).
+type SaidText = (AuthoredParts, Arc<[u64]>);
 
 struct IndexedText {
     facts: Arc<TextFacts>,
@@ -172,7 +174,7 @@ impl TextIndex {
             texts: RecentMap::of_bytes(INDEX_TEXTS_BYTES),
             shapes: RecentMap::new(INDEX_DEFINITIONS),
             lines: RecentMap::of_bytes(INDEX_LINES_BYTES),
-            pairs: RecentMap::of_bytes(INDEX_PAIRS_BYTES),
+            said: Vec::new(),
             words: (Seq(0), RecentMap::new(INDEX_DEFINITIONS)),
         }
     }
@@ -228,32 +230,6 @@ impl TextIndex {
         let weight = 1 + known.places.len();
         self.words.1.insert(word, Arc::clone(&known), weight);
         known
-    }
-
-    /// The [pairs of lines](tslp_core::spoken_lines::line_pairs) of a text that the Vault holds, in further pieces if it is long; what
-    /// can't be read has none.
-    pub fn pairs(
-        &mut self,
-        view: &StateView<'_>,
-        text: ArtifactHash,
-        further: &[ArtifactHash],
-    ) -> Arc<[u64]> {
-        let pieces = || core::iter::once(&text).chain(further);
-        let key = match further {
-            [] => text,
-            _ => ArtifactHash::of(&pieces().flat_map(|piece| piece.0).collect::<Vec<u8>>()),
-        };
-        let pairs = self.pairs.get_or_insert_with(&key, || {
-            let contents = pieces().filter_map(|piece| view.artifact_content(*piece));
-            let mut bytes = contents.collect::<Vec<_>>().concat();
-            bytes.truncate(AUTHORED_TEXT_BYTES_MAX);
-            let mut pairs = spoken_lines::line_pairs(&String::from_utf8_lossy(&bytes));
-            pairs.truncate(AUTHORED_TEXT_PAIRS_MAX);
-            let pairs: Arc<[u64]> = pairs.into();
-            let weight = size_of_val(&*pairs);
-            (pairs, weight)
-        });
-        Arc::clone(pairs)
     }
 
     fn text(&mut self, hash: ArtifactHash, text: &str) -> &mut IndexedText {

@@ -51,50 +51,36 @@ pub fn judge_request(
     request: &ActionRequested,
     judging: &ToolJudging<'_>,
 ) -> (ActionJudged, Option<JudgedLine>) {
-    let denied = |step, code: &str, why: String| {
-        let judged = ActionJudged {
-            call: request.call,
-            class: Class::Unknown,
-            decision: Decision::Deny,
-            denials: Vec::from([Denial {
-                command: 0,
-                step,
-                code: code.to_string(),
-                why,
-            }]),
-            timeout_seconds: None,
-            rule: None,
-            policy: judging.policy,
-        };
-        (judged, None)
-    };
-    if let Some(flaw) = &request.flaw {
-        return denied(Step::Invariants, "NOT-RUN", flaw.clone());
-    }
-    if let Some(parts) = client_parts(request) {
-        let (judged, _) = denied(Step::Rules, "", String::new());
-        let found = judge_client_call(&parts, judging.jail);
-        let denials = found.into_iter().map(|(harm, why)| Denial {
-            command: 0,
-            step: Step::Rules,
-            code: harm.as_str().to_string(),
-            why,
-        });
-        let denials: Vec<Denial> = denials.collect();
-        let decision = match denials.is_empty() {
+    let judged = |denials: Vec<Denial>| ActionJudged {
+        call: request.call,
+        class: Class::Unknown,
+        decision: match denials.is_empty() {
             true => Decision::Allow,
             false => Decision::Deny,
-        };
-        let judged = ActionJudged {
-            decision,
-            denials,
-            ..judged
-        };
-        return (judged, None);
+        },
+        denials,
+        timeout_seconds: None,
+        rule: None,
+        policy: judging.policy,
+    };
+    let denial = |step, code: &str, why| Denial {
+        command: 0,
+        step,
+        code: code.to_string(),
+        why,
+    };
+    if let Some(flaw) = &request.flaw {
+        let denial = denial(Step::Invariants, "NOT-RUN", flaw.clone());
+        return (judged(Vec::from([denial])), None);
+    }
+    if let Some(parts) = client_parts(request) {
+        let found = judge_client_call(&parts, judging.jail).into_iter();
+        let denials = found.map(|(harm, why)| denial(Step::Rules, harm.as_str(), why));
+        return (judged(denials.collect()), None);
     }
     if let Some(halt) = judging.session.halt {
         let why = format!("tools are halted ({halt}) until the user says `@tslp resume`");
-        return denied(Step::Mode, "HALTED", why);
+        return (judged(Vec::from([denial(Step::Mode, "HALTED", why)])), None);
     }
     let leads_to = |path: &str| {
         let seen = request.links.iter().find(|link| link.path == path);
@@ -112,18 +98,20 @@ pub fn judge_request(
             leads_to: &leads_to,
         },
     );
-    let denied = |judged: &&JudgedCommand| judged.decision() == Decision::Deny;
-    let deciding = line.commands.iter().find(denied).or(line.commands.last());
+    let is_denied = |judged: &&JudgedCommand| judged.decision() == Decision::Deny;
+    let deciding = line
+        .commands
+        .iter()
+        .find(is_denied)
+        .or(line.commands.last());
     let rule = deciding.and_then(|judged| judging.profile.rule_for(judged.class));
     let denials = line.commands.iter().flat_map(|judged| &judged.denials);
     let judged = ActionJudged {
-        call: request.call,
         class: line.gravest_class(),
         decision: line.strictest_decision(),
-        denials: denials.cloned().collect(),
         timeout_seconds: line.timeout_seconds,
         rule: rule.map(|(id, _)| id.into()),
-        policy: judging.policy,
+        ..judged(denials.cloned().collect())
     };
     (judged, Some(line))
 }

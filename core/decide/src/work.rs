@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use tslp_core::budget::{Budget, Counter, WorkDone};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, NoticeIssued, Recorded, WindowExceeded, WorkCounted};
-use tslp_core::guardian::{self, CommandTable};
+use tslp_core::guardian;
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 use tslp_core::message::{Role, ToolCall};
 use tslp_core::path::RelPath;
@@ -102,13 +102,10 @@ pub fn count_work(policy: &Policy, found: &[FoundCode], calls: &[ToolCall]) -> V
         lines: lines.sum(),
         ..WorkCounted::default()
     };
-    if !calls.is_empty() {
-        let table = CommandTable::built_in();
-        for call in calls {
-            let (builds, tests) = guardian::builds_and_tests(&call.name, &call.arguments, &table);
-            work.builds += builds;
-            work.tests += tests;
-        }
+    for call in calls {
+        let (builds, tests) = guardian::builds_and_tests(&call.name, &call.arguments);
+        work.builds += builds;
+        work.tests += tests;
     }
     if work == WorkCounted::default() {
         return Vec::new();

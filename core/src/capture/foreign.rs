@@ -175,11 +175,18 @@ pub fn begins_with_summary(text: &str) -> bool {
 
 /// `Summary of the conversation so far:`, `# Zusammenfassung des Gesprächs`: a heading that speaks of both, and asks for nothing.
 fn heads_a_summary(line: &str) -> bool {
+    fn words_of(line: &str) -> impl Iterator<Item = &str> {
+        let words = line.split(|c: char| !c.is_alphabetic());
+        words.filter(|word| !word.is_empty())
+    }
+    // Before a long line is copied.
+    let may_head = line.ends_with([':', '：']) || words_of(line).nth(HEADING_WORDS_MAX).is_none();
+    let mut threes = line.as_bytes().windows(3);
+    if !may_head && !threes.any(|it| it.eq_ignore_ascii_case(b"sub")) {
+        return false;
+    }
     let line = line.to_lowercase();
-    let words = || {
-        line.split(|c: char| !c.is_alphabetic())
-            .filter(|word| !word.is_empty())
-    };
+    let words = || words_of(&line);
     let speaks_of =
         |beginnings: &[&str]| words().any(|word| beginnings.iter().any(|it| begins_word(word, it)));
     let has = |names: &[&str]| words().any(|word| names.contains(&word));

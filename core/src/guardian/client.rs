@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::client_lists::*;
 use super::jail::{Jail, absolute_path, is_within};
 use super::shell::{KEYWORDS, ShellCommand, read_line};
-use super::{Class, CommandTable, Join};
+use super::{Class, Join, classify};
 use crate::capture::vocabulary;
 use crate::stored::stored_words;
 
@@ -65,7 +65,6 @@ pub type HarmFound = (Harm, String);
 /// The parts of a call that are judged, in the order of its arguments; the folder comes first.
 #[must_use]
 pub fn call_parts(tool: &str, arguments: &str) -> Vec<(CallPart, String)> {
-    let mut parts = Vec::new();
     let tool = tool.to_ascii_lowercase();
     // What comes after an object, such as one brace too many, is none of it to some clients.
     let mut values = serde_json::Deserializer::from_str(arguments).into_iter::<Value>();
@@ -73,64 +72,45 @@ pub fn call_parts(tool: &str, arguments: &str) -> Vec<(CallPart, String)> {
         true => values.next().and_then(Result::ok),
         false => serde_json::from_str(arguments).ok(),
     };
-    match read {
-        Some(value @ Value::String(_)) => collect_part(&tool, "input", &value, false, &mut parts),
-        Some(value) => {
-            let has = |words: &[&str]| words.iter().any(|word| has_key(&value, word));
-            let editor = value.get("command").and_then(Value::as_str);
-            let is_editor =
-                has_key(&value, "path") && editor.is_some_and(|word| lists(EDITOR_COMMANDS, word));
-            let writes = has(vocabulary::CONTENT)
-                || has(vocabulary::NEW)
-                || has(vocabulary::NEW_WITHOUT_OLD)
-                || has(vocabulary::EDITS)
-                || has(vocabulary::DIFF)
-                || has(vocabulary::PATCH)
-                || has(&["insert_text", "new_source", "destination", "new_path"])
-                || is_editor && editor != Some("view")
-                || !is_editor && holds_any(WRITING_TOOLS, &tool);
-            collect_parts(&tool, &value, writes, is_editor, &mut parts);
+    // A call that no JSON holds is a command line or a patch to clients that take one.
+    let value = read.unwrap_or_else(|| arguments.into());
+    let mut members = Vec::new();
+    if value.is_string() {
+        members.push(("input", &value));
+    }
+    collect_members(&value, &mut members);
+    let has = |words: &[&str]| members.iter().any(|(name, _)| words.contains(name));
+    let editor = value["command"].as_str();
+    let is_editor = has(&["path"]) && editor.is_some_and(|word| lists(EDITOR_COMMANDS, word));
+    let writes = has(vocabulary::CONTENT)
+        || has(vocabulary::NEW)
+        || has(vocabulary::NEW_WITHOUT_OLD)
+        || has(vocabulary::EDITS)
+        || has(vocabulary::DIFF)
+        || has(vocabulary::PATCH)
+        || has(&["insert_text", "new_source", "destination", "new_path"])
+        || is_editor && editor != Some("view")
+        || !is_editor && holds_any(WRITING_TOOLS, &tool);
+    let mut parts = Vec::new();
+    for (name, value) in members {
+        if !is_editor || name != "command" {
+            collect_part(&tool, name, value, writes, &mut parts);
         }
-        // A call that no JSON holds is a command line or a patch to clients that take one.
-        None => collect_part(&tool, "input", &arguments.into(), false, &mut parts),
     }
     parts.sort_by_key(|(part, _)| *part != CallPart::Folder);
     parts
 }
 
-fn has_key(value: &Value, key: &str) -> bool {
-    match value {
-        Value::Object(fields) => fields
-            .iter()
-            .any(|(name, value)| name == key || has_key(value, key)),
-        Value::Array(items) => items.iter().any(|item| has_key(item, key)),
-        _ => false,
-    }
-}
-
-fn collect_parts(
-    tool: &str,
-    value: &Value,
-    writes: bool,
-    is_editor: bool,
-    parts: &mut Vec<(CallPart, String)>,
-) {
+/// The members of an object and of all objects in it.
+fn collect_members<'v>(value: &'v Value, members: &mut Vec<(&'v str, &'v Value)>) {
     match value {
         Value::Object(fields) => {
             for (name, value) in fields {
-                if !(is_editor && name == "command") {
-                    collect_part(tool, name, value, writes, parts);
-                }
-                if value.is_object() || value.is_array() {
-                    collect_parts(tool, value, writes, is_editor, parts);
-                }
+                members.push((name, value));
+                collect_members(value, members);
             }
         }
-        Value::Array(items) => {
-            for item in items {
-                collect_parts(tool, item, writes, is_editor, parts);
-            }
-        }
+        Value::Array(items) => items.iter().for_each(|it| collect_members(it, members)),
         _ => {}
     }
 }
@@ -163,11 +143,7 @@ fn collect_part(
         }
         return;
     };
-    let patched = if is_patch {
-        patched_paths(text)
-    } else {
-        Vec::new()
-    };
+    let patched = is_patch.then(|| patched_paths(text)).unwrap_or_default();
     if is_line {
         add(CallPart::Shell, text);
     } else if !patched.is_empty() {
@@ -207,18 +183,17 @@ pub fn judge_client_call(parts: &[(CallPart, &str)], jail: &Jail) -> Vec<HarmFou
         cwd: jail.root.clone(),
         fetched: Vec::new(),
         found: Vec::new(),
+        depth: 0,
     };
     for (part, text) in parts {
         match part {
             CallPart::Shell | CallPart::Code if text.len() > JUDGED_BYTES_MAX => {
-                judge.deny(
-                    Harm::Unreadable,
-                    format!("more than {JUDGED_BYTES_MAX} bytes"),
-                );
+                let what = format!("more than {JUDGED_BYTES_MAX} bytes");
+                judge.deny(Harm::Unreadable, what);
             }
             CallPart::Folder => judge.cwd = judge.resolved(text).unwrap_or_default(),
-            CallPart::Shell => judge.script(text, 0),
-            CallPart::Code => judge.code(text, 0),
+            CallPart::Shell => judge.script(text),
+            CallPart::Code => judge.code(text),
             CallPart::Read => judge.reading(text),
             CallPart::Write => judge.writing(text),
         }
@@ -230,23 +205,19 @@ pub fn judge_client_call(parts: &[(CallPart, &str)], jail: &Jail) -> Vec<HarmFou
 
 /// How many builds and how many test runs a call of the client's asks for; a test run is no build.
 #[must_use]
-pub fn builds_and_tests(tool: &str, arguments: &str, table: &CommandTable) -> (u32, u32) {
+pub fn builds_and_tests(tool: &str, arguments: &str) -> (u32, u32) {
     let (mut builds, mut tests) = (0, 0);
     let parts = call_parts(tool, arguments).into_iter();
     let scripts =
         parts.filter(|(part, text)| *part == CallPart::Shell && text.len() <= JUDGED_BYTES_MAX);
     for command in scripts.flat_map(|(_, text)| read_line(&text)) {
-        if table.classify(&command.words).class != Class::Build {
+        if classify(&command.words).class != Class::Build {
             continue;
         }
         let is_test = |word: &String| lists(TEST_WORDS, word) || word.contains("test");
-        match command
-            .words
-            .iter()
-            .take_while(|word| !word.contains('='))
-            .take(3)
-            .any(is_test)
-        {
+        let words = command.words.iter();
+        let mut first = words.take_while(|word| !word.contains('=')).take(3);
+        match first.any(is_test) {
             true => tests += 1,
             false => builds += 1,
         }
@@ -269,6 +240,108 @@ enum Source {
     Environment,
 }
 
+/// One command, without what only runs it.
+struct Invocation<'w> {
+    /// The program's name alone, in lower case.
+    program: String,
+    arguments: &'w [&'w str],
+    /// The arguments that are no options.
+    operands: Vec<&'w str>,
+    /// The command as it stands in the line.
+    command: &'w ShellCommand,
+}
+
+impl<'w> Invocation<'w> {
+    fn new(words: &'w [&'w str], command: &'w ShellCommand) -> Option<Self> {
+        let (program, arguments) = words.split_first()?;
+        let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+        let name = name.to_ascii_lowercase();
+        let operands = arguments.iter().filter(|it| !it.starts_with('-'));
+        Some(Self {
+            program: name.trim_end_matches(".exe").into(),
+            operands: operands.copied().collect(),
+            arguments,
+            command,
+        })
+    }
+
+    /// Whether one of these arguments is given.
+    fn has(&self, arguments: &'static str) -> bool {
+        self.arguments.iter().any(|it| lists(arguments, it))
+    }
+
+    /// Whether an argument begins with one of these.
+    fn has_beginning(&self, beginnings: &'static str) -> bool {
+        let mut arguments = self.arguments.iter();
+        arguments.any(|it| names(beginnings).any(|beginning| it.starts_with(beginning)))
+    }
+
+    /// Whether one of these letters is among the short options.
+    fn has_letter(&self, letters: &[char]) -> bool {
+        let options = self.arguments.iter().filter(|it| it.starts_with('-'));
+        let mut short = options.filter(|it| !it.starts_with("--"));
+        short.any(|it| it.contains(letters))
+    }
+
+    /// The value of an option, attached or not.
+    fn value_of(&self, options: &'static str) -> Option<&'w str> {
+        let mut arguments = self.arguments.iter();
+        let at = arguments.position(|it| lists(options, it));
+        let apart = at.and_then(|at| self.arguments.get(at + 1).copied());
+        apart.or_else(|| {
+            let mut assigned = self.arguments.iter().filter_map(|it| it.split_once('='));
+            let value = assigned.find(|(name, _)| name.starts_with("--") && lists(options, name));
+            value.map(|(_, value)| value)
+        })
+    }
+
+    /// The folders that a search begins in, each once.
+    fn roots(&self) -> Vec<&'w str> {
+        let is_folder = |it: &&&str| !it.starts_with(['-', '(', '!']);
+        let roots = self.arguments.iter().take_while(is_folder);
+        let mut roots: Vec<&str> = roots.copied().collect();
+        roots.sort_unstable();
+        roots.dedup();
+        roots
+    }
+
+    /// The files that operands and values of options have it write.
+    fn written(&self) -> Vec<&'w str> {
+        let operands = self.operands.iter().copied();
+        let value_of = |options| self.value_of(options).into_iter();
+        match &*self.program {
+            "chmod" | "chown" | "chgrp" | "chattr" | "setfacl" => operands.skip(1).collect(),
+            "cp" | "ln" | "install" | "scp" | "rsync" => {
+                let target = self.value_of("-t --target-directory").or(operands.last());
+                // What names another machine isn't a path here.
+                let path = target.into_iter().filter(|path| !path.contains(':'));
+                path.collect()
+            }
+            "dd" => {
+                let files = self.arguments.iter().map(|it| it.strip_prefix("of="));
+                files.flatten().collect()
+            }
+            program @ ("sed" | "gsed" | "perl") => {
+                let is_edit = match program {
+                    "perl" => self.has_beginning("-i -pi -ni"),
+                    _ => self.has_letter(&['i']) || self.has("--in-place"),
+                };
+                let script = usize::from(!self.has("-e --expression -f"));
+                operands.skip(script).filter(|_| is_edit).collect()
+            }
+            "tar" | "unzip" | "7z" => value_of("-C --directory -d").collect(),
+            program if lists(DOWNLOADERS, program) => {
+                let file = value_of(DOWNLOAD_TARGETS);
+                let file = file.filter(|path| !path.starts_with("http") && *path != "-");
+                let folder = value_of("-P --directory-prefix --output-dir");
+                file.chain(folder).collect()
+            }
+            program if lists(WRITERS, program) || program.starts_with("mkfs") => operands.collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
 struct ClientJudge<'j> {
     jail: &'j Jail,
     /// The folder where the call has got to.
@@ -276,11 +349,23 @@ struct ClientJudge<'j> {
     /// Files that it has downloaded.
     fetched: Vec<String>,
     found: Vec<HarmFound>,
+    /// How many scripts the one under way is in.
+    depth: u32,
 }
 
 impl ClientJudge<'_> {
-    fn deny(&mut self, harm: Harm, what: String) {
-        self.found.push((harm, what));
+    fn deny(&mut self, harm: Harm, what: impl Into<String>) {
+        self.found.push((harm, what.into()));
+    }
+
+    /// Judges what is in a script.
+    fn nested(&mut self, judge: impl FnOnce(&mut Self)) {
+        if self.depth > DEPTH_MAX {
+            return self.deny(Harm::Unreadable, "scripts in scripts");
+        }
+        self.depth += 1;
+        judge(self);
+        self.depth -= 1;
     }
 
     /// The absolute path that a word names; `None` if it begins with what isn't known.
@@ -300,50 +385,38 @@ impl ClientJudge<'_> {
         let Some(path) = self.resolved(word) else {
             return;
         };
-        let home = self.jail.home.clone();
-        let in_home = |name: &str| is_within(&path, &absolute_path(name, &home));
-        let is_protected = self
-            .jail
-            .protected
-            .iter()
-            .any(|folder| is_within(&path, folder))
-            || names(GIT_FILES)
-                .any(|part| path.contains(part) || path.ends_with(part.trim_end_matches('/')))
-            || !home.is_empty() && names(START_FILES).any(in_home);
+        let Jail { home, locked, .. } = self.jail;
+        let is_at = |folder: &String| is_within(&path, folder);
+        let is_git = |part: &str| path.contains(part) || path.ends_with(part.trim_end_matches('/'));
+        let is_protected = self.jail.protected.iter().any(is_at)
+            || names(GIT_FILES).any(is_git)
+            || !home.is_empty() && names(START_FILES).any(|name| is_at(&absolute_path(name, home)));
+        let is_inside = is_at(&self.jail.root);
         if is_protected {
             self.deny(Harm::Protected, format!("{path} is protected"));
-        } else if !is_within(&path, &self.jail.root) && !is_scratch(&path) {
+        } else if !is_inside && !names(SCRATCH).any(|folder| is_within(&path, folder)) {
             self.deny(Harm::Outside, format!("{path} is outside of the workspace"));
-        } else if !self.jail.locked.is_empty()
-            && is_within(&path, &self.jail.root)
-            && !self.jail.locked.contains(&path)
-        {
-            self.deny(
-                Harm::Locked,
-                format!("the user has locked other files than {path}"),
-            );
+        } else if !locked.is_empty() && is_inside && !locked.contains(&path) {
+            let what = format!("the user has locked other files than {path}");
+            self.deny(Harm::Locked, what);
         }
     }
 
-    /// Deleting a folder with all that is in it.
-    fn deleting(&mut self, word: &str) {
-        let Some(path) = self.resolved(word) else {
-            return;
-        };
+    /// Deleting a file, or a folder with all that is in it.
+    fn deleting(&mut self, word: &str, is_deep: bool) {
+        let path = self.resolved(word).filter(|_| is_deep);
         // `*` stands for all that a folder holds.
-        let all = path
-            .split_once("/*")
-            .map(|(folder, rest)| (folder, rest.trim_matches(['*', '.', '/'])));
-        let target = match all {
-            Some((folder, "")) => folder,
-            _ => &*path,
+        let all = path.as_ref().and_then(|path| path.split_once("/*"));
+        let all = all.filter(|(_, rest)| rest.trim_matches(['*', '.', '/']).is_empty());
+        let Some(target) = all.map(|(folder, _)| folder).or(path.as_deref()) else {
+            return self.writing(word);
         };
-        let whole = [&self.jail.root, &self.jail.home];
+        let Jail { root, home, .. } = self.jail;
         let is_whole = |folder: &&String| !folder.is_empty() && is_within(folder, target);
-        if whole.iter().any(is_whole) || target.is_empty() || target == "/" {
+        if [root, home].iter().any(is_whole) || matches!(target, "" | "/") {
             self.deny(Harm::Outside, format!("it deletes all of {target}/"));
-        } else if target == format!("{}/.git", self.jail.root) {
-            self.deny(Harm::History, "it deletes the repository's history".into());
+        } else if target == format!("{root}/.git") {
+            self.deny(Harm::History, "it deletes the repository's history");
         } else {
             self.writing(word);
         }
@@ -360,82 +433,53 @@ impl ClientJudge<'_> {
     }
 
     /// A script in a shell's language.
-    fn script(&mut self, script: &str, depth: u32) {
-        if depth > DEPTH_MAX {
-            return self.deny(Harm::Unreadable, "scripts in scripts".into());
-        }
-        let mut source = Source::default();
-        for command in read_line(script) {
-            if command.join != Some(Join::Pipe) {
-                self.printed(&core::mem::take(&mut source));
+    fn script(&mut self, script: &str) {
+        self.nested(|judge| {
+            let mut source = Source::default();
+            for command in read_line(script) {
+                if command.join != Some(Join::Pipe) {
+                    judge.printed(&core::mem::take(&mut source));
+                }
+                source = judge.command(&command, source);
             }
-            source = self.command(&command, source, depth);
-        }
-        self.printed(&source);
+            judge.printed(&source);
+        });
     }
 
     /// What a pipeline gives isn't read by anybody else.
     fn printed(&mut self, source: &Source) {
         if matches!(source, Source::Environment) {
-            self.deny(Harm::Credential, "all of the environment is printed".into());
+            self.deny(Harm::Credential, "all of the environment is printed");
         }
     }
 
     /// One command; returns what the next one of a pipeline reads.
-    fn command(&mut self, command: &ShellCommand, source: Source, depth: u32) -> Source {
+    fn command(&mut self, command: &ShellCommand, source: Source) -> Source {
         for script in &command.scripts {
             let cwd = self.cwd.clone();
-            self.script(script, depth + 1);
+            self.script(script);
             self.cwd = cwd;
         }
-        for path in &command.writes {
-            self.writing(path);
-        }
-        for path in &command.reads {
-            self.reading(path);
-        }
+        command.writes.iter().for_each(|path| self.writing(path));
+        command.reads.iter().for_each(|path| self.reading(path));
         let source = match &*command.input {
             "" => source,
             text => Source::Text(text.to_string()),
         };
         let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
-        self.words(&words, command, source, depth)
+        self.words(&words, command, source)
     }
 
-    fn words(
-        &mut self,
-        words: &[&str],
-        command: &ShellCommand,
-        source: Source,
-        depth: u32,
-    ) -> Source {
-        let words = without_wrappers(words);
-        let Some((program, arguments)) = words.split_first() else {
+    fn words(&mut self, words: &[&str], command: &ShellCommand, source: Source) -> Source {
+        let Some(call) = Invocation::new(without_wrappers(words), command) else {
             return source;
         };
-        let program = program
-            .rsplit(['/', '\\'])
-            .next()
-            .unwrap_or(program)
-            .to_ascii_lowercase();
-        let program = program.trim_end_matches(".exe");
-        let operands: Vec<&str> = arguments
-            .iter()
-            .copied()
-            .filter(|it| !it.starts_with('-'))
-            .collect();
-        let has = |options: &[&str]| arguments.iter().any(|it| options.contains(it));
-        let short = |letter: char| {
-            let mut clusters = arguments
-                .iter()
-                .filter(|it| it.starts_with('-') && !it.starts_with("--"));
-            clusters.any(|it| it.contains(letter))
-        };
-        self.credentials(program, arguments, &operands, command, &source);
-        let from_web = command.scripts.iter().any(|script| downloads(script));
-        let is_shell = lists(SHELLS, program);
-        if is_shell || lists(INTERPRETERS, program) {
-            return self.interpreter(program, arguments, (from_web, is_shell), source, depth);
+        let (program, operands) = (&*call.program, &call.operands);
+        self.credentials(&call, &source);
+        call.written().iter().for_each(|path| self.writing(path));
+        if lists(SHELLS, program) || lists(INTERPRETERS, program) {
+            self.interpreter(&call, &source);
+            return source;
         }
         match program {
             "cd" | "pushd" | "chdir" | "set-location" => {
@@ -443,66 +487,31 @@ impl ClientJudge<'_> {
                 self.cwd = self.resolved(to).unwrap_or_else(|| self.cwd.clone());
             }
             "rm" | "rmdir" | "unlink" | "shred" | "del" | "remove-item" | "rimraf" | "trash" => {
-                let searched = match &source {
-                    Source::Paths(roots) => roots.clone(),
-                    _ => Vec::new(),
-                };
-                let is_deep =
-                    short('r') || short('R') || has(&["--recursive", "-Recurse", "-recurse"]);
-                for path in operands
-                    .iter()
-                    .copied()
-                    .chain(searched.iter().map(String::as_str))
-                {
-                    if is_deep || matches!(program, "rimraf") {
-                        self.deleting(path);
-                    } else {
-                        self.writing(path);
-                    }
-                }
-            }
-            "chmod" | "chown" | "chgrp" | "chattr" | "setfacl" => {
-                operands.iter().skip(1).for_each(|path| self.writing(path));
-            }
-            "cp" | "ln" | "install" | "scp" | "rsync" => {
-                let target = value_after(arguments, &["-t", "--target-directory"]);
-                let target = target.or(operands.last().copied());
-                // What names another machine isn't a path here.
-                if let Some(path) = target.filter(|path| !path.contains(':')) {
-                    self.writing(path);
-                }
-            }
-            "dd" => {
-                let files = arguments.iter().filter_map(|it| it.strip_prefix("of="));
-                files.for_each(|path| self.writing(path));
-            }
-            "sed" | "perl" | "gsed" if short('i') || has(&["--in-place"]) => {
-                let skipped = usize::from(!has(&["-e", "--expression", "-f"]));
+                let is_deep = program == "rimraf"
+                    || call.has_letter(&['r', 'R'])
+                    || call.has("--recursive -Recurse -recurse");
                 operands
                     .iter()
-                    .skip(skipped)
-                    .for_each(|path| self.writing(path));
+                    .for_each(|path| self.deleting(path, is_deep));
+                if let Source::Paths(roots) = &source {
+                    roots.iter().for_each(|path| self.deleting(path, is_deep));
+                }
             }
-            "find" => self.find(arguments, command, depth),
-            "git" => self.git(arguments),
+            "find" => self.find(&call),
+            "git" => self.git(&call),
             "bfg" | "git-filter-repo" => {
-                self.deny(Harm::History, format!("{program} rewrites history"))
+                self.deny(Harm::History, format!("{program} rewrites history"));
             }
-            "tar" | "unzip" | "7z" => {
-                let folder = value_after(arguments, &["-C", "--directory", "-d"]);
-                folder.into_iter().for_each(|path| self.writing(path));
-            }
-            "crontab" if !has(&["-l"]) => {
-                self.deny(Harm::Protected, "a crontab runs later by itself".into());
+            "crontab" if !call.has("-l") => {
+                self.deny(Harm::Protected, "a crontab runs later by itself");
             }
             "apply_patch" | "patch" => {
-                let text = match &source {
-                    Source::Text(text) => text.clone(),
-                    _ => arguments.join("\n"),
+                let typed = call.arguments.join("\n");
+                let patch = match &source {
+                    Source::Text(text) => text,
+                    _ => &typed,
                 };
-                patched_paths(&text)
-                    .iter()
-                    .for_each(|path| self.writing(path));
+                patched_paths(patch).iter().for_each(|it| self.writing(it));
             }
             "tslp" => {
                 if let Some(verb) = operands.first().filter(|verb| lists(OPERATOR_VERBS, verb)) {
@@ -511,370 +520,271 @@ impl ClientJudge<'_> {
             }
             "kill" | "pkill" | "killall" | "systemctl" | "service" | "docker" | "podman"
             | "launchctl" | "taskkill" => {
-                let ends = |text: &&str| text.to_ascii_lowercase().contains("tslp");
                 let scripts = command.scripts.iter().map(String::as_str);
-                let is_harmless = operands
-                    .first()
-                    .is_some_and(|verb| lists(HARMLESS_VERBS, verb));
-                if !is_harmless
-                    && (arguments.iter().any(ends) || scripts.clone().any(|it| ends(&it)))
-                {
+                let mut named = scripts.chain(call.arguments.iter().copied());
+                let verb = operands.first();
+                let is_harmless = verb.is_some_and(|verb| lists(HARMLESS_VERBS, verb));
+                if !is_harmless && named.any(|it| it.to_ascii_lowercase().contains("tslp")) {
                     self.deny(Harm::Proxy, format!("{program} would end the proxy"));
                 }
             }
-            _ if lists(WRITERS, program) || program.starts_with("mkfs") => {
-                operands.iter().for_each(|path| self.writing(path));
-            }
             _ => {}
         }
-        self.output_of(program, arguments, &operands, command, source)
+        self.output_of(&call, source)
     }
 
     /// What a command prints, for the next one.
-    fn output_of(
-        &mut self,
-        program: &str,
-        arguments: &[&str],
-        operands: &[&str],
-        command: &ShellCommand,
-        source: Source,
-    ) -> Source {
-        if lists(DOWNLOADERS, program) {
-            let url_name = operands.iter().rev().find_map(|url| url.rsplit('/').next());
-            let target = value_after(arguments, &["-o", "--output", "-O", "--output-document"]);
-            let folder = value_after(arguments, &["-P", "--directory-prefix", "--output-dir"]);
-            folder.into_iter().for_each(|path| self.writing(path));
-            if let Some(path) = target.filter(|path| !path.starts_with("http") && *path != "-") {
-                self.writing(path);
-            }
-            let files = target
-                .into_iter()
-                .chain(url_name)
-                .chain(command.writes.iter().map(String::as_str));
-            let files: Vec<String> = files.filter_map(|file| self.resolved(file)).collect();
-            self.fetched.extend(files);
-            return Source::Hidden;
-        }
-        match program {
-            "echo" | "printf" => Source::Text(operands.join(" ")),
+    fn output_of(&mut self, call: &Invocation<'_>, source: Source) -> Source {
+        let arguments = call.arguments;
+        match &*call.program {
+            "echo" | "printf" => Source::Text(call.operands.join(" ")),
             "env" | "printenv" if arguments.is_empty() => Source::Environment,
             "export" | "declare" if arguments == ["-p"] => Source::Environment,
             "cat" if arguments.is_empty() => source,
             "base64" | "xxd" | "openssl" | "uudecode" | "base32" => Source::Hidden,
             "find" | "ls" | "fd" => {
-                let roots = arguments
-                    .iter()
-                    .take_while(|it| !it.starts_with(['-', '(', '!']));
-                Source::Paths(roots.map(|it| (*it).to_string()).collect())
+                Source::Paths(call.roots().into_iter().map(String::from).collect())
+            }
+            program if lists(DOWNLOADERS, program) => {
+                let mut urls = call.operands.iter().rev();
+                let url_name = urls.find_map(|url| url.rsplit('/').next());
+                let files = call.value_of(DOWNLOAD_TARGETS).into_iter().chain(url_name);
+                let files = files.chain(call.command.writes.iter().map(String::as_str));
+                let files: Vec<String> = files.filter_map(|file| self.resolved(file)).collect();
+                self.fetched.extend(files);
+                Source::Hidden
             }
             _ if matches!(source, Source::Environment) => Source::Unknown,
             _ => source,
         }
     }
 
-    fn interpreter(
-        &mut self,
-        program: &str,
-        arguments: &[&str],
-        (from_web, is_shell): (bool, bool),
-        source: Source,
-        depth: u32,
-    ) -> Source {
-        let mut operands = arguments.iter().copied().filter(|it| !it.starts_with('-'));
-        let file = operands.next();
-        let runs_fetched = file
-            .and_then(|file| self.resolved(file))
-            .is_some_and(|file| self.fetched.contains(&file));
-        if from_web || runs_fetched {
-            self.deny(
-                Harm::Download,
-                format!("{program} runs what was downloaded"),
-            );
+    fn interpreter(&mut self, call: &Invocation<'_>, source: &Source) {
+        let program = &*call.program;
+        let file = call.operands.first();
+        let path = file.and_then(|file| self.resolved(file));
+        let runs_fetched = path.is_some_and(|file| self.fetched.contains(&file));
+        if runs_fetched || call.command.scripts.iter().any(|script| downloads(script)) {
+            let what = format!("{program} runs what was downloaded");
+            self.deny(Harm::Download, what);
         }
+        let is_option = |it: &&str| {
+            let letters = it.strip_prefix('-').filter(|it| it.len() < 5);
+            let letters = letters.filter(|it| !it.starts_with('-'));
+            letters.is_some_and(|letters| letters.ends_with(['c', 'e', 'E', 'r']))
+                || lists("--eval --command --print -p", it)
+        };
         let script = match program {
-            "eval" | "iex" | "invoke-expression" => Some(arguments.join(" ")),
+            "eval" | "iex" | "invoke-expression" => Some(call.arguments.join(" ")),
             _ => {
-                let is_option = |it: &&str| {
-                    let letters = it
-                        .strip_prefix('-')
-                        .filter(|it| !it.starts_with('-') && it.len() < 5);
-                    let is_code = |letters: &str| letters.ends_with(['c', 'e', 'E', 'r']);
-                    letters.is_some_and(is_code)
-                        || matches!(*it, "--eval" | "--command" | "--print" | "-p")
-                };
-                let at = arguments.iter().position(is_option);
-                at.and_then(|at| arguments.get(at + 1))
-                    .map(|it| (*it).to_string())
+                let at = call.arguments.iter().position(is_option);
+                let script = at.and_then(|at| call.arguments.get(at + 1));
+                script.map(|it| (*it).to_string())
             }
         };
-        let reads_input = script.is_none()
-            && (file.is_none() || arguments.contains(&"-") || arguments.contains(&"-s"));
-        match (script, &source) {
-            (Some(script), _) if is_shell => self.script(&script, depth + 1),
-            (Some(code), _) => self.code(&code, depth + 1),
-            (None, Source::Hidden) if reads_input => {
-                self.deny(
-                    Harm::Download,
-                    format!("{program} runs what was downloaded or decoded"),
-                );
-            }
-            (None, Source::Text(text)) if reads_input => match is_shell {
-                true => self.script(&text.clone(), depth + 1),
-                false => self.code(&text.clone(), depth + 1),
-            },
-            _ => {}
+        let reads_input = script.is_none() && (file.is_none() || call.has("- -s"));
+        if reads_input && matches!(source, Source::Hidden) {
+            let what = format!("{program} runs what was downloaded or decoded");
+            self.deny(Harm::Download, what);
         }
-        source
-    }
-
-    fn find(&mut self, arguments: &[&str], command: &ShellCommand, depth: u32) {
-        let roots: Vec<&str> = arguments
-            .iter()
-            .copied()
-            .take_while(|it| !it.starts_with(['-', '(', '!']))
-            .collect();
-        let is_filter = |it: &&str| lists(FIND_FILTERS, it);
-        let is_filtered = arguments.iter().any(is_filter);
-        if arguments.contains(&"-delete") {
-            for root in &roots {
-                if is_filtered {
-                    self.writing(root)
-                } else {
-                    self.deleting(root)
-                }
-            }
-        }
-        let at = arguments
-            .iter()
-            .position(|it| matches!(*it, "-exec" | "-execdir" | "-ok" | "-okdir"));
-        if let Some(at) = at {
-            let run = arguments[at + 1..].iter().copied();
-            let run: Vec<&str> = run.take_while(|it| !matches!(*it, ";" | "+")).collect();
-            for root in &roots {
-                let words: Vec<&str> = run
-                    .iter()
-                    .map(|it| if *it == "{}" { root } else { *it })
-                    .collect();
-                // A filtered search finds files in the folder, not the folder.
-                let is_deep = !is_filtered && self.resolved(root).as_ref() == Some(&self.jail.root);
-                let words: Vec<&str> = words
-                    .into_iter()
-                    .filter(|it| is_deep || !matches!(*it, "-rf" | "-r" | "-fr"))
-                    .collect();
-                self.words(&words, command, Source::default(), depth + 1);
-            }
+        let text = match source {
+            Source::Text(text) if reads_input => Some(text),
+            _ => script.as_ref(),
+        };
+        match text {
+            Some(text) if lists(SHELLS, program) => self.script(text),
+            Some(text) => self.code(text),
+            None => {}
         }
     }
 
-    fn git(&mut self, arguments: &[&str]) {
-        let mut rest = arguments;
+    fn find(&mut self, call: &Invocation<'_>) {
+        let roots = call.roots();
+        let is_filtered = call.has(FIND_FILTERS);
+        if call.has("-delete") {
+            roots
+                .iter()
+                .for_each(|root| self.deleting(root, !is_filtered));
+        }
+        let mut arguments = call.arguments.iter().copied();
+        if !arguments.any(|it| lists("-exec -execdir -ok -okdir", it)) {
+            return;
+        }
+        if roots.len() * call.arguments.len() > JUDGED_BYTES_MAX {
+            return self.deny(Harm::Unreadable, "a search of too many folders");
+        }
+        // A filtered search finds files in the folder, not the folder.
+        let is_workspace = |root: &&str| self.resolved(root).as_ref() == Some(&self.jail.root);
+        let is_deep = !is_filtered && roots.iter().any(is_workspace);
+        let run = arguments.take_while(|it| !matches!(*it, ";" | "+"));
+        let run = run.filter(|it| is_deep || !lists("-rf -r -fr", it));
+        // For all folders at once: searches that run searches would be judged for each folder of each.
+        let mut words: Vec<&str> = Vec::new();
+        for word in run {
+            match word {
+                "{}" => words.extend(&roots),
+                word => words.push(word),
+            }
+        }
+        self.nested(|judge| {
+            judge.words(&words, call.command, Source::default());
+        });
+    }
+
+    fn git(&mut self, call: &Invocation<'_>) {
         let cwd = self.cwd.clone();
+        let mut rest = call.arguments;
         while let [option, tail @ ..] = rest {
-            match (*option, tail) {
+            rest = match (*option, tail) {
                 ("-C", [folder, tail @ ..]) => {
                     self.cwd = self.resolved(folder).unwrap_or_default();
-                    rest = tail;
+                    tail
                 }
-                ("-c" | "--git-dir" | "--work-tree" | "--namespace", [_, tail @ ..]) => rest = tail,
-                (option, tail) if option.starts_with('-') => rest = tail,
+                ("-c" | "--git-dir" | "--work-tree" | "--namespace", [_, tail @ ..]) => tail,
+                (option, tail) if option.starts_with('-') => tail,
                 _ => break,
-            }
+            };
         }
-        let Some((verb, arguments)) = rest.split_first() else {
-            self.cwd = cwd;
-            return;
-        };
-        let operands: Vec<&str> = arguments
-            .iter()
-            .copied()
-            .filter(|it| !it.starts_with('-'))
-            .collect();
-        let short = |letter: char| {
-            arguments
-                .iter()
-                .any(|it| it.starts_with('-') && !it.starts_with("--") && it.contains(letter))
-        };
-        let long = |option: &str| arguments.iter().any(|it| it.starts_with(option));
-        let is_shared = || {
-            operands
-                .iter()
-                .any(|it| lists(SHARED_BRANCHES, it.trim_start_matches("refs/heads/")))
-        };
-        let any_short = |letters: &str| letters.chars().any(short);
-        let any_long = |options: &str| options.split(' ').any(long);
-        let rewrites = match *verb {
-            "push" => {
-                any_short("fd")
-                    || any_long("--force --mirror --delete --prune")
-                    || operands.iter().skip(1).any(|it| it.starts_with(['+', ':']))
-            }
-            "filter-branch" | "filter-repo" => true,
-            "reflog" => operands
-                .first()
-                .is_some_and(|it| matches!(*it, "expire" | "delete")),
-            "branch" => (any_short("DdfM") || any_long("--delete --force")) && is_shared(),
-            "update-ref" => short('d') && is_shared(),
-            _ => false,
-        };
-        if rewrites {
-            self.deny(
-                Harm::History,
-                format!(
-                    "`git {verb} {}` rewrites history that others have",
-                    arguments.join(" ")
-                ),
-            );
-        }
-        match *verb {
-            "config" if !long("--get") && !long("--list") && !short('l') => {
-                let key = operands
-                    .first()
-                    .map_or(String::new(), |key| key.to_ascii_lowercase());
-                let runs = operands.len() > 1 && names(RUNNING_KEYS).any(|it| key.starts_with(it));
-                if runs {
-                    self.deny(
-                        Harm::Protected,
-                        format!("git's `{key}` runs programs later by itself"),
-                    );
-                }
-            }
-            "clone" => operands
-                .get(1)
-                .into_iter()
-                .for_each(|path| self.writing(path)),
-            "credential" => self.deny(Harm::Credential, "git's credentials are printed".into()),
-            _ => {}
+        if let Some(call) = Invocation::new(rest, call.command) {
+            self.git_command(&call);
         }
         self.cwd = cwd;
     }
 
-    /// Whether a command reads credentials from files, or prints them.
-    fn credentials(
-        &mut self,
-        program: &str,
-        arguments: &[&str],
-        operands: &[&str],
-        command: &ShellCommand,
-        source: &Source,
-    ) {
-        if !lists(SHOWS_NOTHING, program) {
-            let last = usize::from(matches!(program, "cp" | "install" | "tee"));
-            let read = arguments
-                .iter()
-                .take(arguments.len() - last.min(arguments.len()));
-            read.for_each(|word| self.reading(word));
+    fn git_command(&mut self, call: &Invocation<'_>) {
+        let (verb, operands) = (&*call.program, &call.operands);
+        let is_shared = |it: &&str| lists(SHARED_BRANCHES, it.trim_start_matches("refs/heads/"));
+        let rewrites = match verb {
+            "push" => {
+                call.has_letter(&['f', 'd'])
+                    || call.has_beginning("--force --mirror --delete --prune")
+                    || operands.iter().skip(1).any(|it| it.starts_with(['+', ':']))
+            }
+            "filter-branch" | "filter-repo" => true,
+            "reflog" => matches!(operands.first(), Some(&("expire" | "delete"))),
+            "branch" => {
+                let is_forced = call.has_beginning("--delete --force");
+                (is_forced || call.has_letter(&['D', 'd', 'f', 'M']))
+                    && operands.iter().any(is_shared)
+            }
+            "update-ref" => call.has_letter(&['d']) && operands.iter().any(is_shared),
+            _ => false,
+        };
+        if rewrites {
+            let arguments = call.arguments.join(" ");
+            let what = format!("`git {verb} {arguments}` rewrites history that others have");
+            self.deny(Harm::History, what);
         }
-        let line = operands.join(" ");
-        let line = format!("{program} {line}");
+        match verb {
+            "config" if !call.has_beginning("--get --list") && !call.has_letter(&['l']) => {
+                let key = operands.first().filter(|_| operands.len() > 1);
+                let key = key.map_or(String::new(), |key| key.to_ascii_lowercase());
+                if names(RUNNING_KEYS).any(|it| key.starts_with(it)) {
+                    let what = format!("git's `{key}` runs programs later by itself");
+                    self.deny(Harm::Protected, what);
+                }
+            }
+            "clone" => operands
+                .iter()
+                .skip(1)
+                .take(1)
+                .for_each(|it| self.writing(it)),
+            "credential" => self.deny(Harm::Credential, "git's credentials are printed"),
+            _ => {}
+        }
+    }
+
+    /// Whether a command reads credentials from files, or prints them.
+    fn credentials(&mut self, call: &Invocation<'_>, source: &Source) {
+        let (program, operands) = (&*call.program, &call.operands);
+        if !lists(SHOWS_NOTHING, program) {
+            let written = usize::from(matches!(program, "cp" | "install" | "tee"));
+            let shown = call.arguments.len().saturating_sub(written);
+            call.arguments[..shown]
+                .iter()
+                .for_each(|it| self.reading(it));
+        }
+        let line = format!("{program} {}", operands.join(" "));
         if names(CREDENTIAL_COMMANDS).any(|begins| line.starts_with(begins)) {
             self.deny(Harm::Credential, format!("`{line}` prints credentials"));
         }
-        let variables = command.variables.iter().map(String::as_str);
+        let mut variables = call.command.variables.iter().map(String::as_str);
         let printed = match program {
-            "echo" | "printf" | "cat" | "tee" | "print" => {
-                variables.clone().find(|name| is_secret_name(name))
-            }
-            "printenv" => operands.iter().copied().find(|name| is_secret_name(name)),
+            "echo" | "printf" | "cat" | "tee" | "print" => variables.find(|it| is_secret_name(it)),
+            "printenv" => operands.iter().copied().find(|it| is_secret_name(it)),
             _ => None,
         };
         if let Some(name) = printed {
             self.deny(Harm::Credential, format!("{name} is printed"));
         }
-        let is_search = matches!(program, "grep" | "rg" | "egrep" | "ag");
         let pattern = operands.first().map(|pattern| pattern.to_ascii_uppercase());
         let finds_secret = pattern.is_none_or(|it| holds_any(SECRET_WORDS, &it));
-        if matches!(source, Source::Environment) && (!is_search || finds_secret) {
+        if finds_secret || !lists("grep rg egrep ag", program) {
             self.printed(source);
         }
     }
 
     /// A program in another language: its texts as paths and command lines.
-    fn code(&mut self, code: &str, depth: u32) {
-        if depth > DEPTH_MAX {
-            return self.deny(Harm::Unreadable, "scripts in scripts".into());
-        }
-        for line in code
-            .lines()
-            .filter_map(|line| line.trim_start().strip_prefix('!'))
-        {
-            self.script(line, depth + 1);
-        }
-        let calls = |names: &[&str]| names.iter().any(|name| code.contains(name));
-        let (runs, deletes, writes) = (
-            holds_any(RUNNING_CALLS, code),
-            holds_any(DELETING_CALLS, code),
-            holds_any(WRITING_CALLS, code),
-        );
-        let texts = texts_of(code);
-        let opens_to_write = code.contains("open(")
-            && texts.iter().any(|(text, _)| {
-                matches!(*text, "w" | "a" | "x" | "wb" | "ab" | "w+" | "a+" | "r+")
-            });
-        let in_home = code.contains("Path.home()")
-            || code.contains("homedir()")
-            || code.contains("expanduser");
-        for (text, _) in &texts {
-            let is_path = text.len() < 512 && !text.contains(['\n', ' ']) && !text.is_empty();
-            if !is_path || matches!(*text, "w" | "a" | "r" | "utf-8" | "utf8") {
-                continue;
+    fn code(&mut self, code: &str) {
+        self.nested(|judge| {
+            let lines = code.lines().map(str::trim_start);
+            for line in lines.filter_map(|line| line.strip_prefix('!')) {
+                judge.script(line);
             }
-            let mut paths = Vec::from([(*text).to_string()]);
-            if in_home && !text.starts_with(['/', '~']) {
-                paths.push(format!("~/{text}"));
+            let texts = texts_of(code);
+            judge.code_paths(code, &texts);
+            if holds_any(RUNNING_CALLS, code) {
+                // Texts that follow each other: one is a command line, several are a command's words.
+                for words in texts.chunk_by(|_, (_, goes_on)| *goes_on) {
+                    let words: Vec<&str> = words.iter().map(|(text, _)| *text).collect();
+                    match words[..] {
+                        [line] => judge.script(line),
+                        _ => judge.script(&line_of(&words)),
+                    }
+                }
             }
-            for path in &paths {
+            if holds_any(FETCHING_CALLS, code) && holds_any("exec( eval( Function(", code) {
+                judge.deny(Harm::Download, "it runs what it downloads");
+            }
+            let is_name = |c: char| c.is_alphanumeric() || c == '_';
+            let members = code.split("process.env.").skip(1);
+            let members =
+                members.map(|rest| rest.split(|c| !is_name(c)).next().unwrap_or_default());
+            let mut named = texts.iter().map(|(text, _)| *text).chain(members);
+            let prints = holds_any("print|console.log|puts |echo ", code)
+                && holds_any("environ getenv process.env ENV[", code);
+            if holds_any(PRINTS_ENVIRONMENT, code) || prints && named.any(is_secret_name) {
+                judge.deny(Harm::Credential, "variables with credentials are printed");
+            }
+        });
+    }
+
+    /// The texts of a program that may be paths.
+    fn code_paths(&mut self, code: &str, texts: &[(&str, bool)]) {
+        let deletes = holds_any(DELETING_CALLS, code);
+        let is_mode = |text: &str| lists("w a x wb ab w+ a+ r+", text);
+        let writes = holds_any(WRITING_CALLS, code)
+            || code.contains("open(") && texts.iter().any(|(text, _)| is_mode(text));
+        let in_home = holds_any("Path.home() homedir() expanduser", code);
+        let is_path = |text: &&str| {
+            let is_short = text.len() < 512 && !text.contains(['\n', ' ']) && !text.is_empty();
+            is_short && !lists("w a r utf-8 utf8", text)
+        };
+        for text in texts.iter().map(|(text, _)| *text).filter(is_path) {
+            let of_home = in_home && !text.starts_with(['/', '~']);
+            let of_home = of_home.then(|| format!("~/{text}"));
+            let is_file = text.contains(['/', '.']) || text.starts_with('~');
+            for path in [Some(text), of_home.as_deref()].into_iter().flatten() {
                 self.reading(path);
                 if deletes {
-                    self.deleting(path);
-                } else if writes || opens_to_write {
-                    let names_a_file = text.contains(['/', '.']) || text.starts_with('~');
-                    if names_a_file {
-                        self.writing(path);
-                    }
+                    self.deleting(path, true);
+                } else if writes && is_file {
+                    self.writing(path);
                 }
             }
         }
         if deletes && code.contains("Path.home()") {
-            self.deleting("~");
-        }
-        if runs {
-            let mut list: Vec<&str> = Vec::new();
-            for (text, goes_on) in &texts {
-                if !goes_on {
-                    self.list(&core::mem::take(&mut list), depth);
-                }
-                list.push(text);
-            }
-            self.list(&list, depth);
-        }
-        let fetches = calls(&["urlopen", "requests.get", "urllib", "fetch(", "httpx.get"]);
-        if fetches && calls(&["exec(", "eval(", "Function("]) {
-            self.deny(Harm::Download, "it runs what it downloads".into());
-        }
-        let names_secret = texts.iter().any(|(text, _)| is_secret_name(text))
-            || code.split("process.env.").skip(1).any(|rest| {
-                is_secret_name(
-                    rest.split(|c: char| !c.is_alphanumeric() && c != '_')
-                        .next()
-                        .unwrap_or_default(),
-                )
-            });
-        let prints = calls(&["print", "console.log", "puts ", "echo "]);
-        let reads_variables = calls(&["environ", "getenv", "process.env", "ENV["]);
-        if holds_any(PRINTS_ENVIRONMENT, code) || prints && reads_variables && names_secret {
-            self.deny(
-                Harm::Credential,
-                "variables with credentials are printed".into(),
-            );
-        }
-    }
-
-    /// Texts that follow each other in a program: one is a command line, several are a command's words.
-    fn list(&mut self, texts: &[&str], depth: u32) {
-        match texts {
-            [] => {}
-            [line] => self.script(line, depth + 1),
-            words => self.script(&line_of(words), depth + 1),
+            self.deleting("~", true);
         }
     }
 }
@@ -903,10 +813,7 @@ fn without_wrappers<'w, 's>(words: &'w [&'s str]) -> &'w [&'s str] {
         }
         let mut after = tail;
         while let [word, tail @ ..] = after {
-            let takes_value = matches!(
-                *word,
-                "-u" | "-g" | "-n" | "-I" | "-P" | "-L" | "-d" | "-k" | "-s" | "-C" | "-a"
-            );
+            let takes_value = lists("-u -g -n -I -P -L -d -k -s -C -a", word);
             let is_setting = name == "env" && word.contains('=');
             let is_duration = word.starts_with(|c: char| c.is_ascii_digit());
             match () {
@@ -921,19 +828,6 @@ fn without_wrappers<'w, 's>(words: &'w [&'s str]) -> &'w [&'s str] {
         rest = after;
     }
     rest
-}
-
-/// The value of an option, attached or not.
-fn value_after<'a>(arguments: &[&'a str], options: &[&str]) -> Option<&'a str> {
-    let at = arguments.iter().position(|it| options.contains(it));
-    let apart = at.and_then(|at| arguments.get(at + 1).copied());
-    apart.or_else(|| {
-        arguments.iter().find_map(|it| {
-            let long = options.iter().filter(|option| option.starts_with("--"));
-            long.filter_map(|option| it.strip_prefix(option)?.strip_prefix('='))
-                .next()
-        })
-    })
 }
 
 /// The texts in quotes of a program, and whether only a comma is between each and the one before.
@@ -966,10 +860,6 @@ fn texts_of(code: &str) -> Vec<(&str, bool)> {
     texts
 }
 
-fn is_scratch(path: &str) -> bool {
-    names(SCRATCH).any(|folder| is_within(path, folder))
-}
-
 /// Whether a variable's name says that it holds a credential.
 fn is_secret_name(name: &str) -> bool {
     let is_constant = name.len() > 3
@@ -982,9 +872,7 @@ fn is_secret_name(name: &str) -> bool {
 /// Whether a file holds credentials, by its name and place.
 fn is_credential(path: &str, home: &str) -> bool {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let is_example = [".example", ".sample", ".template", ".dist"]
-        .iter()
-        .any(|end| name.ends_with(end));
+    let is_example = names(".example .sample .template .dist").any(|end| name.ends_with(end));
     let is_settings = name == ".env" || name.starts_with(".env.") && !is_example;
     let in_folder = |of: &str| folder.ends_with(of) || folder.contains(&format!("{of}/"));
     let is_public =

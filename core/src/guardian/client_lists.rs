@@ -43,6 +43,8 @@ pub(super) const SHELLS: &str =
 pub(super) const INTERPRETERS: &str =
     "python python2 python3 pypy pypy3 node nodejs deno bun perl ruby php lua osascript";
 pub(super) const DOWNLOADERS: &str = "curl wget fetch aria2c http https httpie xh lynx nc ncat netcat iwr irm invoke-webrequest invoke-restmethod";
+/// Options of downloaders that name the file that they write.
+pub(super) const DOWNLOAD_TARGETS: &str = "-o --output -O --output-document";
 /// Programs all of whose operands are written.
 pub(super) const WRITERS: &str = "mv touch mkdir tee truncate mkfifo mknod rename fallocate wipefs sponge new-item set-content out-file";
 /// Programs that show nothing of the files that they are given.
@@ -87,5 +89,6 @@ pub(super) const DELETING_CALLS: &str =
 pub(super) const WRITING_CALLS: &str = "os.remove os.unlink .unlink( os.rmdir unlinkSync write_text write_bytes writeFile appendFile createWriteStream \
      shutil.move shutil.copy os.rename renameSync os.chmod chmodSync symlink makedirs mkdir File.write FileUtils \
      file_put_contents File.open Deno.writeTextFile .touch(";
+pub(super) const FETCHING_CALLS: &str = "urlopen requests.get urllib fetch( httpx.get";
 pub(super) const PRINTS_ENVIRONMENT: &str = "print(os.environ)|print(dict(os.environ|os.environ.items()|console.log(process.env)|JSON.stringify(process.env|\
      ENV.to_h|puts ENV.inspect";

@@ -1,19 +1,12 @@
 //! Classifies commands by their words, with the table `commands.txt`.
 
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::class::Class;
 
-/// The table that tslp brings.
-const BUILT_IN: &str = include_str!("commands.txt");
-
-/// Rows by program.
-#[derive(Debug)]
-pub struct CommandTable {
-    rows: BTreeMap<&'static str, Vec<CommandRow>>,
-}
+/// What commands do, a row a line.
+const TABLE: &str = include_str!("commands.txt");
 
 /// A command as the table classifies it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +19,7 @@ pub struct ClassifiedCommand {
     pub paths: Vec<String>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct CommandRow {
     /// Alternatives for each word after the program.
     subcommands: Vec<Vec<&'static str>>,
@@ -38,83 +31,55 @@ struct CommandRow {
 enum ArgumentRule {
     Raises(&'static str, Class),
     /// The option's value is text; `true` if it takes the place of the first operand.
-    Value(&'static str, ValueIs),
+    Value(&'static str, bool),
     Text(usize),
     Operands(Class),
     Contains(&'static str, Class),
     SedScript,
-    /// The option may come before the subcommand.
-    Before(&'static str),
-    BeforeWithValue(&'static str),
+    /// So many words, the first of them an option, may come before the subcommand.
+    Before(&'static str, usize),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ValueIs {
-    Text,
-    FirstOperand,
+/// Classifies a command. A program with a slash in its name isn't in the table, so its class is unknown.
+#[must_use]
+pub fn classify(words: &[String]) -> ClassifiedCommand {
+    let rows = words.first().map_or_else(Vec::new, |name| rows_of(name));
+    let start = subcommand_at(&rows, words);
+    let depth = |row: &&CommandRow| row.is_at(&words[start..]).then_some(row.subcommands.len());
+    // Of rows that say the same of a program the last one counts.
+    let fitting = rows.iter().filter(|row| depth(row).is_some());
+    let Some(row) = fitting.max_by_key(depth) else {
+        let is_known = !rows.is_empty();
+        return ClassifiedCommand {
+            class: Class::Unknown,
+            because: None,
+            paths: paths_of(words.iter().filter(|_| !is_known)),
+        };
+    };
+    let arguments = match row.subcommands.len() {
+        0 => 1,
+        deep => start + deep,
+    };
+    let mut seen = ArgumentReader::new(row);
+    // `subcommand_at` has read the options before a subcommand; their values may be paths.
+    let before = &words[1..start.min(arguments)];
+    seen.found.paths.extend(paths_of(before));
+    seen.read_arguments(&words[arguments..]);
+    seen.found
 }
 
-impl CommandTable {
-    /// The table that tslp brings.
-    ///
-    /// # Panics
-    /// Never: a test reads the table.
-    #[must_use]
-    pub fn built_in() -> Self {
-        Self::parse_table(BUILT_IN).expect("the table that tslp brings is sound")
-    }
-
-    /// Reads a table.
-    ///
-    /// # Errors
-    /// The first line that is wrong.
-    fn parse_table(text: &'static str) -> Result<Self, &'static str> {
-        let mut rows: BTreeMap<&str, Vec<CommandRow>> = BTreeMap::new();
-        let is_row = |line: &&str| !line.is_empty() && !line.starts_with('#');
-        for line in text.lines().filter(is_row) {
-            let (programs, row) = parse_row(line).ok_or(line)?;
-            for program in programs.split('|') {
-                rows.entry(program).or_default().push(row.clone());
-            }
-        }
-        Ok(Self { rows })
-    }
-
-    /// Classifies a command. A program with a slash in its name isn't in the table, so its class is unknown.
-    #[must_use]
-    pub fn classify(&self, words: &[String]) -> ClassifiedCommand {
-        let rows = words.first().and_then(|it| self.rows.get(it.as_str()));
-        let Some(rows) = rows else {
-            let words = words.iter();
-            return ClassifiedCommand {
-                class: Class::Unknown,
-                because: None,
-                paths: words
-                    .flat_map(|word| path_candidates(word))
-                    .map(String::from)
-                    .collect(),
-            };
-        };
-        let start = subcommand_at(rows, words);
-        let depth = |row: &&CommandRow| row.is_at(&words[start..]).then_some(row.subcommands.len());
-        // Of rows that say the same of a program the last one counts.
-        let Some(row) = rows
-            .iter()
-            .filter(|row| depth(row).is_some())
-            .max_by_key(depth)
-        else {
-            return self.classify(&[]);
-        };
-        let arguments = match row.subcommands.len() {
-            0 => 1,
-            deep => start + deep,
-        };
-        let mut seen = ArgumentReader::new(row);
-        // `subcommand_at` has read the options before a subcommand; their values may be paths.
-        seen.paths_of(words[1..start.min(arguments)].iter());
-        seen.read_arguments(&words[arguments..]);
-        seen.found
-    }
+/// The table's rows about a program.
+fn rows_of(program: &str) -> Vec<CommandRow> {
+    let is_about = |line: &&str| {
+        let programs = line.split(' ').next().unwrap_or_default();
+        programs.split('|').any(|named| named == program)
+    };
+    let rows = TABLE
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let rows = rows.filter(is_about);
+    rows.map(|line| parse_row(line).expect("a test reads all rows"))
+        .collect()
 }
 
 /// The index of the word where a subcommand would be: after the options that may come before it.
@@ -123,8 +88,7 @@ fn subcommand_at(rows: &[CommandRow], words: &[String]) -> usize {
     let mut at = 1;
     while let Some(word) = words.get(at) {
         let width = rules.clone().find_map(|rule| match rule {
-            ArgumentRule::Before(option) if option == word => Some(1),
-            ArgumentRule::BeforeWithValue(option) if option == word => Some(2),
+            ArgumentRule::Before(option, width) if option == word => Some(*width),
             _ => None,
         });
         let Some(width) = width else { break };
@@ -173,13 +137,6 @@ impl<'r> ArgumentReader<'r> {
         }
     }
 
-    fn paths_of<'w>(&mut self, words: impl Iterator<Item = &'w String>) {
-        let found = words
-            .flat_map(|word| path_candidates(word))
-            .map(String::from);
-        self.found.paths.extend(found);
-    }
-
     fn read_arguments(&mut self, words: &[String]) {
         let mut options = words.iter().take_while(|word| *word != "--");
         if options.any(|word| word.starts_with('-') && self.gives_text(word)) {
@@ -215,7 +172,7 @@ impl<'r> ArgumentReader<'r> {
             self.text_left -= 1;
             self.judge_text(word);
         } else {
-            self.paths_of(core::iter::once(word));
+            self.found.paths.extend(paths_of([word]));
         }
     }
 
@@ -234,7 +191,7 @@ impl<'r> ArgumentReader<'r> {
     fn gives_text(&self, word: &str) -> bool {
         let mut gives = false;
         self.each_option(word, |rule, _| {
-            gives |= matches!(rule, ArgumentRule::Value(_, ValueIs::FirstOperand));
+            gives |= matches!(rule, ArgumentRule::Value(_, true));
         });
         gives
     }
@@ -244,17 +201,17 @@ impl<'r> ArgumentReader<'r> {
         let mut value = None;
         self.each_option(word, |rule, rest| match rule {
             ArgumentRule::Raises(_, class) => raised.push(*class),
-            ArgumentRule::Value(_, is) => value = Some((*is, rest)),
+            ArgumentRule::Value(_, is_operand) => value = Some((*is_operand, rest)),
             _ => {}
         });
         for class in raised {
             self.raise_class(class, word);
         }
         match value {
-            None => self.paths_of(core::iter::once(word)),
-            Some((is, attached)) => {
+            None => self.found.paths.extend(paths_of([word])),
+            Some((is_operand, attached)) => {
                 let text = attached.or_else(|| words.next().map(String::as_str));
-                if is == ValueIs::FirstOperand {
+                if is_operand {
                     self.judge_text(text.unwrap_or_default());
                 }
             }
@@ -324,6 +281,13 @@ fn only_prints(script: &str) -> bool {
             .all(|c| c.is_ascii_digit() || "$,;!=pdq ".contains(c))
 }
 
+/// The parts of words that may be paths.
+fn paths_of<'w>(words: impl IntoIterator<Item = &'w String>) -> Vec<String> {
+    let words = words.into_iter();
+    let pieces = words.flat_map(|word| path_candidates(word));
+    pieces.map(String::from).collect()
+}
+
 /// The parts of a word that may be paths: all of it, an option's value, what follows `=`, `:`, `,` or `@`. What begins with
 /// two slashes is the rest of a URL.
 fn path_candidates(word: &str) -> impl Iterator<Item = &str> {
@@ -338,9 +302,8 @@ fn path_candidates(word: &str) -> impl Iterator<Item = &str> {
 }
 
 /// One line of the table.
-fn parse_row(line: &'static str) -> Option<(&'static str, CommandRow)> {
-    let mut words = line.split_whitespace();
-    let programs = words.next()?;
+fn parse_row(line: &'static str) -> Option<CommandRow> {
+    let mut words = line.split_whitespace().skip(1);
     let mut subcommands = Vec::new();
     let class = loop {
         let word = words.next()?;
@@ -350,12 +313,11 @@ fn parse_row(line: &'static str) -> Option<(&'static str, CommandRow)> {
         }
     };
     let rules = words.map(parse_rule).collect::<Option<_>>()?;
-    let row = CommandRow {
+    Some(CommandRow {
         subcommands,
         class,
         rules,
-    };
-    Some((programs, row))
+    })
 }
 
 fn parse_rule(word: &'static str) -> Option<ArgumentRule> {
@@ -364,15 +326,14 @@ fn parse_rule(word: &'static str) -> Option<ArgumentRule> {
     }
     if let Some(option) = word.strip_prefix("before:") {
         return Some(match option.strip_suffix(':') {
-            Some(option) => ArgumentRule::BeforeWithValue(option),
-            None => ArgumentRule::Before(option),
+            Some(option) => ArgumentRule::Before(option, 2),
+            None => ArgumentRule::Before(option, 1),
         });
     }
-    if let Some(option) = word.strip_suffix("::") {
-        return Some(ArgumentRule::Value(option, ValueIs::FirstOperand));
-    }
     if let Some(option) = word.strip_suffix(':') {
-        return Some(ArgumentRule::Value(option, ValueIs::Text));
+        let operand = option.strip_suffix(':');
+        let option = operand.unwrap_or(option);
+        return Some(ArgumentRule::Value(option, operand.is_some()));
     }
     let (name, value) = word.rsplit_once('=')?;
     if name == "text" {
@@ -397,20 +358,19 @@ mod tests {
     /// Words are separated by spaces; `_` is a space within a word.
     fn classify(line: &str) -> ClassifiedCommand {
         let words = line.split(' ').map(|word| word.replace('_', " "));
-        CommandTable::built_in().classify(&words.collect::<Vec<_>>())
+        super::classify(&words.collect::<Vec<_>>())
     }
 
     #[test]
     fn the_table_is_sound() {
-        assert!(CommandTable::parse_table(BUILT_IN).is_ok());
-        assert_eq!(
-            CommandTable::parse_table("x NOSUCH").err(),
-            Some("x NOSUCH")
-        );
-        assert_eq!(
-            CommandTable::parse_table("x READ -o=").err(),
-            Some("x READ -o=")
-        );
+        let rows = TABLE
+            .lines()
+            .filter(|it| !it.is_empty() && !it.starts_with('#'));
+        for row in rows {
+            assert!(parse_row(row).is_some(), "{row}");
+        }
+        assert!(parse_row("x NOSUCH").is_none());
+        assert!(parse_row("x READ -o=").is_none());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The paths that a tool may name: the workspace and the system's own read-only folders.
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -27,35 +28,24 @@ pub enum PathTrespass {
     Protected,
 }
 
-// Prefixes of the lines in a jail's text.
-const ROOT: &str = "root ";
-const VISIBLE: &str = "visible ";
-const PROTECTED: &str = "protected ";
-const HOME: &str = "home ";
-const LOCKED: &str = "locked ";
-
 impl Jail {
     /// The jail as text, for the ledger: a path in each line, after its kind. A path with a line break can't be
     /// written; tools don't run in such a workspace.
     #[must_use]
     pub fn to_text(&self) -> Option<String> {
-        let visible = self.visible.iter().map(|path| (VISIBLE, path));
-        let protected = self.protected.iter().map(|path| (PROTECTED, path));
-        let locked = self.locked.iter().map(|path| (LOCKED, path));
-        let home = Some((HOME, &self.home)).filter(|(_, home)| !home.is_empty());
+        let one = core::slice::from_ref;
         let mut text = String::new();
-        for (what, path) in core::iter::once((ROOT, &self.root))
-            .chain(visible)
-            .chain(protected)
-            .chain(home)
-            .chain(locked)
-        {
-            if path.contains('\n') {
-                return None;
+        for (kind, paths) in [
+            ("root", one(&self.root)),
+            ("visible", &self.visible),
+            ("protected", &self.protected),
+            ("home", one(&self.home)),
+            ("locked", &self.locked),
+        ] {
+            for path in paths.iter().filter(|path| !path.is_empty()) {
+                let is_line = !path.contains('\n');
+                text += &is_line.then(|| format!("{kind} {path}\n"))?;
             }
-            text.push_str(what);
-            text.push_str(path);
-            text.push('\n');
         }
         Some(text)
     }
@@ -65,17 +55,15 @@ impl Jail {
     pub fn from_text(text: &str) -> Option<Self> {
         let mut jail = Self::default();
         for line in text.lines() {
-            if let Some(path) = line.strip_prefix(ROOT) {
-                jail.root = path.to_string();
-            } else if let Some(path) = line.strip_prefix(VISIBLE) {
-                jail.visible.push(path.to_string());
-            } else if let Some(path) = line.strip_prefix(HOME) {
-                jail.home = path.to_string();
-            } else if let Some(path) = line.strip_prefix(LOCKED) {
-                jail.locked.push(path.to_string());
-            } else {
-                jail.protected
-                    .push(line.strip_prefix(PROTECTED)?.to_string());
+            let (kind, path) = line.split_once(' ')?;
+            let path = path.to_string();
+            match kind {
+                "root" => jail.root = path,
+                "visible" => jail.visible.push(path),
+                "protected" => jail.protected.push(path),
+                "home" => jail.home = path,
+                "locked" => jail.locked.push(path),
+                _ => return None,
             }
         }
         (!jail.root.is_empty()).then_some(jail)

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::class::{Capability, Class};
 use super::command::{Join, SimpleCommand};
-use super::command_table::{ClassifiedCommand, CommandTable};
+use super::command_table::{ClassifiedCommand, classify};
 use super::grant::{GrantStanding, GrantToken, minutes_after};
 use super::jail::{Jail, PathTrespass, absolute_path};
 use super::mode::Mode;
@@ -92,7 +92,6 @@ impl JudgedLine {
 /// Judges the commands of one line.
 #[must_use]
 pub fn judge_line(commands: Vec<SimpleCommand>, context: &LineContext<'_>) -> JudgedLine {
-    let table = CommandTable::built_in();
     let mut cwd = context.jail.root.clone();
     let moves = moves_in_front(&commands);
     let mut builds = context.builds;
@@ -102,7 +101,7 @@ pub fn judge_line(commands: Vec<SimpleCommand>, context: &LineContext<'_>) -> Ju
             mut class,
             mut because,
             paths,
-        } = table.classify(&command.words);
+        } = classify(&command.words);
         let named = paths.iter().map(|path| absolute_path(path, &cwd));
         let mut targets: Vec<String> = named.collect();
         if command.program_name() == "cd" && (at as usize) < moves {
@@ -114,22 +113,7 @@ pub fn judge_line(commands: Vec<SimpleCommand>, context: &LineContext<'_>) -> Ju
         let linked = targets.iter().filter_map(|path| (context.leads_to)(path));
         targets.extend(linked.collect::<Vec<_>>());
         let paths = core::iter::once(&cwd).chain(&targets);
-        let mut denials = Vec::new();
-        context.deny(
-            command.program_name(),
-            class,
-            paths,
-            builds,
-            |step, code, why| {
-                let code = code.to_string();
-                denials.push(Denial {
-                    command: at,
-                    step,
-                    code,
-                    why,
-                });
-            },
-        );
+        let denials = context.denials((at, command.program_name()), class, paths, builds);
         builds += u64::from(class.is_build());
         judged.push(JudgedCommand {
             command,
@@ -151,29 +135,30 @@ pub fn judge_line(commands: Vec<SimpleCommand>, context: &LineContext<'_>) -> Ju
 
 impl LineContext<'_> {
     /// Asks the questions about one command in their order; each that isn't met denies, also those after the first.
-    fn deny<'p>(
+    fn denials<'p>(
         &self,
-        program: &str,
+        (at, program): (u32, &str),
         class: Class,
         mut paths: impl Iterator<Item = &'p String>,
         builds: u64,
-        mut deny: impl FnMut(Step, &str, String),
-    ) {
+    ) -> Vec<Denial> {
         const CLASS_VIOLATION: &str = "COMMAND-CLASS-VIOLATION";
+        let mut denials = Vec::new();
+        let mut deny = |step, code: &str, why: &str| {
+            denials.push(Denial {
+                command: at,
+                step,
+                code: code.to_string(),
+                why: why.to_string(),
+            });
+        };
         let programs = &self.profile.programs;
         if program.is_empty() {
-            deny(
-                Step::Invariants,
-                CLASS_VIOLATION,
-                "no program is named".into(),
-            );
+            deny(Step::Invariants, CLASS_VIOLATION, "no program is named");
         }
         if self.mode != Mode::Ready {
-            deny(
-                Step::Mode,
-                "MODE",
-                format!("tools don't run in mode {}", self.mode),
-            );
+            let why = format!("tools don't run in mode {}", self.mode);
+            deny(Step::Mode, "MODE", &why);
         }
         if let Some((path, trespass)) = paths.find_map(|it| Some((it, self.jail.trespass_of(it)?)))
         {
@@ -181,37 +166,29 @@ impl LineContext<'_> {
                 PathTrespass::Outside => "outside of the workspace",
                 PathTrespass::Protected => "protected",
             };
-            deny(Step::Scope, "SCOPE-BREACH", format!("{path} is {is}"));
+            deny(Step::Scope, "SCOPE-BREACH", &format!("{path} is {is}"));
         }
         let Some(capability) = class.needed_capability() else {
             let why = format!("no tool may do what is of class {class}, whatever is granted");
-            deny(Step::Class, CLASS_VIOLATION, why);
-            return deny(
-                Step::DefaultDeny,
-                "POLICY-VIOLATION",
-                "no rule allows it".into(),
-            );
+            deny(Step::Class, CLASS_VIOLATION, &why);
+            deny(Step::DefaultDeny, "POLICY-VIOLATION", "no rule allows it");
+            return denials;
         };
         // Reading needs no grant.
         if capability != Capability::FsRead
             && let Some((code, why)) = self.missing_grant(capability)
         {
-            deny(Step::Capability, code, why);
+            deny(Step::Capability, code, &why);
         }
         if !programs.is_empty() && !programs.iter().any(|it| it == program) {
-            deny(
-                Step::Class,
-                "POLICY-VIOLATION",
-                "the profile doesn't list the program".into(),
-            );
+            let why = "the profile doesn't list the program";
+            deny(Step::Class, "POLICY-VIOLATION", why);
         }
         if class.is_build() && builds >= self.profile.builds {
-            deny(
-                Step::Budget,
-                "BUDGET-EXHAUSTED",
-                "no builds are left in the budget".into(),
-            );
+            let why = "no builds are left in the budget";
+            deny(Step::Budget, "BUDGET-EXHAUSTED", why);
         }
+        denials
     }
 
     /// Why a capability isn't there: the code and the words.
@@ -229,23 +206,18 @@ impl LineContext<'_> {
             }
             .standing_at(self.now)
         });
-        Some(match standings.min() {
+        let (code, became) = match standings.min() {
             Some(GrantStanding::Valid) => return None,
-            Some(GrantStanding::Expired) => (
-                "CAPABILITY-ESCALATION",
-                format!("the grant of {capability} has expired"),
-            ),
-            Some(GrantStanding::Revoked) => (
-                "CAPABILITY-REVOKED",
-                format!("the grant of {capability} was revoked"),
-            ),
-            None => (
-                "CAPABILITY-MISSING",
-                format!(
+            Some(GrantStanding::Expired) => ("CAPABILITY-ESCALATION", "has expired"),
+            Some(GrantStanding::Revoked) => ("CAPABILITY-REVOKED", "was revoked"),
+            None => {
+                let why = format!(
                     "it needs {capability}; the user grants it with `@tslp allow {capability}`, or `--allow {capability}`"
-                ),
-            ),
-        })
+                );
+                return Some(("CAPABILITY-MISSING", why));
+            }
+        };
+        Some((code, format!("the grant of {capability} {became}")))
     }
 }
 

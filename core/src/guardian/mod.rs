@@ -26,7 +26,7 @@ pub use client::{
     CallPart, Harm, HarmFound, JUDGED_BYTES_MAX, builds_and_tests, call_parts, judge_client_call,
 };
 pub use command::{COMMANDS_MAX, Join, LINE_BYTES_MAX, SimpleCommand, SplitError};
-pub use command_table::{ClassifiedCommand, CommandTable};
+pub use command_table::{ClassifiedCommand, classify};
 pub use grant::{ACTION_MINUTES, GrantStanding, GrantToken, minutes_after};
 pub use jail::{Jail, PathTrespass, absolute_path, is_within};
 pub use line::{JudgedCommand, JudgedLine, LineContext, judge_line};

@@ -204,3 +204,19 @@ fn clients_calls_are_denied_for_what_they_may_never_do_and_for_nothing_else() {
     assert!(counts[0] >= 60 && counts[1] >= 60, "{counts:?}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// Judged for each folder of each search, this took longer than anybody waits.
+#[test]
+fn searches_that_run_searches_are_judged_once() {
+    let judged = |line: &str| judge_client_call(&[(CallPart::Shell, line)], &jail());
+    let nested = "find a b -exec ".repeat(2_000);
+    let found = judged(&format!("{nested} rm {{}} +"));
+    assert_eq!(found[0].0, Harm::Unreadable);
+    let (folders, names) = ((0..9_000).map(|at| format!("{at} ")), "{} ".repeat(9_000));
+    let found = judged(&format!(
+        "find {} -exec rm {names} +",
+        folders.collect::<String>()
+    ));
+    assert_eq!(found[0].0, Harm::Unreadable);
+    assert_eq!(judged("find src lib -exec grep -l x {} +"), []);
+}

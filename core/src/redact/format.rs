@@ -128,6 +128,19 @@ static FIRST: [[u64; 256]; 3] = {
     sets
 };
 
+/// As the second of [`FIRST`], but where a credential may go on over a line end anything may begin before it.
+static SECOND_OR_CUT: [u64; 256] = {
+    let mut sets = FIRST[1];
+    let mut byte = u8::MAX;
+    while byte > 0 {
+        if CUT.has(byte) {
+            sets[byte as usize] = !0;
+        }
+        byte -= 1;
+    }
+    sets
+};
+
 /// Formats with a run before the bytes that are searched for.
 const MIDDLES: u64 = {
     let mut bits = 0;
@@ -156,6 +169,10 @@ const fn add_start(sets: &mut [[u64; 256]; 3], start: &[u8]) {
 pub(super) fn next_start(text: &[u8], at: usize) -> Option<(usize, u64)> {
     let [first, second, third] = &FIRST;
     let triples = text.get(at..)?.windows(3).enumerate();
+    // Two bytes rule out nearly all text.
+    let may_begin =
+        |triple: &[u8]| first[usize::from(triple[0])] & SECOND_OR_CUT[usize::from(triple[1])] != 0;
+    let triples = triples.filter(|(_, triple)| may_begin(triple));
     let inner = triples.map(|(passed, triple)| {
         let [one, two, three] = [triple[0], triple[1], triple[2]].map(usize::from);
         let begins = first[one] & second[two] & third[three];

@@ -3,6 +3,7 @@
 
 use std::error::Error;
 use std::hint::black_box;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -11,8 +12,8 @@ use tslp_core::event::Envelope;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_io::out::Out;
 use tslp_replay::chain::ChainHash;
+use tslp_replay::fold::Replay;
 use tslp_store::ledger::{DataFiles, OpenOptions, ReaderFactory};
-use tslp_store::startup;
 
 mod fill;
 mod turns;
@@ -116,7 +117,19 @@ fn read_and_hash(database: &Path, events: u64) -> Result<(), Box<dyn Error>> {
 
 fn fold(files: &DataFiles, events: u64) -> Result<(), Box<dyn Error>> {
     let reader = ReaderFactory::new(files, &OpenOptions::default()).open()?;
-    let state = black_box(startup::fold_ledger(|visit| reader.read(Seq(1), visit))?);
+    let (mut replay, mut folded) = (Replay::default(), Ok(()));
+    reader.read(Seq(1), &mut |stored| {
+        folded = replay.step(&stored, tslp_migrations::decode);
+        if stored.seq.0.is_multiple_of(1024) {
+            replay.settle();
+        }
+        match folded {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        }
+    })?;
+    folded?;
+    let state = black_box(replay.into_state());
     if !state.anomalies().is_empty() {
         return Err("the filled ledger contradicts itself".into());
     }

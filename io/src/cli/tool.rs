@@ -36,12 +36,9 @@ pub enum PolicyCommand {
     Approve {
         /// The profile, TOML, outside of the workspace
         file: PathBuf,
-        /// The configuration's flags.
+        /// As most commands.
         #[command(flatten)]
-        flags: ConfigFlags,
-        /// For whom to print.
-        #[command(flatten)]
-        output: OutputFormat,
+        common: CommandArgs,
     },
 }
 
@@ -49,14 +46,7 @@ pub enum PolicyCommand {
 #[derive(Clone, Debug, Subcommand)]
 pub enum GuardianCommand {
     /// Show whether tools run and why, the profile in force, grants, halts and the last calls
-    Status {
-        /// The configuration's flags.
-        #[command(flatten)]
-        flags: ConfigFlags,
-        /// For whom to print.
-        #[command(flatten)]
-        output: OutputFormat,
-    },
+    Status(CommandArgs),
 }
 
 /// What a command line for tools is asked with.
@@ -65,12 +55,9 @@ pub struct ToolArgs {
     /// The line.
     #[command(flatten)]
     pub line: ToolLine,
-    /// The configuration's flags.
+    /// As most commands.
     #[command(flatten)]
-    pub flags: ConfigFlags,
-    /// For whom to print.
-    #[command(flatten)]
-    pub output: OutputFormat,
+    pub common: CommandArgs,
 }
 
 /// A command line for tools, and by what it is judged.
@@ -90,9 +77,9 @@ pub struct ToolLine {
     pub line: Vec<String>,
 }
 
-/// What every act takes: a command that changes what is true, or what tools may do.
+/// What most commands take: those that work on a workspace, and print.
 #[derive(Clone, Debug, Args)]
-pub struct ActArgs {
+pub struct CommandArgs {
     /// The configuration's flags.
     #[command(flatten)]
     pub flags: ConfigFlags,
@@ -107,9 +94,9 @@ pub struct TargetArgs {
     /// A file, or one definition of it: `src/a.c` or `src/a.c::name`, from here or from the workspace's root; or `'#key'`, a statement that waits
     #[arg(required = true, value_name = "PATH[::SYMBOL]", value_parser = NonEmptyStringValueParser::new())]
     pub targets: Vec<String>,
-    /// What every act takes.
+    /// As most commands.
     #[command(flatten)]
-    pub act: ActArgs,
+    pub common: CommandArgs,
 }
 
 /// What would go to the model.
@@ -127,12 +114,9 @@ pub struct PreviewArgs {
     /// The prompt's session [default: that of the last prompt]
     #[arg(long, value_name = "N", conflicts_with = "request", value_parser = clap::value_parser!(u64).range(1..))]
     pub session: Option<u64>,
-    /// The configuration's flags.
+    /// As most commands.
     #[command(flatten)]
-    pub flags: ConfigFlags,
-    /// For whom to print.
-    #[command(flatten)]
-    pub output: OutputFormat,
+    pub common: CommandArgs,
 }
 
 /// Subcommands about answers.
@@ -145,9 +129,9 @@ pub enum ReplyCommand {
         /// Whose answer it is
         #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
         source: String,
-        /// What every act takes.
+        /// As most commands.
         #[command(flatten)]
-        act: ActArgs,
+        common: CommandArgs,
     },
 }
 
@@ -157,9 +141,9 @@ pub struct PatternArgs {
     /// `secrets/**`, `*.pem`, a folder or a file, from here; quoted, so that the shell leaves it alone
     #[arg(required = true, value_name = "GLOB", value_parser = NonEmptyStringValueParser::new())]
     pub patterns: Vec<String>,
-    /// What every act takes.
+    /// As most commands.
     #[command(flatten)]
-    pub act: ActArgs,
+    pub common: CommandArgs,
 }
 
 /// A statement that is kept for the project, or its key.
@@ -168,9 +152,9 @@ pub struct RecordArgs {
     /// `fact '#key: STATEMENT'`, or `'#key'`; quoted, so that the shell leaves it alone
     #[arg(required = true, value_name = "WORDS", value_parser = NonEmptyStringValueParser::new())]
     pub words: Vec<String>,
-    /// What every act takes.
+    /// As most commands.
     #[command(flatten)]
-    pub act: ActArgs,
+    pub common: CommandArgs,
 }
 
 /// Files that are locked.
@@ -182,9 +166,9 @@ pub struct LockArgs {
     /// In this session alone [default: in all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub session: Option<u64>,
-    /// What every act takes.
+    /// As most commands.
     #[command(flatten)]
-    pub act: ActArgs,
+    pub common: CommandArgs,
 }
 
 /// A grant to the tools of a session.
@@ -196,15 +180,7 @@ pub struct GrantArgs {
     /// The session [default: that of the last prompt]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub session: Option<u64>,
-    /// What every act takes.
+    /// As most commands.
     #[command(flatten)]
-    pub act: ActArgs,
-}
-
-impl GrantArgs {
-    /// The grant, as a directive says it.
-    #[must_use]
-    pub fn words(&self) -> String {
-        self.grant.join(" ")
-    }
+    pub common: CommandArgs,
 }

@@ -12,17 +12,15 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use tslp_core::event::Verb;
 use tslp_core::ids::SessionId;
+use tslp_decide::tools::LIFTS_BREACH;
 use tslp_store::ledger::LedgerError;
 use tslp_store::startup::StartError;
 use tslp_workspace::target::{self, NamedTarget};
 
 use super::{CommandFailure, print_page, read_config};
-use crate::acts::{self, Act, ActResult};
+use crate::acts::{self, Act, ActResult, DirectiveAct};
 use crate::adopt::{self, AdoptError, AdoptMode, AdoptProgress};
-use crate::cli::{
-    ActArgs, ClearArgs, GoalArgs, GrantArgs, LockArgs, OutputFormat, PatternArgs, RecordArgs,
-    ReplyCommand, TargetArgs,
-};
+use crate::cli::{CommandArgs, LockArgs, OutputFormat, PatternArgs, ReplyCommand, TargetArgs};
 use crate::config::ServeConfig;
 use crate::config::environment::Environment;
 use crate::door::client::{DoorClient, DoorError};
@@ -88,13 +86,40 @@ pub(super) fn carry_out(config: &ServeConfig, act: &Act) -> Result<Vec<ActResult
     ask_or_do(config, ask, || Ok(acts::carry_out_here(config, act)?))
 }
 
+/// A command that says what a directive says, too.
+pub(super) fn act_on(
+    verb: Verb,
+    targets: Vec<String>,
+    session: Option<u64>,
+    of: &CommandArgs,
+) -> Result<Exit, CommandFailure> {
+    let (config, _) = read_config(&of.flags.0)?;
+    act_in(&config, verb, targets, session, of.output)
+}
+
+fn act_in(
+    config: &ServeConfig,
+    verb: Verb,
+    targets: Vec<String>,
+    session: Option<u64>,
+    output: OutputFormat,
+) -> Result<Exit, CommandFailure> {
+    let session = session.map(SessionId);
+    let act = Act::Directive(DirectiveAct {
+        verb,
+        targets,
+        session,
+    });
+    print_results(&carry_out(config, &act)?, output)
+}
+
 /// `tslp accept`, `confirm` and `reject`.
 pub(super) fn act_on_code(verb: Verb, on: &TargetArgs) -> Result<Exit, CommandFailure> {
     let TargetArgs {
         targets: written,
-        act,
+        common: of,
     } = on;
-    let (config, _) = read_config(&act.flags.0)?;
+    let (config, _) = read_config(&of.flags.0)?;
     let current_dir = Environment::of_process().current_dir;
     let locate = |written: &String| match acts::locate_target(&config, &current_dir, written) {
         // What the model proposed may be in no file yet.
@@ -105,7 +130,7 @@ pub(super) fn act_on_code(verb: Verb, on: &TargetArgs) -> Result<Exit, CommandFa
     let targets: Vec<String> = located.iter().flatten().cloned().collect();
     let mut done = match targets.is_empty() {
         true => Vec::new(),
-        false => carry_out(&config, &Act::OnCode(verb, targets))?,
+        false => carry_out(&config, &Act::Directive(DirectiveAct::of(verb, targets)))?,
     }
     .into_iter();
     let results = written
@@ -118,17 +143,16 @@ pub(super) fn act_on_code(verb: Verb, on: &TargetArgs) -> Result<Exit, CommandFa
                 ..result
             })
         });
-    print_results(&results.collect::<Vec<_>>(), act.output)
+    print_results(&results.collect::<Vec<_>>(), of.output)
 }
 
 /// `tslp off` and `on`.
 pub(super) fn act_on_sight(verb: Verb, of: &PatternArgs) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(&of.act.flags.0)?;
+    let (config, _) = read_config(&of.common.flags.0)?;
     let here = Environment::of_process().current_dir;
     let from_root = |written: &String| pattern_from_root(&config.workspace, &here, written);
     let patterns = of.patterns.iter().map(from_root).collect();
-    let results = carry_out(&config, &Act::OnScope(verb, patterns, None))?;
-    print_results(&results, of.act.output)
+    act_in(&config, verb, patterns, None, of.common.output)
 }
 
 /// A pattern that was written in a folder, as it is written in the workspace's root. What names a file or a folder means that one.
@@ -152,74 +176,41 @@ pub(super) fn act_on_locks(verb: Verb, of: &LockArgs) -> Result<Exit, CommandFai
         let why = "name a PATH: `tslp lock src/a.c`";
         return Err(CommandFailure::new(Exit::Usage, why.to_owned()));
     }
-    let (config, _) = read_config(&of.act.flags.0)?;
+    let (config, _) = read_config(&of.common.flags.0)?;
     let here = Environment::of_process().current_dir;
     // What is no file is locked all the same, and no prompt goes out until it is one.
     let locate = |written: &String| {
         acts::locate_target(&config, &here, written).unwrap_or_else(|_| written.clone())
     };
     let paths = of.paths.iter().map(locate).collect();
-    let results = carry_out(
-        &config,
-        &Act::OnScope(verb, paths, of.session.map(SessionId)),
-    )?;
-    print_results(&results, of.act.output)
-}
-
-/// `tslp note` and `forget`.
-pub(super) fn act_on_record(verb: Verb, of: &RecordArgs) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(&of.act.flags.0)?;
-    let act = Act::OnCode(verb, vec![of.words.join(" ")]);
-    print_results(&carry_out(&config, &act)?, of.act.output)
+    act_in(&config, verb, paths, of.session, of.common.output)
 }
 
 /// `tslp reply import`.
 pub(super) fn import_reply(reply: &ReplyCommand) -> Result<Exit, CommandFailure> {
-    let ReplyCommand::Import { file, source, act } = reply;
-    let (config, _) = read_config(&act.flags.0)?;
+    let ReplyCommand::Import {
+        file,
+        source,
+        common: of,
+    } = reply;
+    let (config, _) = read_config(&of.flags.0)?;
     let text = fs::read_to_string(file).map_err(|error| {
         CommandFailure::new(Exit::Failure, format!("{}: {error}", file.display()))
     })?;
     let source = source.clone();
     let results = carry_out(&config, &Act::ImportReply { source, text })?;
-    print_results(&results, act.output)
+    print_results(&results, of.output)
 }
 
-/// `tslp allow` and `revoke`.
-pub(super) fn act_on_grant(verb: Verb, of: &GrantArgs) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(&of.act.flags.0)?;
-    let act = Act::OnGrant(verb, of.words(), of.session.map(SessionId));
-    print_results(&carry_out(&config, &act)?, of.act.output)
-}
-
-/// `tslp goal`.
-pub(super) fn act_on_goal(of: &GoalArgs) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(&of.act.flags.0)?;
-    let results = carry_out(&config, &Act::OnGoal(of.words.join(" ")))?;
-    print_results(&results, of.act.output)
-}
-
-/// `tslp clear`.
-pub(super) fn act_on_context(of: &ClearArgs) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(&of.act.flags.0)?;
-    let act = Act::Clear(of.session.map(SessionId), of.force);
-    print_results(&carry_out(&config, &act)?, of.act.output)
-}
-
-/// `tslp stop` and `resume`.
-pub(super) fn act_on_tools(
-    verb: Verb,
-    lifts_breach: bool,
-    act: &ActArgs,
-) -> Result<Exit, CommandFailure> {
+/// `tslp resume`.
+pub(super) fn resume(lifts_breach: bool, of: &CommandArgs) -> Result<Exit, CommandFailure> {
     // A model's tool has no terminal, unless it makes one, which nobody does by mistake.
     if lifts_breach && !io::stdin().is_terminal() {
         let why = "a breach of the sandbox is lifted by a person: run `tslp resume --breach` in a terminal";
         return Err(CommandFailure::new(Exit::Usage, why.to_owned()));
     }
-    let (config, _) = read_config(&act.flags.0)?;
-    let act_on_all = Act::OnTools { verb, lifts_breach };
-    print_results(&carry_out(&config, &act_on_all)?, act.output)
+    let lifts = lifts_breach.then(|| LIFTS_BREACH.to_owned());
+    act_on(Verb::Resume, Vec::from_iter(lifts), None, of)
 }
 
 /// `tslp policy approve`, of a profile that can be read.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal as _, Write as _};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -12,13 +13,15 @@ use jiff::Timestamp;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use tslp_core::entity::EntityId;
-use tslp_core::event::{ArtifactResolved, Event, EventKind};
+use tslp_core::event::EventKind;
+use tslp_core::hash::SliceHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::redact;
 use tslp_projections::episodes::EpisodeRow;
-use tslp_projections::state_map::StateMapRow;
+use tslp_projections::proposals::ProposalRow;
+use tslp_projections::state_map::{FormerVersionRow, StateMapRow};
 use tslp_store::evidence::backup as backups;
 use tslp_store::evidence::export::{self as exports, ExportError};
 use tslp_store::evidence::import::{self as imports, ImportError};
@@ -40,7 +43,7 @@ use crate::evidence::undo::{self, UndoWish};
 use crate::evidence::{moments, suggestions};
 use crate::exit::Exit;
 use crate::out::{Out, OutputReader, visible_text};
-use crate::sent_prompts::SentIndex;
+use crate::sent_prompts;
 use crate::serve;
 
 /// Replies that are printed before those that come.
@@ -60,7 +63,6 @@ impl From<LogError> for CommandFailure {
         match error {
             LogError::Ledger(error) => error.into(),
             LogError::Write(error) => error.into(),
-            LogError::Unknown(message) => Self::new(Exit::Failure, message),
         }
     }
 }
@@ -83,7 +85,13 @@ pub(super) fn run_log(
     log.print_last(limit, &mut out)?;
     match interrupted {
         Some(interrupted) => follow_log(&mut log, &interrupted, &mut out)?,
-        None => log.check_entity()?,
+        None => {
+            if let Some(wanted) = log.never_met() {
+                let known = known_entities(&diagnosed_subject(config).readers.open()?, |_, _| {})?;
+                let message = suggestions::unknown_entity(&wanted.to_string(), &known);
+                return Err(CommandFailure::new(Exit::Failure, message));
+            }
+        }
     }
     Ok(Exit::Ok)
 }
@@ -252,32 +260,30 @@ fn only_bearer(config: &ServeConfig, name: &str) -> String {
     let Ok(reader) = diagnosed_subject(config).readers.open() else {
         return name.to_owned();
     };
-    let (known, read) = known_entities(&reader, |_| {});
-    if let Err(error) = read {
-        tracing::debug!(%error, "the ledger isn't read to its end");
-    }
+    let known = known_entities(&reader, |_, _| {}).unwrap_or_else(|error| {
+        tracing::debug!(%error, "the tables can't be read");
+        BTreeSet::new()
+    });
     let workspace = config.workspace.to_string_lossy();
     let meant = suggestions::entity_meant(name, &workspace, &known);
     meant.map_or_else(|| name.to_owned(), |entity| entity.to_string())
 }
 
-/// Every entity that the ledger names up to its end or a flaw; `visit` is shown each resolution.
+/// Every entity that is or was true, or is proposed; `visit` is shown each version.
 fn known_entities(
     reader: &LedgerReader,
-    mut visit: impl FnMut(&ArtifactResolved),
-) -> (BTreeSet<EntityId>, Result<(), LedgerError>) {
+    mut visit: impl FnMut(&EntityId, SliceHash),
+) -> Result<BTreeSet<EntityId>, LedgerError> {
     let mut known = BTreeSet::new();
-    let read = reader.read_without(why::LEFT_OUT, Seq(1), &mut |_, event| {
-        filter::visit_entities(&event, &mut |entity| {
-            if !known.contains(entity) {
-                known.insert(entity.clone());
-            }
-        });
-        if let Event::ArtifactResolved(resolved) = &event {
-            visit(resolved);
-        }
-    });
-    (known, read)
+    let mut add = |entity: EntityId, artifact| {
+        visit(&entity, artifact);
+        known.insert(entity);
+        ControlFlow::Continue(())
+    };
+    reader.visit_rows(&mut |row: StateMapRow| add(row.entity, row.artifact))?;
+    reader.visit_rows(&mut |row: FormerVersionRow| add(row.entity, row.artifact))?;
+    reader.visit_rows(&mut |row: ProposalRow| add(row.entity, row.artifact))?;
+    Ok(known)
 }
 
 fn event_kind(name: &str) -> Result<EventKind, String> {
@@ -305,8 +311,13 @@ pub(super) fn run_why(
 ) -> Result<Exit, CommandFailure> {
     need_ledger(config)?;
     let subject = diagnosed_subject(config);
-    let entity = entity_meant(&subject, written)?;
-    let history = why::entity_history(&subject, &entity)?;
+    let workspace = subject.workspace.to_string_lossy();
+    let named = filter::entity_named(written, &workspace).ok();
+    let named = named.map(|named| why::entity_history(&subject, &named));
+    let history = match named.transpose()? {
+        Some(history) if !history.page.is_empty() => history,
+        _ => why::entity_history(&subject, &entity_meant(&subject, written)?)?,
+    };
     print_vouched(
         output,
         history,
@@ -319,20 +330,14 @@ pub(super) fn run_why(
 fn entity_meant(subject: &DiagnosedSubject, written: &str) -> Result<EntityId, CommandFailure> {
     let reader = subject.readers.open()?;
     let workspace = subject.workspace.to_string_lossy();
-    reader.head()?;
-    if let Ok(named) = filter::entity_named(written, &workspace)
-        && reader.find_row::<StateMapRow>((named.clone(),))?.is_some()
-    {
-        return Ok(named);
-    }
     let digits = written.to_ascii_lowercase();
     let is_artifact = digits.len() >= 4 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     let mut of_artifact = BTreeSet::new();
-    let (known, read) = known_entities(&reader, |resolved| {
-        let versions = resolved.versions.iter().filter(|_| is_artifact);
-        let begins = versions.filter(|it| it.slice.to_string().starts_with(&digits));
-        of_artifact.extend(begins.map(|version| version.entity.clone()));
-    });
+    let known = known_entities(&reader, |entity, artifact| {
+        if is_artifact && artifact.to_string().starts_with(&digits) {
+            of_artifact.insert(entity.clone());
+        }
+    })?;
     if let Some(meant) = suggestions::entity_meant(written, &workspace, &known) {
         return Ok(meant);
     }
@@ -347,23 +352,16 @@ fn entity_meant(subject: &DiagnosedSubject, written: &str) -> Result<EntityId, C
     if let Some(meant) = of_artifact.pop_first() {
         return Ok(meant);
     }
-    read?;
     let message = suggestions::unknown_entity(written, &known);
     Err(CommandFailure::new(Exit::Failure, message))
 }
 
 pub(super) fn show_prompt(config: &ServeConfig, episode: u64) -> Result<Exit, CommandFailure> {
     need_ledger(config)?;
-    let mut scan = begin_scan(config)?;
-    let mut index = SentIndex::default();
-    while let Some((stored, event)) = scan.next_event()? {
-        index.add_event(stored.episode, event);
-    }
-    let body = index
-        .request_body(EpisodeId(episode), &mut |artifact| {
-            scan.reader().artifact(artifact)
-        })
-        .map_err(|error| CommandFailure::new(Exit::Failure, error))?;
+    let reader = diagnosed_subject(config).readers.open()?;
+    let body = sent_prompts::sent_in(&reader, EpisodeId(episode))
+        .map_err(|error| CommandFailure::new(Exit::Failure, error))?
+        .body;
     let text = String::from_utf8_lossy(&body);
     // On standard error: what is printed is what was sent, and nothing else.
     let redacted = text.matches(redact::MARKER).count();

@@ -1,4 +1,4 @@
-//! `tslp guardian` and `tslp policy approve`: what the Guardian goes by, read from the ledger and asked of the kernel.
+//! `tslp guardian`: what the Guardian goes by, read from the ledger and asked of the kernel.
 
 use std::fs;
 use std::net::TcpStream;
@@ -8,12 +8,10 @@ use tslp_core::guardian::Mode;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::reason::Reason;
 use tslp_decide::tools::stored_evidence;
-use tslp_tools::guardian::profile_file;
 
-use super::{CommandFailure, acting, diagnosed_subject, has_ledger, print_page, read_config};
-use crate::cli::{GuardianCommand, OutputFormat};
+use super::{CommandFailure, diagnosed_subject, has_ledger, print_page, read_config};
+use crate::cli::GuardianCommand;
 use crate::config::ServeConfig;
-use crate::config::layers::WrittenFlags;
 use crate::diagnostics::guardian::GuardianTables;
 use crate::door::client::RunningProxy;
 use crate::exit::Exit;
@@ -21,8 +19,8 @@ use crate::json_client;
 use crate::tool_loop::{ToolLoopConfig, test_enforcement};
 
 pub(super) fn run_guardian(command: &GuardianCommand) -> Result<Exit, CommandFailure> {
-    let GuardianCommand::Status { flags, output } = command;
-    let (config, _) = read_config(&flags.0)?;
+    let GuardianCommand::Status(of) = command;
+    let (config, _) = read_config(&of.flags.0)?;
     let tools = ToolLoopConfig::from_config(&config);
     let tested = match tools.filter(ToolLoopConfig::runs) {
         Some(tools) => test_enforcement(&tools.scope),
@@ -47,7 +45,7 @@ pub(super) fn run_guardian(command: &GuardianCommand) -> Result<Exit, CommandFai
         Err(why) => why,
     };
     print_page(
-        *output,
+        of.output,
         || tables.json_page(mode, why, file).to_string(),
         || tables.text_lines(mode, why, file),
     )?;
@@ -83,28 +81,4 @@ fn policy_file(tables: &GuardianTables, file: Option<&Path>) -> Option<&'static 
         }
         (Ok(_), _) => "isn't the approved one, and isn't in force: run `tslp policy approve`",
     })
-}
-
-/// Records a profile as the one in force.
-pub(super) fn run_approve(
-    file: &Path,
-    flags: &WrittenFlags,
-    output: OutputFormat,
-) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(flags)?;
-    let shown = file.display();
-    let failed = |exit, error: &dyn std::fmt::Display| {
-        CommandFailure::new(exit, format!("{shown}: {error}"))
-    };
-    let real = file
-        .canonicalize()
-        .map_err(|error| failed(Exit::Failure, &error))?;
-    if real.starts_with(&config.workspace) {
-        let why =
-            "a profile must lie outside of the workspace, where no model's client can write to it";
-        return Err(failed(Exit::Usage, &why));
-    }
-    let text = fs::read_to_string(&real).map_err(|error| failed(Exit::Failure, &error))?;
-    profile_file::parse_profile(&text).map_err(|error| failed(Exit::CheckFailed, &error))?;
-    acting::approve_policy(&config, text, output)
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use std::{env, fs, thread};
 
 use serde_json::{Map, Value, json};
+use tslp_core::event::Verb;
 use tslp_core::guardian::{CallPart, call_parts, judge_client_call};
 use tslp_core::ids::SessionId;
 use tslp_core::record::RecordKind;
@@ -24,7 +25,7 @@ use tslp_tools::guardian::ToolScope;
 use tslp_workspace::observer::{SystemClock, WallClock as _};
 
 use super::{CommandFailure, has_ledger, ledger_subject, print_page, read_config};
-use crate::acts::Act;
+use crate::acts::{Act, DirectiveAct};
 use crate::attention::{Attention, AttentionLevel};
 use crate::cli::{HookClient, OutputFormat};
 use crate::config::ServeConfig;
@@ -36,6 +37,7 @@ use crate::door::client::DoorClient;
 use crate::door::message;
 use crate::exit::Exit;
 use crate::out::Out;
+use crate::tool_loop::tool_scope;
 
 /// The longest question that is read.
 const QUESTION_BYTES_MAX: u64 = 4 << 20;
@@ -242,7 +244,10 @@ const DOOR_TIME: Duration = Duration::from_millis(40);
 /// Has the proxy record what the client tells. `None` if none runs, or it doesn't say so in time.
 fn signal(config: &ServeConfig, told: &str) -> Option<()> {
     let mut door = DoorClient::connect_for(&config.data_dir, DOOR_TIME)?;
-    let (kind, payload) = message::act_payload(&Act::Signal(told.to_owned()));
+    let (kind, payload) = message::act_payload(&Act::Directive(DirectiveAct::of(
+        Verb::Signal,
+        vec![told.to_owned()],
+    )));
     let goal = "a client's hook tells of its conversation";
     door.ask(kind, goal, payload).ok().map(drop)
 }
@@ -332,10 +337,8 @@ fn decide_question(question: &Value, flags: &WrittenFlags) -> Result<Option<Stri
     let tool = tool.ok_or("the question names no `tool_name`")?;
     let (config, _) = read_config(flags).map_err(|failure| failure.message)?;
     let scope = ToolScope {
-        workspace: config.workspace,
-        hidden: vec![config.data_dir],
-        toolchains: Vec::new(),
         home: env::home_dir(),
+        ..tool_scope(&config, None)
     };
     let parts = call_parts(tool, &question["tool_input"].to_string());
     let cwd = question["cwd"]

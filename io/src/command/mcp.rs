@@ -40,27 +40,16 @@ const TOOLS: [(&str, &str); 3] = [
     ),
 ];
 
-/// What a client offers its user as a command, each with what it does and the words that it puts into the conversation as its user's: whoever
-/// can't say them there can't do it here. Without words it is what is going on.
-const PROMPTS: [(&str, &str, &str); 4] = [
-    ("status", "Say what is going on, by tslp's ledger", ""),
-    (
-        "stop",
-        "End all tools of tslp and all agents' replies",
-        "@tslp stop",
-    ),
-    (
-        "clear",
-        "Cut this conversation's context, by tslp",
-        "@tslp clear",
-    ),
-    // The patch is made and applied outside of any model.
-    (
-        "undo",
-        "Take back what the last reply changed",
-        "Run `tslp undo | git apply` in the project's root, without changing anything else, and say which files it changed.",
-    ),
+/// What a client offers its user as a command, each with what it does.
+const PROMPTS: [(&str, &str); 4] = [
+    ("status", "Say what is going on, by tslp's ledger"),
+    ("stop", "End all tools of tslp and all agents' replies"),
+    ("clear", "Cut this conversation's context, by tslp"),
+    ("undo", "Take back what the last reply changed"),
 ];
+
+/// What a user asks for with the prompt `undo`: the patch is made and applied outside of any model.
+const UNDO: &str = "Run `tslp undo | git apply` in the project's root, without changing anything else, and say which files it changed.";
 
 /// Longest statement with its quotation that is passed on, in bytes: less is taken.
 const DELTA_BYTES_MAX: usize = 128 << 10;
@@ -248,7 +237,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<ListPromptsResult, ErrorData>> {
-        let prompts = PROMPTS.map(|(name, what, _)| Prompt::new(name, Some(what), None));
+        let prompts = PROMPTS.map(|(name, what)| Prompt::new(name, Some(what), None));
         ready(Ok(ListPromptsResult::with_all_items(prompts.to_vec())))
     }
 
@@ -257,12 +246,15 @@ impl ServerHandler for Server {
         asked: GetPromptRequestParams,
         _: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<GetPromptResponse, ErrorData>> {
-        let text = match PROMPTS.iter().find(|(name, ..)| *name == asked.name) {
-            Some((_, _, "")) => self
+        let text = match asked.name.as_str() {
+            "status" => self
                 .state_text()
                 .map_err(|why| ErrorData::internal_error(why, None)),
-            Some((.., words)) => Ok((*words).to_owned()),
-            None => {
+            // The client sends it as its user's words: whoever can't say it there can't do it here.
+            "stop" => Ok("@tslp stop".to_owned()),
+            "clear" => Ok("@tslp clear".to_owned()),
+            "undo" => Ok(UNDO.to_owned()),
+            _ => {
                 let unknown = format!("no prompt {:?}", asked.name);
                 Err(ErrorData::invalid_params(unknown, None))
             }

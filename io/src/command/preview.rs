@@ -36,7 +36,7 @@ use crate::prompt_cost;
 use crate::windows::Windows;
 
 pub(super) fn run_preview(args: &PreviewArgs) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(&args.flags.0)?;
+    let (config, _) = read_config(&args.common.flags.0)?;
     let (body, dialect) = match (&args.request, &args.prompt) {
         (Some(file), _) => {
             let body = read_body(file)?;
@@ -89,7 +89,7 @@ pub(super) fn run_preview(args: &PreviewArgs) -> Result<Exit, CommandFailure> {
     if let Some(WithheldPrompt { message, .. }) = composed.withheld {
         return Err(CommandFailure::new(Exit::Failure, message));
     }
-    if !is_prompt_alone && args.output == OutputFormat::Human {
+    if !is_prompt_alone && args.common.output == OutputFormat::Human {
         let (request, outgoing) = (&composed.request, &composed.outgoing);
         let mut known = RewrittenMessages::default();
         let rewritten = (!outgoing.is_unchanged(request)).then(|| {
@@ -101,7 +101,7 @@ pub(super) fn run_preview(args: &PreviewArgs) -> Result<Exit, CommandFailure> {
         return Ok(Exit::Ok);
     }
     let page = sections_of(&composed);
-    print_page(args.output, || page.to_string(), || lines_of(&page))?;
+    print_page(args.common.output, || page.to_string(), || lines_of(&page))?;
     Ok(Exit::Ok)
 }
 

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::{CommandFailure, diagnosed_subject, has_ledger, print_page, read_config};
-use crate::cli::ActArgs;
+use crate::cli::CommandArgs;
 use crate::diagnostics::records::{RecordNow, read_records};
 use crate::exit::Exit;
 
-pub(super) fn run_records(of: &ActArgs) -> Result<Exit, CommandFailure> {
+pub(super) fn run_records(of: &CommandArgs) -> Result<Exit, CommandFailure> {
     let (config, _) = read_config(&of.flags.0)?;
     let records = match has_ledger(&config)? {
         true => read_records(&diagnosed_subject(&config))?,

@@ -5,11 +5,11 @@ use tslp_core::ids::SessionId;
 use tslp_projections::scope::ScopeRow;
 
 use super::{CommandFailure, diagnosed_subject, has_ledger, print_page, read_config};
-use crate::cli::ActArgs;
+use crate::cli::CommandArgs;
 use crate::evidence::moments::utc_moment;
 use crate::exit::Exit;
 
-pub(super) fn run_scope(of: &ActArgs) -> Result<Exit, CommandFailure> {
+pub(super) fn run_scope(of: &CommandArgs) -> Result<Exit, CommandFailure> {
     let (config, _) = read_config(&of.flags.0)?;
     let rules: Vec<ScopeRow> = match has_ledger(&config)? {
         true => diagnosed_subject(&config).readers.open()?.rows()?,

@@ -15,26 +15,25 @@ use tslp_tools::guardian::{ToolScope, beyond_links, layer_of, time_of};
 use tslp_tools::sandbox::{RunOutcome, Sandbox, WorkspaceLayer};
 use tslp_workspace::observer::{SystemClock, WallClock};
 
-use super::{CommandFailure, LedgerUse, config_layers, print_page, read_config, start_logging};
-use crate::cli::{OutputFormat, PolicyCommand, ToolArgs, ToolCommand, ToolLine};
+use super::{
+    CommandFailure, LedgerUse, acting, config_layers, print_page, read_config, start_logging,
+};
+use crate::cli::{CommandArgs, OutputFormat, PolicyCommand, ToolArgs, ToolCommand, ToolLine};
 use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
 use crate::exit::Exit;
+use crate::tool_loop::{test_enforcement, tool_scope};
 
 pub(super) fn run_tool(command: &ToolCommand) -> Result<Exit, CommandFailure> {
     let (ToolCommand::Check(args) | ToolCommand::Run(args)) = command;
-    let ToolArgs {
-        line,
-        flags,
-        output,
-    } = args;
-    let (config, _) = read_config(&flags.0)?;
-    let asked = JudgedRequest::from_line(line, &config, &flags.0)?;
+    let ToolArgs { line, common: of } = args;
+    let (config, _) = read_config(&of.flags.0)?;
+    let asked = JudgedRequest::from_line(line, &config, &of.flags.0)?;
     match command {
         ToolCommand::Check(_) => {
             let judged = asked.judge_line(line);
             print_page(
-                *output,
+                of.output,
                 || asked.json_page(&judged).to_string(),
                 || asked.text_lines(&judged),
             )?;
@@ -43,7 +42,7 @@ pub(super) fn run_tool(command: &ToolCommand) -> Result<Exit, CommandFailure> {
                 _ => Exit::CheckFailed,
             })
         }
-        ToolCommand::Run(_) => run_line(&asked, line, *output),
+        ToolCommand::Run(_) => run_line(&asked, line, of.output),
     }
 }
 
@@ -54,14 +53,12 @@ pub(super) fn run_policy(command: &PolicyCommand) -> Result<Exit, CommandFailure
             flags,
             output,
         } => (file, flags, output),
-        PolicyCommand::Approve {
-            file,
-            flags,
-            output,
-        } => return super::guardian::run_approve(file, &flags.0, *output),
+        PolicyCommand::Approve { file, common: of } => {
+            return run_approve(file, of);
+        }
     };
     start_logging(&config_layers(&flags.0)?, LedgerUse::Act)?;
-    let profile = read_profile(file)?;
+    let (_, profile) = read_profile(file)?;
     let ToolProfile {
         id,
         name,
@@ -88,12 +85,30 @@ pub(super) fn run_policy(command: &PolicyCommand) -> Result<Exit, CommandFailure
     print_page(*output, json, human)
 }
 
-fn read_profile(file: &Path) -> Result<ToolProfile, CommandFailure> {
+/// Reads a profile, its text and what that says, or says what is wrong with it.
+fn read_profile(file: &Path) -> Result<(String, ToolProfile), CommandFailure> {
     let shown = file.display();
     let text = fs::read_to_string(file)
         .map_err(|error| CommandFailure::new(Exit::Failure, format!("{shown}: {error}")))?;
-    profile_file::parse_profile(&text)
-        .map_err(|error| CommandFailure::new(Exit::CheckFailed, format!("{shown}: {error}")))
+    let profile = profile_file::parse_profile(&text)
+        .map_err(|error| CommandFailure::new(Exit::CheckFailed, format!("{shown}: {error}")))?;
+    Ok((text, profile))
+}
+
+/// Records a profile as the one in force.
+fn run_approve(file: &Path, of: &CommandArgs) -> Result<Exit, CommandFailure> {
+    let (config, _) = read_config(&of.flags.0)?;
+    // One that isn't there says so when it is read.
+    let real = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    if real.starts_with(&config.workspace) {
+        let why = format!(
+            "{}: a profile must lie outside of the workspace, where no model's client can write to it",
+            file.display()
+        );
+        return Err(CommandFailure::new(Exit::Usage, why));
+    }
+    let (text, _) = read_profile(&real)?;
+    acting::approve_policy(&config, text, of.output)
 }
 
 /// What a line is judged and run with.
@@ -101,7 +116,6 @@ struct JudgedRequest {
     scope: ToolScope,
     profile: ToolProfile,
     granted: Vec<Capability>,
-    sandbox: Sandbox,
     /// The reason why tools don't run at all.
     hindrance: Option<String>,
 }
@@ -119,36 +133,23 @@ impl JudgedRequest {
             })?;
             toolchains.push(folder);
         }
-        let mut hidden = vec![config.data_dir.clone()];
-        hidden.extend(
-            flags
-                .file
-                .iter()
-                .filter_map(|file| file.canonicalize().ok()),
-        );
+        let files = flags.file.iter().filter_map(|it| it.canonicalize().ok());
         let scope = ToolScope {
-            workspace: config.workspace.clone(),
-            hidden,
             toolchains,
-            home: None,
+            ..tool_scope(config, files)
         };
-        let sandbox = Sandbox::default();
-        let tested = sandbox
-            .self_test(&scope.self_test_plan(WorkspaceLayer::ReadOnly))
-            .and_then(|()| sandbox.self_test(&scope.self_test_plan(WorkspaceLayer::Scratch)));
         let granted = line
             .allow
             .iter()
             .filter_map(|word| Capability::of_word(word));
         Ok(Self {
             profile: match &line.policy {
-                Some(file) => read_profile(file)?,
+                Some(file) => read_profile(file)?.1,
                 None => ToolProfile::built_in(),
             },
             granted: granted.collect(),
+            hindrance: test_enforcement(&scope).err(),
             scope,
-            sandbox,
-            hindrance: tested.err(),
         })
     }
 
@@ -271,7 +272,7 @@ fn run_line(
     let judged = asked.judge_line(line);
     let outcome = match &judged {
         Ok(line) if is_allowed(line) => Some(match asked.scope.plan_line(line) {
-            Ok(plan) => asked.sandbox.run_plan(&plan),
+            Ok(plan) => Sandbox::default().run_plan(&plan),
             Err(error) => RunOutcome::not_started(error.to_string()),
         }),
         _ => None,

@@ -9,8 +9,7 @@ use tslp_projections::rules::RuleRow;
 use tslp_projections::usage::UsageRow;
 
 use super::{CommandFailure, diagnosed_subject, has_ledger, print_page, read_config};
-use crate::cli::OutputFormat;
-use crate::config::layers::WrittenFlags;
+use crate::cli::CommandArgs;
 use crate::diagnostics::guardian::{setting, usage_json};
 use crate::evidence::moments::utc_day;
 use crate::exit::Exit;
@@ -18,12 +17,8 @@ use crate::exit::Exit;
 /// Conversations of a model and day that people are shown; the JSON has all.
 const CONVERSATIONS_SHOWN: usize = 5;
 
-pub(super) fn run_usage(
-    days: usize,
-    flags: &WrittenFlags,
-    output: OutputFormat,
-) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(flags)?;
+pub(super) fn run_usage(days: usize, of: &CommandArgs) -> Result<Exit, CommandFailure> {
+    let (config, _) = read_config(&of.flags.0)?;
     let (mut rows, mut prices) = (Vec::new(), Prices::default());
     if has_ledger(&config)? {
         let reader = diagnosed_subject(&config).readers.open()?;
@@ -36,7 +31,7 @@ pub(super) fn run_usage(
     let from = of_days.get(first).copied().unwrap_or(UnixMillis(i64::MAX));
     rows.retain(|row| row.day >= from);
     print_page(
-        output,
+        of.output,
         || json!({ "usage": usage_json(&rows, &prices) }).to_string(),
         || usage_lines(&rows, &prices),
     )?;

@@ -10,7 +10,6 @@ use tslp_store::evidence::line::event_fields;
 
 use super::DeepReport;
 use crate::evidence::describe;
-use crate::evidence::log::filter;
 
 /// Inputs that aren't on record, so that deep verification takes what was decided from them as recorded.
 pub const NOT_DERIVED: [&str; 10] = [
@@ -79,7 +78,7 @@ impl ListedDifference {
         let _ = write!(text, "\n    because    {why}");
         let mut entities = Vec::new();
         if let Some(event) = one {
-            filter::visit_entities(event, &mut |entity| entities.push(entity.to_string()));
+            event.visit_entities(&mut |entity| entities.push(entity.to_string()));
         }
         entities.truncate(FIELDS_MAX);
         let json = json!({

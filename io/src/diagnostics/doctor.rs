@@ -456,7 +456,7 @@ fn count_truths(
     };
     reader.visit_rows(&mut |row: DiskRow| {
         if let PathFinding::Unreadable(failure) = row.finding {
-            failed.insert(row.path, (failure, PathTracking::No));
+            failed.insert(row.path, failure);
         }
         ControlFlow::Continue(())
     })?;
@@ -464,14 +464,11 @@ fn count_truths(
     for (path, failure) in &changed.files {
         failed.remove(path);
         if let Some(failure) = failure {
-            failed.insert(path.clone(), (*failure, PathTracking::No));
+            failed.insert(path.clone(), *failure);
         }
     }
-    reader.visit_rows(&mut |row: StateMapRow| {
+    reader.visit_entities_from::<StateMapRow>(("", ""), &mut |_, _| {
         truths.entities += 1;
-        if let Some((_, tracked)) = failed.get_mut(&row.entity.path) {
-            *tracked = PathTracking::Yes;
-        }
         ControlFlow::Continue(())
     })?;
     for row in reader.rows::<StaleRow>()? {
@@ -482,9 +479,9 @@ fn count_truths(
     for word in changed.entities.values() {
         truths.count_difference(word);
     }
-    for (path, (finding, tracked)) in failed {
+    for (path, finding) in failed {
         // What was merely named in a directive doesn't matter to anything that is true.
-        if tracked == PathTracking::No {
+        if !tracked.contains(&path) {
             continue;
         }
         let reason = finding.as_str().to_owned();
@@ -494,13 +491,6 @@ fn count_truths(
         }
     }
     Ok(truths)
-}
-
-/// Whether anything of a path is true.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum PathTracking {
-    Yes,
-    No,
 }
 
 impl TruthCounts {
@@ -635,14 +625,14 @@ fn last_exceeded(
     episodes: usize,
 ) -> Result<Option<WindowExceeded>, LedgerError> {
     let rows = reader.rows::<EpisodeRow>()?;
-    let Some(from) = rows.iter().rev().take(episodes).map(|row| row.seq).min() else {
-        return Ok(None);
-    };
+    let from = rows.iter().rev().take(episodes).map(|row| row.seq).min();
+    let (kinds, end) = ([EventKind::WindowExceeded], Seq(u64::MAX));
     let mut last = None;
-    reader.read_without(&[EventKind::Content], from.max(Seq(1)), &mut |_, event| {
+    reader.read_back(&kinds, from.unwrap_or(end)..=end, &mut |_, _, event| {
         if let Event::WindowExceeded(exceeded) = event {
             last = Some(exceeded);
         }
+        ControlFlow::Break(())
     })?;
     Ok(last)
 }

@@ -152,7 +152,7 @@ fn last_episodes(
         };
         row.seq.0.saturating_sub(before)
     };
-    let entries = match episodes.iter().map(first_event).min() {
+    let mut entries = match episodes.iter().map(first_event).min() {
         Some(from) => entries_since(reader, Seq(from.max(1)), flaw)?,
         None => EpisodeEntries::default(),
     };
@@ -162,23 +162,24 @@ fn last_episodes(
         let entity = entry.entity.as_ref().filter(|_| is_off)?;
         scope.pattern_for(entity.path.as_str()).map(str::to_owned)
     };
-    let episodes = episodes.into_iter().rev().map(|row| EpisodeReport {
-        entries: entries
-            .of_episode(row.episode)
-            .map(|entry| EntryReport {
-                rule: rule_of(entry),
-                entry: entry.clone(),
-                missing: None,
-            })
-            .collect(),
-        audits: audits.remove(&row.episode).unwrap_or_default(),
-        prompt: entries.prompt_of(row.episode).to_vec(),
-        exceeded: entries.exceeded_in(row.episode).cloned(),
-        lost_calls: entries.lost_calls_in(row.episode).to_vec(),
-        attention: Attention::of_row(&row),
-        cache_break: breaks.remove(&row.episode),
-        words: None,
-        row,
+    let episodes = episodes.into_iter().rev().map(|row| {
+        let story = entries.stories.remove(&row.episode).unwrap_or_default();
+        let reported = story.entries.into_iter().map(|entry| EntryReport {
+            rule: rule_of(&entry),
+            entry,
+            missing: None,
+        });
+        EpisodeReport {
+            entries: reported.collect(),
+            audits: audits.remove(&row.episode).unwrap_or_default(),
+            prompt: story.prompt,
+            exceeded: story.exceeded,
+            lost_calls: story.lost_calls,
+            attention: Attention::of_row(&row),
+            cache_break: breaks.remove(&row.episode),
+            words: None,
+            row,
+        }
     });
     Ok(episodes.collect())
 }

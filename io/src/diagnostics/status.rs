@@ -8,10 +8,9 @@ use serde_json::{Value, json};
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, EventKind, Recorded, ReplyOutcome, ToolOutcome};
-use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
 use tslp_core::reason::Reason;
-use tslp_core::runs::{RunResult, run_result};
+use tslp_core::runs::RunResult;
 use tslp_core::scope::{OffRules, ScopeChange};
 use tslp_decide::goal::{
     BROKEN_OFF, asked_last, asked_line, block_of, in_flight_line, lines_within,
@@ -85,10 +84,7 @@ fn status_of(subject: &DiagnosedSubject, reader: &LedgerReader) -> Result<Status
     let is_prompt = |row: &&EpisodeRow| row.episode != EpisodeId::OUTSIDE;
     let recent = episodes.iter().filter(is_prompt).rev().take(EPISODES_READ);
     let from = recent.map(|row| row.seq).min();
-    let (places, refused) = from.map_or_else(
-        || Ok(Default::default()),
-        |from| changes_since(reader, from),
-    )?;
+    let (places, refused) = changes_since(reader, from.unwrap_or(Seq(1)))?;
     let text = |hash| {
         let bytes = reader.artifact(hash).ok().flatten()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
@@ -129,7 +125,7 @@ fn status_of(subject: &DiagnosedSubject, reader: &LedgerReader) -> Result<Status
         stale: stale.take(ENTITIES_MAX).collect(),
         changed,
         build,
-        test: later_test(test, check.as_ref(), &text),
+        test: later_test(test, check),
         is_broken_off: last.is_some_and(|last| waiting.is_some() || !is_over(last)),
         waits,
     })
@@ -211,29 +207,28 @@ fn changes_since(
 }
 
 /// The last test run, or the user's check if that ran later.
-fn later_test(
-    test: Option<Run>,
-    check: Option<&Recorded>,
-    text: &impl Fn(ArtifactHash) -> Option<String>,
-) -> Option<Run> {
-    let check = check.filter(|check| test.as_ref().is_none_or(|test| test.at < check.at));
-    let Some((Event::CheckRan(ran), at)) = check.map(|check| (&check.event, check.at)) else {
+fn later_test(test: Option<Run>, check: Option<Recorded>) -> Option<Run> {
+    let Some((at, Event::CheckRan(ran))) = check.map(|check| (check.at, check.event)) else {
         return test;
     };
-    if let ToolOutcome::Stopped | ToolOutcome::NotStarted(_) = ran.outcome {
-        return test;
-    }
-    let passed = Some(ran.outcome == ToolOutcome::Exited(0));
-    let said = run_result(&ran.command, &text(ran.output).unwrap_or_default());
-    let said = said.summary.filter(|_| said.passed == passed);
-    Some(Run {
+    let is_later = test.as_ref().is_none_or(|test| test.at < at);
+    let has_ended = !matches!(
+        ran.outcome,
+        ToolOutcome::Stopped | ToolOutcome::NotStarted(_)
+    );
+    let run = || Run {
         command: ran.command.chars().take(COMMAND_CHARS_MAX).collect(),
         result: RunResult {
-            passed,
-            summary: said.or_else(|| Some(ran.outcome.to_string())),
+            passed: Some(ran.outcome == ToolOutcome::Exited(0)),
+            summary: Some(ran.outcome.to_string()),
         },
         at,
-    })
+    };
+    if is_later && has_ended {
+        Some(run())
+    } else {
+        test
+    }
 }
 
 impl Status {

@@ -10,7 +10,7 @@ use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, EventKind};
 use tslp_core::gate::{self, GateReport};
 use tslp_core::hash::{ArtifactHash, SliceHash};
-use tslp_core::ids::{EpisodeId, VersionId};
+use tslp_core::ids::{EpisodeId, Seq, VersionId};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::slice::Span;
@@ -25,7 +25,7 @@ use super::coloured::coloured;
 use super::{DiagnosedSubject, mark_unverified, missing, vouched};
 use crate::channel::TurnQuery;
 use crate::evidence::describe::{self, outcome_words};
-use crate::sent_prompts::{NotShown, last_sent};
+use crate::sent_prompts::{NotShown, last_sent, sent_in};
 
 /// Bytes of a text that are sent unless the whole is asked for.
 const TEXT_BYTES_MAX: usize = 64 << 10;
@@ -70,7 +70,8 @@ pub(super) fn turn_json(
         return Ok(None);
     };
     let mut events = Vec::new();
-    reader.read_while(&[EventKind::Content], row.seq, &mut |stored, event| {
+    let since = row.seq..=Seq(u64::MAX);
+    reader.read_between(&[EventKind::Content], since, &mut |stored, event| {
         let is_own = stored.episode == wanted.episode;
         // What is concluded from a turn's end comes right after it.
         if !is_own && row.outcome.is_some() && stored.seq > row.until {
@@ -365,9 +366,7 @@ impl Texts<'_> {
 /// See [`NotShown`].
 pub(super) fn sent_json(subject: &DiagnosedSubject, wanted: TurnQuery) -> Result<Value, NotShown> {
     let reader = subject.readers.open()?;
-    let Some(sent) = last_sent(&reader, Some(wanted.episode))? else {
-        return Err(NotShown::NotRecorded(wanted.episode));
-    };
+    let sent = sent_in(&reader, wanted.episode)?;
     let body = sent.body;
     let texts = Texts::new(&reader, wanted);
     let rows = reader.rows::<EpisodeRow>()?;

@@ -46,8 +46,11 @@ pub(crate) fn of_tracked(
 /// The files that anything true is in.
 pub(crate) fn tracked_files(reader: &LedgerReader) -> Result<BTreeSet<RelPath>, LedgerError> {
     let mut paths = BTreeSet::new();
-    reader.visit_rows(&mut |row: StateMapRow| {
-        paths.insert(row.entity.path);
+    reader.visit_entities_from::<StateMapRow>(("", ""), &mut |path, _| {
+        let last = paths.last().map(RelPath::as_str);
+        if last != Some(path) {
+            paths.insert(RelPath::from_normalised(path));
+        }
         ControlFlow::Continue(())
     })?;
     Ok(paths)

@@ -7,6 +7,7 @@ use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, EventKind};
 use tslp_core::ids::Seq;
 use tslp_core::path::RelPath;
+use tslp_projections::file_mentions::FileMentionRow;
 use tslp_projections::state_map::FormerVersionRow;
 use tslp_projections::tombstones::TombstoneRow;
 use tslp_replay::log::Stored;
@@ -38,7 +39,7 @@ pub struct EntityHistory {
 }
 
 /// Kinds of events that are about no entity, or change nothing about one: nearly all bytes of a ledger are theirs.
-pub(crate) const LEFT_OUT: &[EventKind] = &[
+const LEFT_OUT: &[EventKind] = &[
     EventKind::Content,
     EventKind::PromptReceived,
     EventKind::PromptComposed,
@@ -48,8 +49,8 @@ pub(crate) const LEFT_OUT: &[EventKind] = &[
     EventKind::ReplyPart,
 ];
 
-/// Collects the entity's history, up to the flaw if there is one, which is returned as well: each event that is shown is held against
-/// the one before it.
+/// Collects the entity's history, up to the flaw if there is one, which is returned as well: each
+/// event that is shown is held against the one before it.
 ///
 /// # Errors
 /// When the tables can't be read.
@@ -60,23 +61,7 @@ pub fn entity_history(
     let reader = subject.readers.open()?;
     let mut flaw = vouched::flaw_of_tables(subject, &reader)?;
     let mut events: Vec<(Stored, Event)> = Vec::new();
-    let mut captured = None;
-    let read = reader.read_without(LEFT_OUT, Seq(1), &mut |stored, event| match &event {
-        // A capture doesn't name its entities: its resolution, which comes next, does.
-        Event::ArtifactCaptured(_) => captured = Some((stored, event)),
-        Event::ArtifactResolved(_) => {
-            let captured = captured.take();
-            let names_file = captured
-                .as_ref()
-                .is_some_and(|(_, captured)| filter::is_about(captured, entity));
-            if names_file || filter::is_about(&event, entity) {
-                events.extend(captured);
-                events.push((stored, event));
-            }
-        }
-        _ if filter::is_about(&event, entity) => events.push((stored, event)),
-        _ => {}
-    });
+    let read = read_events(&reader, entity, &mut events);
     flaw = flaw.or(read.err().map(|error| error.to_string()));
     for at in 0..events.len() {
         let seq = events[at].0.seq;
@@ -102,7 +87,55 @@ pub fn entity_history(
     })
 }
 
+/// Collects the events about an entity.
+fn read_events(
+    reader: &LedgerReader,
+    entity: &EntityId,
+    events: &mut Vec<(Stored, Event)>,
+) -> Result<(), LedgerError> {
+    let mut mentions = Vec::new();
+    reader.visit_rows_from(entity.path.as_str(), &mut |row: FileMentionRow| {
+        if row.path != entity.path {
+            return ControlFlow::Break(());
+        }
+        mentions.push(row.events());
+        ControlFlow::Continue(())
+    })?;
+    for between in mentions {
+        let first = *between.start();
+        let between = Seq(first.0.saturating_sub(1))..=*between.end();
+        let mut captured = None;
+        reader.read_between(LEFT_OUT, between, &mut |stored, event| {
+            match &event {
+                // A capture doesn't name its entities: its resolution, which comes next, does.
+                Event::ArtifactCaptured(_) => captured = Some((stored, event)),
+                _ if stored.seq < first => {}
+                Event::ArtifactResolved(_) => {
+                    let captured = captured.take();
+                    let names_file = captured
+                        .as_ref()
+                        .is_some_and(|(_, captured)| filter::is_about(captured, entity));
+                    if names_file || filter::is_about(&event, entity) {
+                        events.extend(captured);
+                        events.push((stored, event));
+                    }
+                }
+                _ if filter::is_about(&event, entity) => events.push((stored, event)),
+                _ => {}
+            }
+            ControlFlow::Continue(())
+        })?;
+    }
+    Ok(())
+}
+
 impl EntityHistory {
+    /// Whether nothing is on record about the entity.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.events.is_empty() && self.now.is_empty()
+    }
+
     /// For people.
     #[must_use]
     pub fn text_lines(&self) -> Vec<String> {

@@ -4,9 +4,11 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use tslp_core::event::Verb;
 use tslp_core::ids::SessionId;
+use tslp_decide::clear::FORCE;
+use tslp_decide::tools::LIFTS_BREACH;
 
 use crate::VERSION;
-use crate::acts::Act;
+use crate::acts::{Act, DirectiveAct};
 
 /// The envelope's version.
 const ENVELOPE_VERSION: u64 = 1;
@@ -32,208 +34,157 @@ pub enum DoorRequest {
 
 /// A kind of line.
 pub struct DoorAct {
-    /// Its `type`.
-    pub name: &'static str,
+    asks: Asks,
+    fields: &'static [Field],
     /// What it does.
     pub meaning: &'static str,
-    /// Names of the fields that its `payload` may have.
-    pub fields: &'static [&'static str],
-    read: fn(&Payload<'_>) -> Result<DoorRequest, String>,
+}
+
+/// What a kind of line asks for.
+#[derive(Clone, Copy)]
+enum Asks {
+    Status,
+    Hold,
+    Adopt,
+    Directive(Verb),
+    Import,
+    Approve,
+}
+
+/// A field of a payload.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Field {
+    /// 1 to [`TARGETS_MAX`] strings.
+    Targets,
+    /// The same, or nothing for all.
+    TargetsOrAll,
+    /// A string, which is the one target.
+    Text(&'static str),
+    /// A session's number.
+    Session,
+    /// Whether the target is this word.
+    Flag(&'static str, &'static str),
+}
+
+impl Field {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Targets | Self::TargetsOrAll => "targets",
+            Self::Session => "session",
+            Self::Text(name) | Self::Flag(name, _) => name,
+        }
+    }
+}
+
+impl DoorAct {
+    /// Its `type`.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self.asks {
+            Asks::Status => "status",
+            Asks::Hold => "hold",
+            Asks::Adopt => "adopt",
+            Asks::Directive(verb) => verb.as_str(),
+            Asks::Import => "reply.import",
+            Asks::Approve => "policy.approve",
+        }
+    }
+
+    /// The names of the fields that its `payload` may have.
+    pub fn fields(&self) -> impl Iterator<Item = &'static str> {
+        self.fields.iter().map(|field| field.name())
+    }
+
+    fn read(&self, payload: &Payload<'_>) -> Result<DoorRequest, String> {
+        Ok(DoorRequest::Act(match self.asks {
+            Asks::Status => return Ok(DoorRequest::Status),
+            Asks::Hold => return Ok(DoorRequest::Hold),
+            Asks::Adopt => return payload.targets().map(DoorRequest::Adopt),
+            Asks::Import => Act::ImportReply {
+                source: payload.text("source")?,
+                text: payload.text("text")?,
+            },
+            Asks::Approve => Act::ApprovePolicy {
+                text: payload.text("text")?,
+            },
+            Asks::Directive(verb) => {
+                let mut directive = DirectiveAct::of(verb, Vec::new());
+                for field in self.fields {
+                    payload.read(*field, &mut directive)?;
+                }
+                Act::Directive(directive)
+            }
+        }))
+    }
+}
+
+macro_rules! acts {
+    ($($asks:expr, [$($field:expr),*], $meaning:literal;)*) => {{
+        use Asks::{Adopt, Approve, Directive, Hold, Import, Status};
+        use Field::{Flag, Session, Targets, TargetsOrAll, Text};
+        &[$(DoorAct { asks: $asks, fields: &[$($field),*], meaning: $meaning }),*]
+    }};
 }
 
 /// All that can be asked for.
-pub const ACTS: &[DoorAct] = &[
-    DoorAct {
-        name: "status",
-        meaning: "says where the proxy listens, with what token, and for which model server",
-        fields: &[],
-        read: |_| Ok(DoorRequest::Status),
-    },
-    DoorAct {
-        name: "hold",
-        meaning: "keeps a proxy that `tslp run` has started for as long as the connection is open",
-        fields: &[],
-        read: |_| Ok(DoorRequest::Hold),
-    },
-    DoorAct {
-        name: "accept",
-        meaning: "makes true what disk holds of each target",
-        fields: &["targets"],
-        read: |payload| payload.on_code(Verb::Accept),
-    },
-    DoorAct {
-        name: "confirm",
-        meaning: "makes true the model's version of each target",
-        fields: &["targets"],
-        read: |payload| payload.on_code(Verb::Confirm),
-    },
-    DoorAct {
-        name: "reject",
-        meaning: "drops the model's versions of each target",
-        fields: &["targets"],
-        read: |payload| payload.on_code(Verb::Reject),
-    },
-    DoorAct {
-        name: "off",
-        meaning: "keeps the files of each pattern from every model",
-        fields: &["targets"],
-        read: |payload| payload.on_scope(Verb::Off),
-    },
-    DoorAct {
-        name: "on",
-        meaning: "lets models see the files of each pattern again",
-        fields: &["targets"],
-        read: |payload| payload.on_scope(Verb::On),
-    },
-    DoorAct {
-        name: "lock",
-        meaning: "shows models these files whole and nothing else, in one session or in all",
-        fields: &["targets", "session"],
-        read: |payload| payload.on_scope(Verb::Lock),
-    },
-    DoorAct {
-        name: "unlock",
-        meaning: "takes locks away; without targets all of them",
-        fields: &["targets", "session"],
-        read: |payload| payload.on_scope(Verb::Unlock),
-    },
-    DoorAct {
-        name: "note",
-        meaning: "keeps a statement for the project, such as `fact #key: It is so.`",
-        fields: &["targets"],
-        read: |payload| payload.on_code(Verb::Note),
-    },
-    DoorAct {
-        name: "forget",
-        meaning: "keeps the statement of a `#key` no longer",
-        fields: &["targets"],
-        read: |payload| payload.on_code(Verb::Forget),
-    },
-    DoorAct {
-        name: "adopt",
-        meaning: "makes true all code of these files and folders",
-        fields: &["targets"],
-        read: |payload| payload.targets().map(DoorRequest::Adopt),
-    },
-    DoorAct {
-        name: "allow",
-        meaning: "grants a session's tools a capability, such as `BUILD_EXEC for 15m`",
-        fields: &["grant", "session"],
-        read: |payload| payload.on_grant(Verb::Allow),
-    },
-    DoorAct {
-        name: "revoke",
-        meaning: "takes a grant back",
-        fields: &["grant", "session"],
-        read: |payload| payload.on_grant(Verb::Revoke),
-    },
-    DoorAct {
-        name: "goal",
-        meaning: "says what the work is for: a text, `next: TEXT`, `question: TEXT` or `done`",
-        fields: &["text"],
-        read: |payload| {
-            let said = payload.text("text")?.to_owned();
-            Ok(DoorRequest::Act(Act::OnGoal(said)))
-        },
-    },
-    DoorAct {
-        name: "clear",
-        meaning: "leaves a conversation's older messages out from its next prompt on; with `force`, though decisions lack evidence",
-        fields: &["session", "force"],
-        read: |payload| {
-            let is_forced = payload.flag("force")?;
-            Ok(DoorRequest::Act(Act::Clear(payload.session()?, is_forced)))
-        },
-    },
-    DoorAct {
-        name: "signal",
-        meaning: "records what a client's hook tells of its conversation, as `tslp hook` does: `compacting`, `compacted`, `cleared`, `ended`, `began PROCESS` or `harvest NAME`",
-        fields: &["text"],
-        read: |payload| {
-            let told = payload.text("text")?.to_owned();
-            Ok(DoorRequest::Act(Act::Signal(told)))
-        },
-    },
-    DoorAct {
-        name: "stop",
-        meaning: "ends all replies and tools, and refuses requests until `resume`",
-        fields: &[],
-        read: |payload| payload.on_tools(Verb::Stop),
-    },
-    DoorAct {
-        name: "resume",
-        meaning: "lets agents and tools go on; with `breach`, after a breach of the sandbox, too",
-        fields: &["breach"],
-        read: |payload| payload.on_tools(Verb::Resume),
-    },
-    DoorAct {
-        name: "reply.import",
-        meaning: "judges another model's answer as a model's",
-        fields: &["source", "text"],
-        read: |payload| {
-            let (source, text) = (
-                payload.text("source")?.to_owned(),
-                payload.text("text")?.to_owned(),
-            );
-            Ok(DoorRequest::Act(Act::ImportReply { source, text }))
-        },
-    },
-    DoorAct {
-        name: "policy.approve",
-        meaning: "puts a policy profile in force",
-        fields: &["text"],
-        read: |payload| {
-            let text = payload.text("text")?.to_owned();
-            Ok(DoorRequest::Act(Act::ApprovePolicy { text }))
-        },
-    },
-];
+pub const ACTS: &[DoorAct] = acts! {
+    Status, [], "says where the proxy listens, with what token, and for which model server";
+    Hold, [], "keeps a proxy that `tslp run` has started for as long as the connection is open";
+    Directive(Verb::Accept), [Targets], "makes true what disk holds of each target";
+    Directive(Verb::Confirm), [Targets], "makes true the model's version of each target";
+    Directive(Verb::Reject), [Targets], "drops the model's versions of each target";
+    Directive(Verb::Off), [Targets], "keeps the files of each pattern from every model";
+    Directive(Verb::On), [Targets], "lets models see the files of each pattern again";
+    Directive(Verb::Lock), [Targets, Session], "shows models these files whole and nothing else, in one session or in all";
+    Directive(Verb::Unlock), [TargetsOrAll, Session], "takes locks away; without targets all of them";
+    Directive(Verb::Note), [Targets], "keeps a statement for the project, such as `fact #key: It is so.`";
+    Directive(Verb::Forget), [Targets], "keeps the statement of a `#key` no longer";
+    Adopt, [Targets], "makes true all code of these files and folders";
+    Directive(Verb::Allow), [Text("grant"), Session], "grants a session's tools a capability, such as `BUILD_EXEC for 15m`";
+    Directive(Verb::Revoke), [Text("grant"), Session], "takes a grant back";
+    Directive(Verb::Goal), [Text("text")], "says what the work is for: a text, `next: TEXT`, `question: TEXT` or `done`";
+    Directive(Verb::Clear), [Session, Flag("force", FORCE)], "leaves a conversation's older messages out from its next prompt on; with `force`, though decisions lack evidence";
+    Directive(Verb::Signal), [Text("text")], "records what a client's hook tells of its conversation, as `tslp hook` does: `compacting`, `compacted`, `cleared`, `ended`, `began PROCESS` or `harvest NAME`";
+    Directive(Verb::Stop), [], "ends all replies and tools, and refuses requests until `resume`";
+    Directive(Verb::Resume), [Flag("breach", LIFTS_BREACH)], "lets agents and tools go on; with `breach`, after a breach of the sandbox, too";
+    Import, [Text("source"), Text("text")], "judges another model's answer as a model's";
+    Approve, [Text("text")], "puts a policy profile in force";
+};
 
 /// The `type` and the `payload` of an act's line.
 #[must_use]
 pub fn act_payload(act: &Act) -> (&'static str, Value) {
-    match act {
-        Act::OnCode(verb, targets) => (verb.as_str(), json!({ "targets": targets })),
-        Act::OnScope(verb, targets, session) => {
-            let mut payload = json!({});
-            if !targets.is_empty() {
-                payload["targets"] = json!(targets);
-            }
-            if let Some(session) = session {
-                payload["session"] = json!(session.0);
-            }
-            (verb.as_str(), payload)
-        }
-        Act::OnGrant(verb, grant, session) => {
-            let session = session.map(|session| session.0);
-            (verb.as_str(), json!({ "grant": grant, "session": session }))
-        }
-        Act::Clear(session, is_forced) => {
-            let session = session.map(|session| session.0);
-            let payload = json!({ "session": session, "force": is_forced });
-            (Verb::Clear.as_str(), payload)
-        }
-        Act::Signal(told) => (Verb::Signal.as_str(), json!({ "text": told })),
-        Act::OnGoal(said) => (Verb::Goal.as_str(), json!({ "text": said })),
-        Act::OnTools {
-            verb,
-            lifts_breach: false,
-        } => (verb.as_str(), json!({})),
-        Act::OnTools { verb, .. } => (verb.as_str(), json!({ "breach": true })),
+    let directive = match act {
+        Act::Directive(directive) => directive,
         Act::ImportReply { source, text } => {
-            ("reply.import", json!({ "source": source, "text": text }))
+            return ("reply.import", json!({ "source": source, "text": text }));
         }
-        Act::ApprovePolicy { text } => ("policy.approve", json!({ "text": text })),
+        Act::ApprovePolicy { text } => return ("policy.approve", json!({ "text": text })),
+    };
+    let kind = directive.verb.as_str();
+    let known = ACTS.iter().find(|act| act.name() == kind);
+    let mut payload = Map::new();
+    for field in known.map_or(&[][..], |act| act.fields) {
+        let first = directive.targets.first();
+        let value = match field {
+            Field::Targets | Field::TargetsOrAll => first.map(|_| json!(directive.targets)),
+            Field::Text(_) => first.map(|target| json!(target)),
+            Field::Session => directive.session.map(|session| json!(session.0)),
+            Field::Flag(..) => first.map(|_| json!(true)),
+        };
+        payload.extend(value.map(|value| (field.name().to_owned(), value)));
     }
+    (kind, payload.into())
 }
 
 /// The `payload` of a line.
 struct Payload<'p>(&'p Map<String, Value>);
 
 impl Payload<'_> {
-    fn text(&self, field: &str) -> Result<&str, String> {
+    fn text(&self, field: &str) -> Result<String, String> {
         let value = self.0.get(field).and_then(Value::as_str);
-        value.ok_or_else(|| format!("`payload.{field}` must be a string"))
+        let value = value.ok_or_else(|| format!("`payload.{field}` must be a string"))?;
+        Ok(value.to_owned())
     }
 
     fn targets(&self) -> Result<Vec<String>, String> {
@@ -245,52 +196,31 @@ impl Payload<'_> {
             .ok_or_else(|| format!("`payload.targets` must be 1 to {TARGETS_MAX} strings"))
     }
 
-    fn on_code(&self, verb: Verb) -> Result<DoorRequest, String> {
-        Ok(DoorRequest::Act(Act::OnCode(verb, self.targets()?)))
-    }
-
-    fn flag(&self, field: &str) -> Result<bool, String> {
-        match self.0.get(field) {
-            None => Ok(false),
-            Some(Value::Bool(flag)) => Ok(*flag),
-            Some(_) => Err(format!("`payload.{field}` must be true or false")),
-        }
-    }
-
-    fn on_tools(&self, verb: Verb) -> Result<DoorRequest, String> {
-        let lifts_breach = self.flag("breach")?;
-        Ok(DoorRequest::Act(Act::OnTools { verb, lifts_breach }))
-    }
-
-    fn on_scope(&self, verb: Verb) -> Result<DoorRequest, String> {
-        let has_none = verb == Verb::Unlock && !self.0.contains_key("targets");
-        let targets = if has_none {
-            Vec::new()
-        } else {
-            self.targets()?
-        };
-        Ok(DoorRequest::Act(Act::OnScope(
-            verb,
-            targets,
-            self.session()?,
-        )))
-    }
-
-    fn session(&self) -> Result<Option<SessionId>, String> {
-        Ok(match self.0.get("session") {
-            None | Some(Value::Null) => None,
-            Some(number) => {
-                let number = number.as_u64().filter(|number| *number > 0);
-                let number = number.ok_or("`payload.session` must be a session's number")?;
-                Some(SessionId(number))
+    /// Adds what the field says.
+    fn read(&self, field: Field, to: &mut DirectiveAct) -> Result<(), String> {
+        let name = field.name();
+        let given = self.0.get(name);
+        match field {
+            Field::TargetsOrAll if given.is_none() => {}
+            Field::Targets | Field::TargetsOrAll => to.targets = self.targets()?,
+            Field::Text(_) => to.targets = vec![self.text(name)?],
+            Field::Session => {
+                let given = given.filter(|given| !given.is_null());
+                let number = |given: &Value| given.as_u64().filter(|number| *number > 0);
+                to.session = match given.map(number) {
+                    Some(None) => {
+                        return Err(format!("`payload.{name}` must be a session's number"));
+                    }
+                    given => given.flatten().map(SessionId),
+                };
             }
-        })
-    }
-
-    fn on_grant(&self, verb: Verb) -> Result<DoorRequest, String> {
-        let session = self.session()?;
-        let grant = self.text("grant")?.to_owned();
-        Ok(DoorRequest::Act(Act::OnGrant(verb, grant, session)))
+            Field::Flag(_, word) => match given {
+                None | Some(Value::Bool(false)) => {}
+                Some(Value::Bool(true)) => to.targets = vec![word.to_owned()],
+                Some(_) => return Err(format!("`payload.{name}` must be true or false")),
+            },
+        }
+        Ok(())
     }
 }
 
@@ -358,19 +288,22 @@ fn read_envelope<'j>(
     if !json.get("escalate").is_none_or(Value::is_null) {
         return Err("a line that escalates is for a person, and nothing is done for it".into());
     }
-    let known = ACTS.iter().find(|act| act.name == kind);
+    let known = ACTS.iter().find(|act| act.name() == kind);
     let act = known.ok_or_else(|| {
-        let names: Vec<&str> = ACTS.iter().map(|act| act.name).collect();
+        let names: Vec<&str> = ACTS.iter().map(DoorAct::name).collect();
         format!("`type` must be one of {}", names.join(", "))
     })?;
-    if let Some(other) = payload.keys().find(|key| !act.fields.contains(&&***key)) {
+    if let Some(other) = payload
+        .keys()
+        .find(|key| !act.fields().any(|it| it == *key))
+    {
         return Err(format!("`payload` of {kind} has no field `{other}`"));
     }
     Ok(Asked {
         kind: kind.to_owned(),
         id: id.to_owned(),
         goal: goal.to_owned(),
-        request: (act.read)(&Payload(payload))?,
+        request: act.read(&Payload(payload))?,
     })
 }
 
@@ -454,7 +387,7 @@ mod tests {
     #[test]
     fn a_line_is_an_envelope_of_this_version() {
         let target = vec!["src/a.c::f".to_owned()];
-        let rejected = DoorRequest::Act(Act::OnCode(Verb::Reject, target));
+        let rejected = DoorRequest::Act(Act::Directive(DirectiveAct::of(Verb::Reject, target)));
         check(|_| (), Ok(rejected));
         check(
             |line| line["type"] = "delete".into(),
@@ -491,27 +424,33 @@ mod tests {
 
     #[test]
     fn an_act_comes_through_as_it_was_given() {
-        let targets = vec!["./src/a.c::f".to_owned(), "b.c".to_owned()];
-        let on_tools = |verb, lifts_breach| Act::OnTools { verb, lifts_breach };
+        let on = |verb, targets: &[&str], session| {
+            let targets = targets.iter().map(|it| (*it).to_owned()).collect();
+            let session = Option::map(session, SessionId);
+            Act::Directive(DirectiveAct {
+                session,
+                ..DirectiveAct::of(verb, targets)
+            })
+        };
         for act in [
-            Act::OnCode(Verb::Accept, targets.clone()),
-            Act::OnCode(Verb::Confirm, targets),
-            Act::OnScope(Verb::Off, vec!["secrets/**".into()], None),
-            Act::OnScope(Verb::Lock, vec!["src/a.c".into()], Some(SessionId(4))),
-            Act::OnScope(Verb::Unlock, Vec::new(), None),
+            on(Verb::Accept, &["./src/a.c::f", "b.c"], None),
+            on(Verb::Confirm, &["./src/a.c::f", "b.c"], None),
+            on(Verb::Off, &["secrets/**"], None),
+            on(Verb::Lock, &["src/a.c"], Some(4)),
+            on(Verb::Unlock, &[], None),
             Act::ImportReply {
                 source: "gpt".into(),
                 text: "x".into(),
             },
-            Act::OnGrant(Verb::Allow, "SHELL_EXEC".into(), None),
-            Act::OnGrant(Verb::Revoke, "SHELL_EXEC".into(), Some(SessionId(4))),
-            Act::OnGoal("next: measure".into()),
-            Act::Clear(None, false),
-            Act::Signal("compacted".into()),
-            Act::Clear(Some(SessionId(4)), true),
-            on_tools(Verb::Stop, false),
-            on_tools(Verb::Resume, false),
-            on_tools(Verb::Resume, true),
+            on(Verb::Allow, &["SHELL_EXEC"], None),
+            on(Verb::Revoke, &["SHELL_EXEC"], Some(4)),
+            on(Verb::Goal, &["next: measure"], None),
+            on(Verb::Clear, &[], None),
+            on(Verb::Signal, &["compacted"], None),
+            on(Verb::Clear, &[FORCE], Some(4)),
+            on(Verb::Stop, &[], None),
+            on(Verb::Resume, &[], None),
+            on(Verb::Resume, &[LIFTS_BREACH], None),
             Act::ApprovePolicy {
                 text: "id = \"x\"\n".into(),
             },
@@ -529,8 +468,11 @@ mod tests {
             read_line(line.as_bytes()).map(|asked| asked.request)
         };
         let granted = |session| {
-            let grant = "BUILD_EXEC for 5m".to_owned();
-            Ok(DoorRequest::Act(Act::OnGrant(Verb::Allow, grant, session)))
+            let grant = vec!["BUILD_EXEC for 5m".to_owned()];
+            Ok(DoorRequest::Act(Act::Directive(DirectiveAct {
+                session,
+                ..DirectiveAct::of(Verb::Allow, grant)
+            })))
         };
         let payload = json!({ "grant": "BUILD_EXEC for 5m" });
         assert_eq!(grant(payload), granted(None));
@@ -544,11 +486,11 @@ mod tests {
     fn the_documentation_knows_every_act() {
         let page = include_str!("../../../docs/door.md");
         for act in ACTS {
-            let fields = act.fields.iter().map(|field| format!("`{field}`"));
+            let fields = act.fields().map(|field| format!("`{field}`"));
             let fields: Vec<String> = fields.collect();
             let row = format!(
                 "| `{}` | {} | {} |",
-                act.name,
+                act.name(),
                 fields.join(", "),
                 act.meaning
             );

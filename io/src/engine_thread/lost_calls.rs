@@ -1,13 +1,15 @@
 //! Calls of the client's own tools that a model wrote as text: delivered as calls, or asked for once more.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use tslp_core::event::{LostCallFound, LostCallOutcome};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::EpisodeId;
-use tslp_core::message::ToolCall;
+use tslp_core::message::{Role, ToolCall};
+use tslp_core::policy::ClientTools;
 use tslp_core::redact;
-use tslp_wire::chat::asked_again::asked_again;
+use tslp_core::request::Request;
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::lost_calls::{FoundCall, FoundText, LostCallWatch, OfferedTools};
 use tslp_wire::chat::reply::ReplyDecoder;
@@ -17,75 +19,6 @@ use tslp_wire::chat::rounds::DeliveredCalls;
 use super::EngineThread;
 use crate::channel::{ExchangeId, ResponseEnd, RoundsAllowed, ToLoop};
 use crate::config::settings::CallRepair;
-
-/// A reply's text on the way to where it becomes calls.
-pub(super) struct LostCalls {
-    tools: Arc<OfferedTools>,
-    watch: LostCallWatch,
-    /// The request's body.
-    body: Arc<Vec<u8>>,
-    /// The reply that was asked for once more.
-    first: Option<FirstReply>,
-}
-
-/// A reply whose text was meant to be calls.
-struct FirstReply {
-    decoder: ReplyDecoder,
-    written: String,
-    /// What the second reply said besides calls: nobody's.
-    besides: String,
-}
-
-/// What became of a reply's text.
-pub(super) enum SettledCalls {
-    /// Nothing.
-    None,
-    /// It is settled, and the reply ends so.
-    Over(ResponseEnd),
-    /// The model is asked once more.
-    AskedAgain,
-}
-
-impl LostCalls {
-    /// Before the first byte of a reply to this request.
-    pub(super) fn new(tools: Arc<OfferedTools>, body: Arc<Vec<u8>>) -> Self {
-        Self {
-            watch: LostCallWatch::new(Arc::clone(&tools)),
-            tools,
-            body,
-            first: None,
-        }
-    }
-
-    /// Takes more text; returns what is certain to be no call.
-    pub(super) fn push(&mut self, text: &str) -> String {
-        let passed = self.watch.push(text);
-        match &mut self.first {
-            None => passed,
-            Some(first) => {
-                first.besides.push_str(&passed);
-                String::new()
-            }
-        }
-    }
-
-    /// Whether the reply under way was asked for in the place of one whose text was meant to be calls.
-    pub(super) const fn is_second(&self) -> bool {
-        self.first.is_some()
-    }
-
-    /// What is kept back.
-    pub(super) fn held(&self) -> &str {
-        self.watch.held()
-    }
-
-    /// Bytes that are kept of the reply.
-    pub(super) fn held_bytes(&self) -> usize {
-        let first = self.first.as_ref();
-        let first = first.map_or(0, |first| first.written.len() + first.besides.len());
-        self.held().len() + first
-    }
-}
 
 /// Whether the model ended its turn by itself.
 fn ended_turn(decoder: &ReplyDecoder) -> bool {
@@ -108,81 +41,103 @@ impl EngineThread {
     pub(super) fn watched_tools(
         &self,
         dialect: Dialect,
-        request: &RequestBody<'_>,
+        (body, request): (&RequestBody<'_>, &Request),
     ) -> Option<Arc<OfferedTools>> {
-        let is_wanted = self.wiring.call_repair == CallRepair::On && !dialect.is_bare_prompt();
-        let tools = is_wanted.then(|| request.offered_tools()).flatten();
-        tools.map(Arc::new)
+        if self.wiring.call_repair == CallRepair::Off || dialect.is_bare_prompt() {
+            return None;
+        }
+        let mut messages = request.messages.iter().rev();
+        let asked = messages.find(|message| message.role == Role::User);
+        let asked = asked.map_or("", |message| message.recorded());
+        body.offered_tools(asked).map(Arc::new)
     }
 
-    /// A response is over: calls in its text are delivered, or asked for once more.
+    /// A response is over: calls in its text are delivered, or asked for once more. Breaks with the reply's end, if it is over, and
+    /// with nothing if another response follows.
     pub(super) fn settle_lost_calls(
         &mut self,
         exchange: ExchangeId,
         ending: ResponseEnd,
-    ) -> SettledCalls {
+    ) -> ControlFlow<Option<ResponseEnd>> {
         let Some(running) = self.running.get_mut(&exchange) else {
-            return SettledCalls::None;
+            return ControlFlow::Continue(());
         };
-        let Some(mut lost) = running.lost_calls.take() else {
-            return SettledCalls::None;
+        let Some(watch) = running.lost_calls.take() else {
+            return ControlFlow::Continue(());
         };
+        let is_second = running.first.is_some();
         let has_ended = ending.is_success() && ended_turn(&running.decoder);
-        let found = match (running.decoder.has_calls(), &lost.first) {
+        let found = match running.decoder.has_calls() {
             _ if !has_ended => FoundText::Prose,
-            (true, Some(_)) => calls_of(&running.decoder),
-            (true, None) => FoundText::Prose,
-            (false, _) => lost.watch.found(),
+            true if is_second => calls_of(&running.decoder),
+            true => FoundText::Prose,
+            false => watch.found(),
         };
-        match (found, lost.first.take()) {
-            (FoundText::Calls(calls), first) => {
-                let mut written = lost.held().to_owned();
-                let mut delivered = DeliveredCalls::default();
-                if let Some(first) = first {
-                    self.wiring.to_loop.send(ToLoop::KeepDraft(exchange));
-                    delivered.usage = running.decoder.server_usage().unwrap_or_default();
-                    (running.decoder, written) = (first.decoder, first.written);
-                }
-                delivered.written = written;
-                self.deliver_calls(exchange, calls, delivered);
-                SettledCalls::Over(ResponseEnd::Complete { status: 200 })
+        let found = match found {
+            FoundText::Calls(calls) if self.makes_harm(exchange, &calls) => FoundText::Prose,
+            found => found,
+        };
+        let Some(running) = self.running.get_mut(&exchange) else {
+            return ControlFlow::Continue(());
+        };
+        match found {
+            FoundText::Calls(calls) => {
+                let first = self.take_first_reply(exchange);
+                let written = first.unwrap_or_else(|| watch.held().to_owned());
+                self.deliver_calls(exchange, calls, written);
+                ControlFlow::Break(Some(ResponseEnd::Complete { status: 200 }))
             }
-            (FoundText::Flawed(flaw), None) => self.ask_for_calls_again(exchange, lost, flaw),
-            (_, None) => {
-                running.reply.tail.push_str(lost.held());
-                SettledCalls::None
+            FoundText::Flawed(flaw) if !is_second => {
+                self.ask_for_calls_again(exchange, &watch, flaw)
             }
-            (_, Some(first)) => {
-                running.reply.tail.push_str(&first.written);
-                // The client didn't get the reply that was complete.
+            _ if !is_second => {
+                running.reply.tail.push_str(watch.held());
+                ControlFlow::Continue(())
+            }
+            _ => {
+                let (episode, reply) = (running.episode, &running.reply);
+                let said = [&*reply.text, &reply.tail, watch.held()].concat();
+                let held = self.take_first_reply(exchange).unwrap_or_default();
                 let is_gone = matches!(ending, ResponseEnd::ClientGone | ResponseEnd::LedgerFailed);
-                running.decoder = match is_gone {
-                    true => ReplyDecoder::new(running.decoder.dialect()),
-                    false => first.decoder,
-                };
-                let episode = running.episode;
-                if is_gone {
-                    return SettledCalls::Over(ending);
+                if let Some(running) = self.running.get_mut(&exchange) {
+                    running.reply.tail.push_str(&held);
+                    // The client didn't get the reply that was complete.
+                    if is_gone {
+                        running.decoder = ReplyDecoder::new(running.decoder.dialect());
+                        return ControlFlow::Break(Some(ending));
+                    }
                 }
-                self.record_lost_calls(
-                    episode,
-                    &(first.besides + lost.held()),
-                    LostCallOutcome::LeftAsText,
-                    (Vec::new(), String::new()),
-                );
-                self.wiring.to_loop.send(ToLoop::KeepDraft(exchange));
-                SettledCalls::Over(ResponseEnd::Complete { status: 200 })
+                let outcome = LostCallOutcome::LeftAsText;
+                self.record_lost_calls(episode, &said, outcome, (Vec::new(), String::new()));
+                ControlFlow::Break(Some(ResponseEnd::Complete { status: 200 }))
             }
         }
     }
 
+    /// Whether the Guardian denies one of the calls and, since it only observes, wouldn't keep it back: what harms nobody as a text
+    /// isn't made a call.
+    fn makes_harm(&mut self, exchange: ExchangeId, calls: &[FoundCall]) -> bool {
+        let observes = self.client_tools() == ClientTools::Observe;
+        let running = self.running.get_mut(&exchange).filter(|_| observes);
+        let Some(running) = running else {
+            return false;
+        };
+        running.are_calls_judged = true;
+        let episode = running.episode;
+        let denied = calls.iter().filter(|call| {
+            let arguments = call.arguments.to_string();
+            self.judge_client_call(episode, &call.name, &arguments)
+                .is_some()
+        });
+        denied.count() > 0
+    }
+
     /// The client gets calls in the place of the text that they were written as, but for those that the Guardian denies.
-    fn deliver_calls(
-        &mut self,
-        exchange: ExchangeId,
-        calls: Vec<FoundCall>,
-        mut delivered: DeliveredCalls,
-    ) {
+    fn deliver_calls(&mut self, exchange: ExchangeId, calls: Vec<FoundCall>, written: String) {
+        let mut delivered = DeliveredCalls {
+            written,
+            ..DeliveredCalls::default()
+        };
         let Some(running) = self.running.get(&exchange) else {
             return;
         };
@@ -215,39 +170,27 @@ impl EngineThread {
         });
     }
 
-    /// Asks once more, with what is wrong with the calls after all that the model was given, so that its prefix stays.
+    /// Asks once more, with what is wrong with the calls.
     fn ask_for_calls_again(
         &mut self,
         exchange: ExchangeId,
-        mut lost: Box<LostCalls>,
+        watch: &LostCallWatch,
         flaw: String,
-    ) -> SettledCalls {
+    ) -> ControlFlow<Option<ResponseEnd>> {
+        let held = watch.held().to_owned();
+        let is_asked = self.ask_again(exchange, &watch.complaint(&flaw), held);
         let Some(running) = self.running.get_mut(&exchange) else {
-            return SettledCalls::None;
+            return ControlFlow::Continue(());
         };
-        let (episode, dialect) = (running.episode, running.decoder.dialect());
-        let written = lost.held().to_owned();
-        let complaint = format!(
-            "You answered with a call of a tool that was not run, because {flaw}:\n{written}\nCall the tool once more, with arguments that fit its schema."
-        );
-        let Some(body) = asked_again(dialect, &lost.body, &complaint) else {
-            running.reply.tail.push_str(&written);
-            return SettledCalls::None;
-        };
-        let request = running.request_with(body);
-        lost.first = Some(FirstReply {
-            decoder: running.next_response(),
-            written: written.clone(),
-            besides: String::new(),
-        });
-        lost.watch = LostCallWatch::new(Arc::clone(&lost.tools));
-        running.lost_calls = Some(lost);
+        if !is_asked {
+            running.reply.tail.push_str(watch.held());
+            return ControlFlow::Continue(());
+        }
+        running.lost_calls = Some(Box::new(watch.anew()));
+        let episode = running.episode;
         let outcome = LostCallOutcome::AskedAgain;
-        self.record_lost_calls(episode, &written, outcome, (Vec::new(), flaw));
-        self.wiring
-            .to_loop
-            .send(ToLoop::AskAgain { exchange, request });
-        SettledCalls::AskedAgain
+        self.record_lost_calls(episode, watch.written(), outcome, (Vec::new(), flaw));
+        ControlFlow::Break(None)
     }
 
     fn record_lost_calls(

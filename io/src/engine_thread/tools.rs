@@ -104,15 +104,6 @@ struct RunningTool {
     stop: Option<PipeWriter>,
 }
 
-/// The place that a call comes from.
-struct CallOrigin {
-    episode: EpisodeId,
-    session: SessionId,
-    door: Door,
-    round: u32,
-    mode: Mode,
-}
-
 /// Age up to which a test of the sandbox counts.
 const TEST_VALID_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
@@ -151,6 +142,12 @@ impl ToolReply {
             began: None,
             working: None,
         }
+    }
+
+    /// How long its tools may still take.
+    fn time_left(&self, most: Duration) -> Duration {
+        let spent = self.began.map_or(Duration::ZERO, |began| began.elapsed());
+        most.saturating_sub(spent)
     }
 
     /// Whether the worker has something to do for it.
@@ -201,9 +198,14 @@ impl EngineThread {
         }
     }
 
+    /// What is done about calls of the client's own tools.
+    pub(super) fn client_tools(&self) -> ClientTools {
+        let tools = self.tools.as_deref();
+        tools.map_or(ClientTools::Off, |tools| tools.config.client_tools)
+    }
+
     pub(super) fn holds_client_calls(&self) -> bool {
-        let holds = |tools: &ToolLoop| tools.config.client_tools == ClientTools::Hold;
-        self.tools.as_deref().is_some_and(holds)
+        self.client_tools() == ClientTools::Hold
     }
 
     /// The response of a round is over. Whether the reply goes on.
@@ -215,20 +217,16 @@ impl EngineThread {
         if self.keeps_calls_back(exchange, ending) {
             return false;
         }
-        let Some(running) = self.running.get_mut(&exchange) else {
-            return false;
-        };
-        let Some(reply) = &mut running.tools else {
-            return false;
-        };
-        if reply.working.is_some() {
+        if self.working(exchange).is_none() {
+            return ending.is_success() && self.begin_calls(exchange).is_some();
+        }
+        if let Some(running) = self.running.get_mut(&exchange) {
             // The client is gone, or its response broke: whatever runs is ended, and recorded once it is over.
             running.tools = None;
             // The round was complete, the reply isn't.
             running.decoder = ReplyDecoder::new(running.decoder.dialect());
-            return false;
         }
-        ending.is_success() && self.begin_calls(exchange)
+        false
     }
 
     /// All of a response has come: what was kept of it is read.
@@ -239,38 +237,24 @@ impl EngineThread {
         }
     }
 
-    /// Reads the calls of a round that has ended well.
-    fn begin_calls(&mut self, exchange: ExchangeId) -> bool {
-        let (Some(tools), Some(running)) = (&self.tools, self.running.get_mut(&exchange)) else {
-            return false;
-        };
-        if !running.decoder.is_finished() || running.decoder.has_calls() {
-            return false;
-        }
-        let Some(from) = running.tools.as_ref().map(|reply| reply.round_from) else {
-            return false;
-        };
+    /// Reads the calls of a round that has ended well; `None` if it makes none.
+    fn begin_calls(&mut self, exchange: ExchangeId) -> Option<()> {
+        let limits = &self.tools.as_ref()?.config.tools;
+        let (shell_fences, calls_max) = (limits.shell_fences, limits.calls);
+        let running = self.running.get(&exchange)?;
+        let from = running.tools.as_ref()?.round_from;
         // Most replies hold no fence of a tool; their last text is recorded with their end.
-        let is_likely = tools.config.tools.shell_fences
+        let is_likely = shell_fences
             || running.reply.text[from..].contains("tool")
             || running.reply.tail.contains("tool");
-        if !is_likely {
-            return false;
+        if !is_likely || !running.decoder.is_finished() || running.decoder.has_calls() {
+            return None;
         }
         self.record_text(exchange);
-        let (Some(tools), Some(running)) = (&self.tools, self.running.get_mut(&exchange)) else {
-            return false;
-        };
-        let text = &running.reply.text[from..];
-        let calls = calls_in(
-            text,
-            tools.config.tools.shell_fences,
-            tools.config.tools.calls,
-        );
-        let text = text.to_owned();
-        let Some(reply) = running.tools.as_mut().filter(|_| !calls.is_empty()) else {
-            return false;
-        };
+        let running = self.running.get_mut(&exchange)?;
+        let text = running.reply.text[from..].to_owned();
+        let calls = calls_in(&text, shell_fences, calls_max);
+        let reply = running.tools.as_mut().filter(|_| !calls.is_empty())?;
         // What tools gave is in the reply by now.
         running.repair = None;
         reply.began.get_or_insert_with(Instant::now);
@@ -284,7 +268,7 @@ impl EngineThread {
         if self.is_tested() {
             self.make_waiting_calls(exchange);
         }
-        true
+        Some(())
     }
 
     /// Whether the sandbox was tested of late; if it wasn't, the test begins, and the calls that wait are made after it.
@@ -337,11 +321,7 @@ impl EngineThread {
         }
         self.tell_mode();
         // Where the worker has something to do already, its answer goes on: a test that is made again may overtake nothing.
-        let waiting = self.running.iter_mut().filter_map(|(exchange, running)| {
-            let waits_for_worker = running.tools.as_ref()?.waits_for_worker();
-            (!waits_for_worker).then_some(*exchange)
-        });
-        for exchange in waiting.collect::<Vec<_>>() {
+        for exchange in self.running.keys().copied().collect::<Vec<_>>() {
             self.make_waiting_calls(exchange);
         }
         self.begin_check();
@@ -379,47 +359,32 @@ impl EngineThread {
         self.tool_reply(exchange)?.working.as_mut()
     }
 
-    /// Makes calls until one has to be waited for, or none is left.
-    fn make_waiting_calls(&mut self, exchange: ExchangeId) {
-        loop {
-            let Some(working) = self.working(exchange) else {
-                return;
-            };
-            let Some(call) = working.queue.pop_front() else {
-                return self.end_round(exchange);
-            };
-            self.make_call(exchange, call);
-            if self
-                .tool_reply(exchange)
-                .is_none_or(|reply| reply.waits_for_worker())
-            {
-                return;
+    /// Makes calls until one has to be waited for, or none is left. `None` here and below: the reply is over, its client is gone.
+    fn make_waiting_calls(&mut self, exchange: ExchangeId) -> Option<()> {
+        while !self.tool_reply(exchange)?.waits_for_worker() {
+            match self.working(exchange)?.queue.pop_front() {
+                Some(call) => self.make_call(exchange, call)?,
+                None => self.end_round(exchange)?,
             }
         }
+        Some(())
     }
 
     /// Reads a call; the worker looks where its paths lead, because a look at a disk can take long.
-    fn make_call(&mut self, exchange: ExchangeId, call: WrittenCall) {
+    fn make_call(&mut self, exchange: ExchangeId, call: WrittenCall) -> Option<()> {
         let rules = self.rules_in_force();
-        let (Some(tools), Some(running)) = (&self.tools, self.running.get_mut(&exchange)) else {
-            return;
-        };
-        let Some(reply) = &mut running.tools else {
-            return;
-        };
-        let round = reply.round;
+        let tools = self.tools.as_ref()?;
+        let reply = self.running.get_mut(&exchange)?.tools.as_mut()?;
         let limit = &tools.config.tools;
-        let spent = reply.began.map_or(Duration::ZERO, |began| began.elapsed());
-        let left = limit.time.saturating_sub(spent);
         // Before it is split and judged: what is on record is what was judged, and what is run.
         let line = redact::without_credentials(&call.text).into_owned();
         let over = match call.flaw {
             Some(flaw) => Err(flaw),
-            None if round > limit.rounds => Err(format!(
+            None if reply.round > limit.rounds => Err(format!(
                 "a reply may take {} rounds of tools (`tools.rounds`), which are used up",
                 limit.rounds
             )),
-            None if left.is_zero() => Err(format!(
+            None if reply.time_left(limit.time).is_zero() => Err(format!(
                 "the tools of a reply may take {} s (`tools.seconds`), which are used up",
                 limit.time.as_secs()
             )),
@@ -432,27 +397,19 @@ impl EngineThread {
         let paths = paths_of(&commands, &tools.config.scope.tool_jail(), &rules.profile);
         let look = ToolJob::LookAt { exchange, paths };
         let jobs = tools.jobs.as_ref();
-        match &mut reply.working {
-            Some(working) if jobs.is_some_and(|jobs| jobs.send(look).is_ok()) => {
-                working.asked = Some(CallUnderReview { line, commands });
-            }
+        if !jobs.is_some_and(|jobs| jobs.send(look).is_ok()) {
             // Without a worker nothing is run, wherever it leads.
-            _ => self.decide_call(exchange, line, Ok(commands), Vec::new()),
+            return self.decide_call(exchange, line, Ok(commands), Vec::new());
         }
+        reply.working.as_mut()?.asked = Some(CallUnderReview { line, commands });
+        Some(())
     }
 
     /// The worker has looked where a call's paths lead.
-    pub(super) fn links_seen(&mut self, exchange: ExchangeId, links: Vec<LinkSeen>) {
-        let asked = self.working(exchange).and_then(|it| it.asked.take());
-        let Some(CallUnderReview { line, commands }) = asked else {
-            // The reply is over: its client is gone.
-            return;
-        };
-        self.decide_call(exchange, line, Ok(commands), links);
-        let reply = self.tool_reply(exchange);
-        if reply.is_some_and(|reply| !reply.waits_for_worker()) {
-            self.make_waiting_calls(exchange);
-        }
+    pub(super) fn links_seen(&mut self, exchange: ExchangeId, links: Vec<LinkSeen>) -> Option<()> {
+        let CallUnderReview { line, commands } = self.working(exchange)?.asked.take()?;
+        self.decide_call(exchange, line, Ok(commands), links)?;
+        self.make_waiting_calls(exchange)
     }
 
     /// Judges a call, and has it run if it may.
@@ -462,22 +419,23 @@ impl EngineThread {
         line: String,
         commands: Result<Vec<SimpleCommand>, String>,
         links: Vec<LinkSeen>,
-    ) {
+    ) -> Option<()> {
         let is_invalid = self.rules_in_force().is_invalid;
-        let (Some(tools), Some(running)) = (&self.tools, self.running.get(&exchange)) else {
-            return;
+        let (tools, running) = (self.tools.as_ref()?, self.running.get(&exchange)?);
+        let reply = running.tools.as_ref()?;
+        let (commands, flaw) = match commands {
+            Ok(commands) => (commands, None),
+            Err(flaw) => (Vec::new(), Some(flaw)),
         };
-        let Some(reply) = &running.tools else {
-            return;
-        };
-        let asker = CallOrigin {
-            episode: running.episode,
-            session: reply.session,
-            door: Door::Bridge,
+        let (episode, session) = (running.episode, reply.session);
+        let request = ActionRequested {
             round: reply.round,
+            flaw,
             mode: mode_of_test(tools.tested.as_ref(), is_invalid),
+            links,
+            ..self.request_of(episode, Door::Bridge, commands)
         };
-        let (batch, judged, read) = self.judge_command_line(&asker, &line, commands, links);
+        let (batch, judged, read) = self.judge_request(request, session, &line);
         let call = judged.call;
         // The commit runs on while the plan is made; the worker waits for it. So nothing runs whose decision a crash could
         // still lose.
@@ -486,7 +444,7 @@ impl EngineThread {
         match read.filter(|_| judged.decision != Decision::Deny) {
             None => {
                 let why = denial_text(&judged);
-                self.answer_call(exchange, CallResult::not_run(call, line, &why));
+                self.answer_call(exchange, CallResult::not_run(call, line, &why))
             }
             Some(read) => self.start_tool(exchange, (call, line), &read, durable_at),
         }
@@ -499,42 +457,29 @@ impl EngineThread {
         (call, line): (CallId, String),
         judged: &JudgedLine,
         durable_at: Seq,
-    ) {
-        let (Some(tools), Some(running)) = (&self.tools, self.running.get_mut(&exchange)) else {
-            return;
-        };
-        let Some(reply) = &mut running.tools else {
-            return;
-        };
-        let spent = reply.began.map_or(Duration::ZERO, |began| began.elapsed());
-        let left = tools.config.tools.time.saturating_sub(spent);
-        let under_way = |stop| RunningTool {
+    ) -> Option<()> {
+        let tools = self.tools.as_ref()?;
+        let reply = self.running.get_mut(&exchange)?.tools.as_mut()?;
+        let left = reply.time_left(tools.config.tools.time);
+        let under_way = reply.working.as_mut()?.under_way.insert(RunningTool {
             call,
-            line: line.clone(),
+            line,
             class: judged.gravest_class(),
-            stop,
-        };
+            stop: None,
+        });
         let planned = tools.config.scope.plan_line(judged);
         let planned = planned.map_err(|error| error.to_string());
         let piped = io::pipe().map_err(|error| error.to_string());
-        let (plan, (reader, writer)) = match planned.and_then(|plan| Ok((plan, piped?))) {
+        let (mut plan, (reader, writer)) = match planned.and_then(|plan| Ok((plan, piped?))) {
             Ok(both) => both,
-            Err(why) => {
-                if let Some(working) = &mut reply.working {
-                    working.under_way = Some(under_way(None));
-                }
-                return self.tool_ended(exchange, call, RunOutcome::not_started(why));
-            }
+            Err(why) => return self.tool_ended(exchange, call, RunOutcome::not_started(why)),
         };
-        let mut plan = plan;
         plan.limits = SandboxLimits {
             time: plan.limits.time.min(left),
             output_bytes_kept: tools.config.tools.output_bytes,
             ..plan.limits
         };
-        if let Some(working) = &mut reply.working {
-            working.under_way = Some(under_way(Some(writer)));
-        }
+        under_way.stop = Some(writer);
         let run = ToolRun {
             exchange,
             call,
@@ -543,15 +488,22 @@ impl EngineThread {
             stop: reader,
         };
         let jobs = tools.jobs.as_ref();
-        let sent = jobs.is_some_and(|jobs| jobs.send(ToolJob::Run(Box::new(run))).is_ok());
-        if !sent {
-            let outcome = RunOutcome::not_started("the thread for tools has ended");
-            self.tool_ended(exchange, call, outcome);
+        match jobs.is_some_and(|jobs| jobs.send(ToolJob::Run(Box::new(run))).is_ok()) {
+            true => Some(()),
+            false => {
+                let outcome = RunOutcome::not_started("the thread for tools has ended");
+                self.tool_ended(exchange, call, outcome)
+            }
         }
     }
 
     /// A tool has come to its end, or wasn't started.
-    pub(super) fn tool_ended(&mut self, exchange: ExchangeId, call: CallId, outcome: RunOutcome) {
+    pub(super) fn tool_ended(
+        &mut self,
+        exchange: ExchangeId,
+        call: CallId,
+        outcome: RunOutcome,
+    ) -> Option<()> {
         let raw = outcome.output.kept_text();
         let output = redact::without_credentials(&raw);
         let ran = ToolRan {
@@ -568,14 +520,8 @@ impl EngineThread {
         // Recorded before the reply is looked up: whatever ran is on record, even if the reply is gone.
         let batch = self.engine.tool_ran(at, ran, &output);
         self.commit_batch(batch);
-        let Some(working) = self.working(exchange) else {
-            // The reply is over: its client is gone.
-            return;
-        };
-        let Some(RunningTool { line, class, .. }) = working.under_way.take_if(|it| it.call == call)
-        else {
-            return;
-        };
+        let under_way = &mut self.working(exchange)?.under_way;
+        let RunningTool { line, class, .. } = under_way.take_if(|it| it.call == call)?;
         let status = format!(
             "{}, {} ms, {class}",
             outcome.ended,
@@ -584,20 +530,16 @@ impl EngineThread {
         let session = self.engine.session_of(call.episode).unwrap_or_default();
         let shown = self.engine.output_without_off(session, &line, &output);
         let output = shown.as_deref().unwrap_or(&output);
-        self.answer_call(exchange, CallResult::from_run(call, line, output, status));
-        self.make_waiting_calls(exchange);
+        self.answer_call(exchange, CallResult::from_run(call, line, output, status))?;
+        self.make_waiting_calls(exchange)
     }
 
     /// Hands a call's result to the client and the model.
-    fn answer_call(&mut self, exchange: ExchangeId, result: CallResult) {
-        let Some(running) = self.running.get_mut(&exchange) else {
-            return;
-        };
-        let fence = result.result_fence(&running.reply.text);
-        if let Some(working) = self.working(exchange) {
-            working.results.push(result);
-        }
+    fn answer_call(&mut self, exchange: ExchangeId, result: CallResult) -> Option<()> {
+        let fence = result.result_fence(&self.running.get(&exchange)?.reply.text);
+        self.working(exchange)?.results.push(result);
         self.say_for_model(exchange, fence);
+        Some(())
     }
 
     /// Says something in the model's place.
@@ -610,16 +552,11 @@ impl EngineThread {
     }
 
     /// All calls of a round were made: the model goes on, unless a limit or a halt ends the reply.
-    fn end_round(&mut self, exchange: ExchangeId) {
-        let (Some(tools), Some(running)) = (&self.tools, self.running.get_mut(&exchange)) else {
-            return;
-        };
-        let Some(reply) = &mut running.tools else {
-            return;
-        };
-        let Some(working) = reply.working.take() else {
-            return;
-        };
+    fn end_round(&mut self, exchange: ExchangeId) -> Option<()> {
+        let limit = &self.tools.as_ref()?.config.tools;
+        let running = self.running.get_mut(&exchange)?;
+        let reply = running.tools.as_mut()?;
+        let working = reply.working.take()?;
         assert!(
             working.asked.is_none() && working.under_way.is_none(),
             "a round ends after its last call"
@@ -628,10 +565,7 @@ impl EngineThread {
             text: working.text,
             results: working.results,
         });
-        let is_used_up = reply.round > tools.config.tools.rounds
-            || reply
-                .began
-                .is_some_and(|began| began.elapsed() >= tools.config.tools.time);
+        let is_used_up = reply.round > limit.rounds || reply.time_left(limit.time).is_zero();
         let halt = self.engine.tool_session(reply.session).halt;
         if is_used_up || halt.is_some() {
             running.tools = None;
@@ -641,7 +575,8 @@ impl EngineThread {
                 );
                 self.say_for_model(exchange, told);
             }
-            return self.reply_over(exchange, ResponseEnd::Complete { status: 200 });
+            self.reply_over(exchange, ResponseEnd::Complete { status: 200 });
+            return None;
         }
         reply.round += 1;
         // The results are in the text already; the next round's calls are read after them, so a fence in an output is no call.
@@ -650,9 +585,9 @@ impl EngineThread {
         let body = next_body(running.decoder.dialect(), &reply.body, last, &reply.past);
         let request = running.request_with(body);
         running.next_response();
-        self.wiring
-            .to_loop
-            .send(ToLoop::NextRound { exchange, request });
+        let next = ToLoop::NextRound { exchange, request };
+        self.wiring.to_loop.send(next);
+        Some(())
     }
 
     /// Records a verdict on each command line that a reply has the client run, if that is wanted and wasn't done.
@@ -660,14 +595,9 @@ impl EngineThread {
         &mut self,
         episode: EpisodeId,
         calls: &[ToolCallRef],
-        rounds: RoundsAllowed,
+        are_judged: bool,
     ) {
-        let wants = |tools: &ToolLoop| match tools.config.client_tools {
-            ClientTools::Off => false,
-            ClientTools::Observe => true,
-            ClientTools::Hold => rounds == RoundsAllowed::One,
-        };
-        if !self.tools.as_deref().is_some_and(wants) {
+        if are_judged || self.client_tools() == ClientTools::Off {
             return;
         }
         for call in calls.iter().take(JUDGED_CALLS_MAX as usize) {
@@ -685,11 +615,11 @@ impl EngineThread {
         call: &ToolCall,
     ) {
         if let Some(running) = self.running.get_mut(&exchange) {
-            match &running.lost_calls {
-                // It comes in the place of calls in a text: those are judged once all of it is known.
-                Some(lost) if lost.is_second() => return,
-                _ => running.forget_lost_calls(),
+            // It comes in the place of calls in a text: those are judged once all of it is known.
+            if running.lost_calls.is_some() && running.first.is_some() {
+                return;
             }
+            running.forget_lost_calls();
         }
         let instead = self.text_instead_of(exchange, call);
         if let Some(running) = self.running.get_mut(&exchange)
@@ -770,7 +700,7 @@ impl EngineThread {
     }
 
     /// Records a verdict on a call of one of the client's own tools; if it is denied, what is, and why.
-    fn judge_client_call(
+    pub(super) fn judge_client_call(
         &mut self,
         episode: EpisodeId,
         tool: &str,
@@ -788,69 +718,59 @@ impl EngineThread {
             join: Join::First,
             words: vec![part.as_str().to_owned(), text],
         });
-        // Neither the sandbox nor the disk has a part in it.
-        let asker = CallOrigin {
-            episode,
-            session,
-            door: Door::Client,
-            round: 1,
-            mode: Mode::Ready,
-        };
-        let commands = Ok(commands.collect());
-        let (batch, judged, _) = self.judge_command_line(&asker, &shown, commands, Vec::new());
+        let request = self.request_of(episode, Door::Client, commands.collect());
+        let (batch, judged, _) = self.judge_request(request, session, &shown);
         self.commit_batch(batch);
         let is_denied = judged.decision == Decision::Deny;
         is_denied.then(|| format!("`{}` ({})", line_beginning(&shown), denial_text(&judged)))
     }
 
+    /// A request in which neither the sandbox nor the disk has a part.
+    fn request_of(
+        &self,
+        episode: EpisodeId,
+        door: Door,
+        commands: Vec<SimpleCommand>,
+    ) -> ActionRequested {
+        ActionRequested {
+            call: CallId {
+                episode,
+                number: self.engine.tool_call_count(episode) + 1,
+            },
+            door,
+            round: 1,
+            text: ArtifactHash::of(b""),
+            flaw: None,
+            commands,
+            mode: Mode::Ready,
+            scope: ArtifactHash::of(b""),
+            links: Vec::new(),
+        }
+    }
+
     /// Records a request and decides on it.
-    fn judge_command_line(
+    fn judge_request(
         &mut self,
-        asker: &CallOrigin,
+        request: ActionRequested,
+        session: SessionId,
         line: &str,
-        commands: Result<Vec<SimpleCommand>, String>,
-        links: Vec<LinkSeen>,
     ) -> (Batch, ActionJudged, Option<JudgedLine>) {
         let rules = self.rules_in_force();
         let tools = self.tools.as_ref().expect("whoever judges has a profile");
         let mut jail = tools.config.scope.tool_jail();
-        if asker.door == Door::Client {
-            let locked = self
-                .engine
-                .state()
-                .scope()
-                .locked(asker.session)
-                .into_iter();
+        if request.door == Door::Client {
+            let locked = self.engine.state().scope().locked(session).into_iter();
             let absolute = |path| format!("{}/{path}", jail.root);
             jail.locked = locked.map(absolute).collect();
         }
-        let scope = jail.to_text().expect("tools are on in no other workspace");
-        let at = self.wiring.clock.now();
-        let (commands, flaw) = match commands {
-            Ok(commands) => (commands, None),
-            Err(flaw) => (Vec::new(), Some(flaw)),
-        };
-        let request = ActionRequested {
-            call: CallId {
-                episode: asker.episode,
-                number: self.engine.tool_call_count(asker.episode) + 1,
-            },
-            door: asker.door,
-            round: asker.round,
-            text: ArtifactHash::of(b""),
-            flaw,
-            commands,
-            mode: asker.mode,
-            scope: ArtifactHash::of(b""),
-            links,
-        };
         let wanted = WantedCall {
             request,
-            session: asker.session,
+            session,
             text: line.to_owned(),
+            scope: jail.to_text().expect("tools are on in no other workspace"),
             jail,
-            scope,
         };
+        let at = self.wiring.clock.now();
         self.engine
             .judge_call(at, wanted, (&rules.profile, rules.policy))
     }

@@ -2,7 +2,7 @@
 
 pub mod filter;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::io::{self, Write};
 
 use tslp_core::entity::EntityId;
@@ -28,9 +28,6 @@ pub enum LogError {
     /// The lines can't be written.
     #[error(transparent)]
     Write(#[from] io::Error),
-    /// Nothing was ever recorded about what was asked for.
-    #[error("{0}")]
-    Unknown(String),
 }
 
 /// A ledger being printed.
@@ -38,8 +35,6 @@ pub struct EventPrinter {
     scan: LedgerScan,
     filter: EventFilter,
     form: OutputFormat,
-    /// Entities seen so far, for suggestions; filled only if a name was given.
-    known: BTreeSet<EntityId>,
     met: bool,
 }
 
@@ -51,7 +46,6 @@ impl EventPrinter {
             scan,
             filter,
             form,
-            known: BTreeSet::new(),
             met: false,
         }
     }
@@ -103,29 +97,16 @@ impl EventPrinter {
         self.print_last(None, out)
     }
 
-    /// Says so if the entity that was asked for never occurred.
-    ///
-    /// # Errors
-    /// [`LogError::Unknown`], with what resembles it.
-    pub fn check_entity(&self) -> Result<(), LogError> {
-        match self.filter.wanted_entity() {
-            Some(wanted) if !self.met => {
-                let text = super::suggestions::unknown_entity(&wanted.to_string(), &self.known);
-                Err(LogError::Unknown(text))
-            }
-            _ => Ok(()),
-        }
+    /// The entity that was asked for, if it never occurred.
+    #[must_use]
+    pub fn never_met(&self) -> Option<&EntityId> {
+        self.filter.wanted_entity().filter(|_| !self.met)
     }
 
     fn next_wanted(&mut self) -> Result<Option<(Stored, Event)>, StartError> {
         while let Some((stored, event)) = self.scan.next_event()? {
             if let Some(wanted) = self.filter.wanted_entity() {
                 self.met |= filter::is_about(&event, wanted);
-                filter::visit_entities(&event, &mut |entity| {
-                    if !self.known.contains(entity) {
-                        self.known.insert(entity.clone());
-                    }
-                });
             }
             if self.filter.passes(&stored, &event) {
                 return Ok(Some((stored, event)));

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tslp_core::event::ServerUsage;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::lost_calls::OfferedTools;
@@ -470,18 +471,20 @@ impl ContinuedResponse {
     }
 
     /// Another reply is asked for in the place of this one.
-    pub(super) fn set_aside(&mut self, dialect: Dialect) {
-        let rounds = ResponseRounds::new(self.rounds.response_form(), dialect);
+    pub(super) fn set_aside(&mut self, dialect: Dialect, usage: ServerUsage) {
+        let mut rounds = ResponseRounds::new(self.rounds.response_form(), dialect);
+        rounds.add_usage(usage);
         let rounds = std::mem::replace(&mut self.rounds, rounds);
         let waiting = self.waiting.replace(Vec::new()).unwrap_or_default();
         self.draft = Some(Box::new((rounds, waiting)));
     }
 
     /// The reply that was set aside is the one that the client gets.
-    pub(super) fn take_draft_back(&mut self) {
+    pub(super) fn take_draft_back(&mut self, usage: ServerUsage) {
         if let Some(draft) = self.draft.take() {
             let (rounds, waiting) = *draft;
             (self.rounds, self.waiting) = (rounds, Some(waiting));
+            self.rounds.add_usage(usage);
             self.status = self.head.status;
         }
     }

@@ -75,14 +75,18 @@ impl MainLoop {
                     main_loop.next_round(key, client, request, AskedFor::More)
                 });
             }
-            ToLoop::AskAgain { exchange, request } => {
+            ToLoop::AskAgain {
+                exchange,
+                request,
+                usage,
+            } => {
                 self.with_exchange(exchange, |main_loop, key, client| {
-                    main_loop.next_round(key, client, request, AskedFor::Another)
+                    main_loop.next_round(key, client, request, AskedFor::Another(usage))
                 });
             }
-            ToLoop::KeepDraft(exchange) => {
+            ToLoop::KeepDraft { exchange, usage } => {
                 self.with_exchange(exchange, |main_loop, _, client| {
-                    main_loop.keep_draft(client)
+                    main_loop.keep_draft(client, usage)
                 });
             }
             ToLoop::LeaveAlone { exchange, request } => self.leave_alone(exchange, request),

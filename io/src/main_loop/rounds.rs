@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tslp_core::event::ServerUsage;
 use tslp_core::message::ToolCall;
 use tslp_wire::chat::rounds::{DeliveredCalls, ResponseForm};
 use tslp_wire::chat::stream_progress::{StreamProgress, StreamStage};
@@ -43,8 +44,8 @@ const COMMENT: &[u8] = b": the reply is judged before it is shown\n\n";
 pub(super) enum AskedFor {
     /// The reply's next round.
     More,
-    /// Another reply in the place of the first one.
-    Another,
+    /// Another reply in the place of the first one, which cost so much.
+    Another(ServerUsage),
 }
 
 impl MainLoop {
@@ -126,9 +127,9 @@ impl MainLoop {
     }
 
     /// The first reply is the one that the client gets.
-    pub(super) fn keep_draft(&mut self, client: &mut Client) {
+    pub(super) fn keep_draft(&mut self, client: &mut Client, usage: ServerUsage) {
         Self::change_rounds(client, |continued| {
-            continued.take_draft_back();
+            continued.take_draft_back(usage);
             Vec::new()
         });
     }
@@ -169,8 +170,8 @@ impl MainLoop {
             return;
         };
         if let Some(continued) = &mut reply.continued {
-            if asked == AskedFor::Another {
-                continued.set_aside(reply.dialect);
+            if let AskedFor::Another(usage) = asked {
+                continued.set_aside(reply.dialect, usage);
             } else {
                 let passed = continued.rounds.next_round();
                 write_body(out, call.downstream, &passed);
@@ -182,7 +183,7 @@ impl MainLoop {
         // A turn costs two requests at most, whatever becomes of the second.
         call.retry = match asked {
             AskedFor::More => Retry::of_body(&body),
-            AskedFor::Another => Retry::Never,
+            AskedFor::Another(_) => Retry::Never,
         };
         call.request = RequestBytes::new(head, body);
         call.upload = Upload::Complete;

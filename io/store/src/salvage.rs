@@ -94,7 +94,7 @@ pub fn copy_prefix(
     workspace: &Path,
     bar: NewProgress,
 ) -> Result<(SalvageResult, OpenLedger), SalvageError> {
-    if let Err(error) = startup::verify_chain(from)
+    if let Err(error) = startup::verify_chain(from, |_| {})
         && error.is_other_version()
     {
         return Err(SalvageError::OtherVersion(Box::new(error)));
@@ -137,16 +137,13 @@ pub fn read_valid(
         for view in views() {
             let next = chain.head().seq.next();
             let mut taken = Ok(());
-            let read = startup::visit_all(
-                |visit| view.read(next, visit),
-                |stored| {
-                    chain.step_decoded(stored, tslp_migrations::decode)?;
-                    if taken.is_ok() {
-                        taken = take(stored);
-                    }
-                    Ok(())
-                },
-            );
+            let read = startup::visit_all(view, next, |stored| {
+                chain.step_decoded(stored, tslp_migrations::decode)?;
+                if taken.is_ok() {
+                    taken = take(stored);
+                }
+                Ok(())
+            });
             taken?;
             flaw = flaw.or(read.err());
         }

@@ -14,7 +14,7 @@ use tslp_projections::table::TableDigest;
 use tslp_replay::log::Head;
 
 use crate::ledger::disk::Disk;
-use crate::ledger::history::{self, StoredVisitor};
+use crate::ledger::history;
 use crate::ledger::soundness::{CheckInProgress, Soundness};
 use crate::ledger::{DataFiles, LedgerReader, OpenLedger, OpenOptions, StartError};
 
@@ -176,8 +176,7 @@ impl Scrub {
         let Some((end, tables)) = &self.unverified else {
             return Ok(ControlFlow::Continue(()));
         };
-        let read = |from, visit: &mut StoredVisitor<'_>| self.reader.read(from, visit);
-        let verified = history::verify_history(&read, &self.reader, tables, *end, |done| {
+        let verified = history::verify_history(&self.reader, tables, *end, |done| {
             self.watched
                 .set(ScrubProgress::Events { done, of: end.seq });
             course()

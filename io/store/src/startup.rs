@@ -9,16 +9,13 @@ use tslp_core::ids::Seq;
 use tslp_projections::changes::Changes;
 use tslp_projections::row::UnfitRow;
 use tslp_projections::state::{State, StateRestorer};
-use tslp_projections::table::{TableDigest, Value};
+use tslp_projections::table::TableDigest;
 use tslp_projections::{EventAt, TABLES};
 use tslp_replay::fold::{ChainCheck, Replay, ReplayError};
 use tslp_replay::log::{Head, Log, Stored};
 
-use crate::ledger::archive_check::{ArchiveCheck, ArchiveResult};
-use crate::ledger::history::{self, ScrubFlaw, StoredVisitor};
-use crate::ledger::{
-    ArchiveRows, LedgerError, LedgerReader, OpenLedger, OpenOptions, SqliteLog, TablesState,
-};
+use crate::ledger::history::{self, ScrubFlaw};
+use crate::ledger::{LedgerError, LedgerReader, OpenLedger, OpenOptions, SqliteLog, TablesState};
 use crate::progress::WalkProgress;
 
 pub use crate::ledger::StartError;
@@ -81,13 +78,10 @@ pub fn verify_tail(reader: &LedgerReader) -> Result<Seq, StartError> {
         .into());
     };
     let mut tail = ChainCheck::from(Head { seq: before, chain });
-    visit_all(
-        |visit| reader.read(before.next(), visit),
-        |stored| {
-            let decoded = tail.step_decoded(stored, tslp_migrations::decode);
-            decoded.map(drop)
-        },
-    )?;
+    visit_all(reader, before.next(), |stored| {
+        let decoded = tail.step_decoded(stored, tslp_migrations::decode);
+        decoded.map(drop)
+    })?;
     Ok(tail.head().seq)
 }
 
@@ -95,12 +89,7 @@ pub fn verify_tail(reader: &LedgerReader) -> Result<Seq, StartError> {
 fn from_tables(log: &SqliteLog) -> Result<Result<State, String>, StartError> {
     let begun = Instant::now();
     let head = log.head()?.seq;
-    let restored = restore_state(
-        |table, visit| log.read_table(table, visit),
-        &|seq| log.event_at(seq),
-        head,
-    );
-    let (state, digests) = match restored {
+    let (state, digests) = match state_of_tables(log, head) {
         Ok(restored) => restored,
         Err(reason) => return Ok(Err(reason)),
     };
@@ -122,22 +111,7 @@ pub fn state_of_tables(
     reader: &LedgerReader,
     head: Seq,
 ) -> Result<(State, Vec<TableDigest>), String> {
-    restore_state(
-        |table, visit| reader.read_table(table, visit),
-        &|seq| reader.event_at(seq),
-        head,
-    )
-}
-
-/// Takes a state and each table's digest from its rows; an archive's, whose rows stay in the store, is that of no rows.
-///
-/// # Errors
-/// The reason why there is none, for people.
-fn restore_state(
-    read: impl Fn(usize, &mut dyn FnMut(&[Value]) -> ControlFlow<()>) -> Result<(), LedgerError>,
-    event: EventAt<'_>,
-    head: Seq,
-) -> Result<(State, Vec<TableDigest>), String> {
+    let event: EventAt<'_> = &|seq| reader.event_at(seq);
     let mut restoring = StateRestorer::default();
     let mut digests = vec![TableDigest::default(); TABLES.len()];
     for (index, table) in TABLES.iter().enumerate() {
@@ -145,7 +119,7 @@ fn restore_state(
             continue;
         }
         let mut taken = Ok(());
-        let read = read(index, &mut |row| {
+        let read = reader.read_table(index, &mut |row| {
             digests[index].add(row);
             taken = restoring.restore_row(index, row, event);
             match taken {
@@ -178,9 +152,8 @@ fn rebuild_because(log: &mut SqliteLog, reason: &str) -> Result<State, StartErro
 
 /// The reason to rebuild tables that agree with their digests: they aren't what the ledger says.
 fn flaw_of_tables(log: &SqliteLog) -> Result<Option<String>, StartError> {
-    let read = |from, visit: &mut StoredVisitor<'_>| log.read(from, visit);
     let go_on = |_| ControlFlow::Continue(());
-    match history::verify_history(&read, log, log.table_digests(), log.head()?, go_on) {
+    match history::verify_history(log, log.table_digests(), log.head()?, go_on) {
         Ok(_) => Ok(None),
         Err(ScrubFlaw::Table { table, flaw }) => Ok(Some(format!("table {table} {flaw}"))),
         Err(ScrubFlaw::Ledger(error)) => Err(error),
@@ -190,66 +163,14 @@ fn flaw_of_tables(log: &SqliteLog) -> Result<Option<String>, StartError> {
 /// The number of a stored table's rows, and their digest, for comparison with [`State::digest`].
 ///
 /// # Errors
-/// When `read` fails.
-pub fn stored_digest(
-    read: impl FnOnce(&mut dyn FnMut(&[Value]) -> ControlFlow<()>) -> Result<(), LedgerError>,
-) -> Result<TableDigest, LedgerError> {
+/// When the table can't be read.
+pub fn stored_digest(reader: &LedgerReader, table: usize) -> Result<TableDigest, LedgerError> {
     let mut stored = TableDigest::default();
-    read(&mut |row| {
+    reader.read_table(table, &mut |row| {
         stored.add(row);
         ControlFlow::Continue(())
     })?;
     Ok(stored)
-}
-
-/// Hands every stored event, in order, to a function until that breaks.
-type EventVisitor<'v> = &'v mut dyn FnMut(Stored) -> ControlFlow<()>;
-
-/// Folds the whole ledger, verifying the chain. The state holds what is true; the archives are the store's.
-///
-/// # Errors
-/// When it can't be read or believed.
-pub fn fold_ledger(
-    read: impl FnOnce(EventVisitor<'_>) -> Result<(), LedgerError>,
-) -> Result<State, StartError> {
-    let mut replay = Replay::default();
-    visit_all(read, |stored| {
-        replay.step(stored, tslp_migrations::decode)?;
-        settle_at_times(&mut replay, stored.seq);
-        Ok(())
-    })?;
-    replay.settle();
-    Ok(replay.into_state())
-}
-
-/// As [`fold_ledger`], and compares the stored archives.
-///
-/// # Errors
-/// As [`fold_ledger`].
-pub fn fold_checked(
-    read: impl FnOnce(EventVisitor<'_>) -> Result<(), LedgerError>,
-    archives: &impl ArchiveRows,
-) -> Result<(State, Vec<ArchiveResult>), StartError> {
-    let mut replay = Replay::default();
-    let mut changes = Changes::of_archives();
-    let mut check = ArchiveCheck::default();
-    visit_all(read, |stored| {
-        replay.step_with(stored, tslp_migrations::decode, &mut changes)?;
-        check.check_rows(changes.drain(), archives);
-        settle_at_times(&mut replay, stored.seq);
-        Ok(())
-    })?;
-    replay.settle();
-    let state = replay.into_state();
-    let archives = check.into_results(state.head(), archives);
-    Ok((state, archives))
-}
-
-/// A fold looks into no archive, so it needs nothing of what it has put there.
-fn settle_at_times(replay: &mut Replay, seq: Seq) {
-    if seq.0.is_multiple_of(SETTLE_EVENTS) {
-        replay.settle();
-    }
 }
 
 /// Makes a progress bar for so many steps of something.
@@ -266,15 +187,7 @@ const PROGRESS_EVENTS: u64 = 256;
 pub fn rebuild_tables(log: &mut SqliteLog, bar: NewProgress) -> Result<State, StartError> {
     let events = log.head()?.seq.0;
     let progress = bar(events, "events verified");
-    let mut chain = ChainCheck::default();
-    visit_all(
-        |visit| log.read(Seq(1), visit),
-        |stored| {
-            show_progress(&progress, stored.seq);
-            let decoded = chain.step_decoded(stored, tslp_migrations::decode);
-            decoded.map(drop)
-        },
-    )?;
+    verify_chain(log, |seq| show_progress(&progress, seq))?;
     drop(progress);
     let progress = bar(events, "events folded");
     let mut replay = Replay::default();
@@ -284,7 +197,10 @@ pub fn rebuild_tables(log: &mut SqliteLog, bar: NewProgress) -> Result<State, St
         show_progress(&progress, stored.seq);
         replay.step_with(stored, tslp_migrations::decode, &mut changes)?;
         rows.extend(changes.drain());
-        settle_at_times(&mut replay, stored.seq);
+        // A fold looks into no archive, so it needs nothing of what it has put there.
+        if stored.seq.0.is_multiple_of(SETTLE_EVENTS) {
+            replay.settle();
+        }
         Ok(())
     })?;
     replay.settle();
@@ -312,33 +228,31 @@ fn show_progress(progress: &WalkProgress, seq: Seq) {
     }
 }
 
-/// Verifies the chain and reads every event through a read-only connection, for diagnostics.
+/// Verifies the chain and reads every event; `progress` hears of each.
 ///
 /// # Errors
 /// When it can't be read or believed.
-pub(crate) fn verify_chain(reader: &LedgerReader) -> Result<Seq, StartError> {
+pub(crate) fn verify_chain(
+    reader: &LedgerReader,
+    progress: impl Fn(Seq),
+) -> Result<Seq, StartError> {
     let mut chain = ChainCheck::default();
-    visit_all(
-        |visit| reader.read(Seq(1), visit),
-        |stored| {
-            chain.step(stored)?;
-            let read = tslp_migrations::decode(stored.kind, &stored.payload);
-            read.map(drop).map_err(|error| ReplayError::Undecodable {
-                seq: stored.seq.0,
-                reason: error.to_string(),
-            })
-        },
-    )?;
+    visit_all(reader, Seq(1), |stored| {
+        progress(stored.seq);
+        let decoded = chain.step_decoded(stored, tslp_migrations::decode);
+        decoded.map(drop)
+    })?;
     Ok(chain.head().seq)
 }
 
-/// Hands every stored event to `step` until one can't be believed.
+/// Hands every stored event from a position on to `step` until one can't be believed.
 pub(crate) fn visit_all(
-    read: impl FnOnce(EventVisitor<'_>) -> Result<(), LedgerError>,
+    reader: &LedgerReader,
+    from: Seq,
     mut step: impl FnMut(&Stored) -> Result<(), ReplayError>,
 ) -> Result<(), StartError> {
     let mut flaw = None;
-    read(&mut |stored| match step(&stored) {
+    reader.read(from, &mut |stored| match step(&stored) {
         Ok(()) => ControlFlow::Continue(()),
         Err(error) => {
             flaw = Some(StartError::from_replay_error(error, &stored));

@@ -33,10 +33,14 @@ impl<'t> Agent<'t> {
     fn send(&self) -> Response {
         let tool = match self.path {
             "/v1/messages" => json!({"name": "Bash", "input_schema": {}}),
+            "/v1/responses" => json!({"type": "function", "name": "bash"}),
             _ => json!({"type": "function", "function": {"name": "bash"}}),
         };
-        let request =
-            json!({"model": "m", "max_tokens": 9, "messages": self.messages, "tools": [tool]});
+        let field = match self.path {
+            "/v1/responses" => "input",
+            _ => "messages",
+        };
+        let request = json!({"model": "m", "max_tokens": 9, "stream": false, field: self.messages, "tools": [tool]});
         let mut client = self.tslp.client();
         client.send("POST", self.path, &[JSON], request.to_string().as_bytes());
         client.response()
@@ -56,6 +60,17 @@ impl<'t> Agent<'t> {
             let result = json!([{"type": "tool_result", "tool_use_id": "t", "content": result}]);
             let call = json!({"role": "assistant", "content": content});
             (call, reply, json!({"role": "user", "content": result}))
+        } else if self.path == "/v1/responses" {
+            let call = json!({"type": "function_call", "call_id": "t", "name": name, "arguments": arguments.to_string()});
+            let usage = json!({"input_tokens": 900, "output_tokens": 100});
+            let reply = json!({"object": "response", "status": "completed", "output": [call], "usage": usage});
+            let answer = json!({"type": "function_call_output", "call_id": "t", "output": result});
+            (call, reply, answer)
+        } else if self.path == "/api/chat" {
+            let calls = json!([{"function": {"name": name, "arguments": arguments}}]);
+            let call = json!({"role": "assistant", "content": "", "tool_calls": calls});
+            let reply = json!({"model": "m", "message": call, "done": true, "prompt_eval_count": 900, "eval_count": 100});
+            (call, reply, json!({"role": "tool", "content": result}))
         } else {
             let function = json!({"name": name, "arguments": arguments.to_string()});
             let calls = json!([{"id": "t", "type": "function", "function": function}]);
@@ -92,10 +107,9 @@ impl<'t> Agent<'t> {
     fn refused(&self) -> String {
         let response = self.send();
         assert_eq!(response.status(), 400);
-        response.json()["error"]["message"]
-            .as_str()
-            .unwrap()
-            .to_owned()
+        let error = &response.json()["error"];
+        let message = error.as_str().or(error["message"].as_str());
+        message.unwrap().to_owned()
     }
 }
 
@@ -190,24 +204,33 @@ fn files_builds_and_tests_are_counted_of_what_the_client_is_asked_for() {
 
 #[test]
 fn the_same_call_with_the_same_result_is_told_and_under_hold_the_loop_ends() {
-    for path in PATHS {
+    let dialects = PATHS.into_iter().chain(["/v1/responses", "/api/chat"]);
+    let modes = ["hold", "observe", "off"];
+    for (path, mode) in dialects.flat_map(|path| modes.map(|mode| (path, mode))) {
         let (upstream, places) = (Upstream::start(), Places::new());
-        let hold = ["--guardian-client-tools", "hold"];
-        let tslp = Tslp::with(&places, &upstream.url, &hold);
+        let tslp = Tslp::with(&places, &upstream.url, &["--guardian-client-tools", mode]);
         let mut agent = Agent::new(&tslp, &upstream, path, "Find it.");
-        let repeated = "third one with the same arguments and the same result";
+        let repeated = "third one with the same arguments and the same result, and you changed nothing between them";
         // Some clients put a number and a time in front of an output.
         let result =
             |at: u32| format!("Chunk ID: 34ab3{at}\nWall time: 0.{at} seconds\nOutput:\na\n");
         for at in 0..3 {
             assert!(!agent.step("ls", &result(at)).contains(repeated));
         }
-        assert!(agent.step("ls", &result(4)).contains(repeated));
-        let said = agent.refused();
+        let told = agent.step("ls", &result(4));
+        assert!(told.contains(repeated), "{path} {mode}: {told}");
+        let seen = tslp.log();
         assert!(
-            said.starts_with("RECURSIVE-LOOP: the model has made the same call 4 times"),
-            "{said}"
+            seen.contains("The model has made the same call three times"),
+            "{path} {mode}: {seen}"
         );
+        if mode == "hold" {
+            let said = agent.refused();
+            assert!(
+                said.starts_with("RECURSIVE-LOOP: the model has made the same call 4 times"),
+                "{said}"
+            );
+        }
         // The user's next prompt goes on.
         agent
             .messages

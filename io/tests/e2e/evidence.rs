@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use tslp_core::event::EventKind;
 
 use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Tslp, eventually, failure, fenced};
 use crate::ledger_file::{self, damage, evidence};
@@ -245,6 +246,58 @@ fn a_followed_log_ends_when_nobody_reads_it_any_more() {
     drop(lines);
     let status = eventually(|| child.try_wait().unwrap());
     assert_eq!(status.code(), Some(0));
+}
+
+/// Makes all events of some episodes unreadable that are far from any about a file; texts stay, which others may share.
+fn lose_events(places: &Places, file: &str, episodes: [i64; 2]) -> usize {
+    let database = ledger_file::open(&places.data);
+    let refusal: String = database
+        .query_row(
+            "SELECT sql FROM sqlite_schema WHERE name = 'ledger_refuses_update'",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    database
+        .execute_batch("DROP TRIGGER ledger_refuses_update")
+        .unwrap();
+    let mut numbers = tslp_migrations::NUMBERS.iter();
+    let is_content = |number: &&u32| tslp_migrations::kind_of(**number) == Some(EventKind::Content);
+    let content = numbers.rfind(is_content).unwrap();
+    let lose =
+        "UPDATE ledger SET payload = x'00' WHERE episode BETWEEN ?1 AND ?2 AND abs(kind) <> ?3
+                AND seq / 64 NOT IN (SELECT stretch FROM file_mentions WHERE path = ?4)";
+    let lost = database.execute(lose, (episodes[0], episodes[1], content, file));
+    database.execute_batch(&refusal).unwrap();
+    lost.unwrap()
+}
+
+#[test]
+fn a_story_and_a_sent_prompt_are_read_without_the_rest_of_the_ledger() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    for number in 0..16 {
+        let other = format!("int other{number}(void) {{ return 1; }}\n");
+        tslp.say(&fenced("src/other.c", &other));
+    }
+    upstream.will_say(fenced("src/ring.c", RING_BETTER));
+    tslp.say("improve `ring_put`, in full");
+    tslp.say("what does `ring_put` do?");
+    tslp.stop();
+    let asked = [
+        &["why", RING_PUT, "--json"][..],
+        &["why", "src/ring.c", "--json"],
+        &["show-prompt", "18"],
+    ];
+    let before = asked.map(|arguments| fine(&places, arguments));
+    assert!(before[0].contains("supersede"), "{}", before[0]);
+    assert!(lose_events(&places, "src/ring.c", [2, 17]) > 50);
+    let after = asked.map(|arguments| fine(&places, arguments));
+    assert_eq!(after, before);
+    let (code, _, error) = ran(places.in_workspace(&["why", "src/other.c"]));
+    assert_eq!(code, 3, "what is lost is missed: {error}");
 }
 
 #[test]

@@ -25,6 +25,10 @@ const fn messages_field(dialect: Dialect) -> &'static str {
 
 /// A client that offers two tools.
 fn request(dialect: Dialect, streams: bool) -> Value {
+    request_saying(dialect, streams, "Look at a.c.")
+}
+
+fn request_saying(dialect: Dialect, streams: bool, text: &str) -> Value {
     let path =
         json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
     let line = json!({"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]});
@@ -35,7 +39,7 @@ fn request(dialect: Dialect, streams: bool) -> Value {
         _ => json!({"type": "function", "function": {"name": name, "parameters": schema}}),
     });
     let mut request = json!({"model": "m", "max_tokens": 99, "stream": streams, "tools": tools});
-    request[messages_field(dialect)] = json!([{"role": "user", "content": "Look at a.c."}]);
+    request[messages_field(dialect)] = json!([{"role": "user", "content": text}]);
     request
 }
 
@@ -238,7 +242,7 @@ fn read_file() -> (String, String) {
 }
 
 #[test]
-fn calls_in_a_text_are_delivered_in_every_dialect() {
+fn calls_in_a_text_are_delivered_in_every_dialect_with_marks_split_over_chunks() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::start(&places, &upstream);
     for (dialect, streams) in forms() {
@@ -263,14 +267,17 @@ fn calls_in_a_text_are_delivered_in_every_dialect() {
             "I look.\n\n",
             vec![read_file(), read_file()],
         );
-        check(&format!("```json\n{CALL}\n```"), "", vec![read_file()]);
+        let fenced = format!("```json\n{CALL}\n```");
+        check(&fenced, "", vec![read_file()]);
+        let words = "Sure, I'll read the file:\n\n";
+        check(&format!("{words}{fenced}"), words, vec![read_file()]);
     }
     tslp.stop();
     check_record(&places);
 }
 
 #[test]
-fn prose_and_clean_replies_stay_byte_for_byte_and_so_does_all_where_it_is_off() {
+fn prose_and_a_fence_that_explains_stay_byte_for_byte_and_so_does_all_where_it_is_off() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let check = |tslp: &Tslp<'_>, said: &str| {
         for (dialect, streams) in forms() {
@@ -394,6 +401,141 @@ fn what_does_not_fit_is_asked_for_once_more_after_all_that_the_model_was_given()
 }
 
 #[test]
+fn of_two_calls_with_one_broken_both_are_asked_for_once_more() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let tslp = Tslp::start(&places, &upstream);
+    let right = format!("<tool_call>{CALL}</tool_call>");
+    for (dialect, streams) in forms() {
+        for broken in [WRONG, "{\"name\": \"read_file\", \"arg"] {
+            let first = format!("{right}\n<tool_call>{broken}</tool_call>");
+            upstream.will(reply(dialect, streams, &first));
+            upstream.will(reply(dialect, streams, &format!("{right}{right}")));
+            let got = read(dialect, &ask(&tslp, dialect, streams));
+            assert_eq!(got.calls, [read_file(), read_file()], "{got:?}");
+        }
+    }
+    tslp.stop();
+    check_record(&places);
+}
+
+#[test]
+fn a_turn_that_only_says_what_it_does_is_asked_for_the_call() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let tslp = Tslp::start(&places, &upstream);
+    let words = "I will read the file a.c.";
+    for (dialect, streams) in forms() {
+        let check = |second: &str, calls: &[(String, String)], outcome: &str| {
+            upstream.will(reply(dialect, streams, words));
+            upstream.will(reply(dialect, streams, second));
+            let response = ask(&tslp, dialect, streams);
+            let got = read(dialect, &response);
+            assert_eq!(
+                (&*got.text, &*got.calls),
+                (words, calls),
+                "{}",
+                response.text()
+            );
+            upstream.next();
+            let asked = upstream.next().text();
+            assert!(
+                asked.contains("called no tool:\\nI will read the file a.c."),
+                "{asked}"
+            );
+            let found = recorded(&tslp, &response);
+            assert_eq!(found[1]["outcome"], outcome, "{found}");
+        };
+        check(
+            &format!("```json\n{CALL}\n```"),
+            &[read_file()],
+            "delivered",
+        );
+        check("I will do it.", &[], "left_as_text");
+    }
+    assert!(upstream.saw_nothing());
+    tslp.stop();
+    check_record(&places);
+}
+
+#[test]
+fn who_asks_about_the_tools_gets_words_byte_for_byte() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let tslp = Tslp::start(&places, &upstream);
+    for (dialect, streams) in forms() {
+        for (asked, said) in [
+            (
+                "How would one call read_file for a.c?",
+                format!("```json\n{CALL}\n```"),
+            ),
+            (
+                "Show me an example of a tool call.",
+                format!("<tool_call>{CALL}</tool_call>"),
+            ),
+            (
+                "What is read_file for?",
+                "I will read the file a.c.".to_owned(),
+            ),
+        ] {
+            let Reply::Plain(_, _, bytes) = reply(dialect, streams, &said) else {
+                unreachable!("a reply of one piece")
+            };
+            upstream.will(reply(dialect, streams, &said));
+            let body = request_saying(dialect, streams, asked).to_string();
+            let response = tslp.request("POST", dialect.route_path(), &[JSON], body.as_bytes());
+            assert_eq!(response.text(), String::from_utf8(bytes).unwrap());
+            upstream.next();
+        }
+    }
+    assert!(upstream.saw_nothing());
+    tslp.stop();
+    check_record(&places);
+}
+
+#[test]
+fn both_requests_of_a_turn_are_counted_for_client_and_user() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let tslp = Tslp::start(&places, &upstream);
+    let wrong = format!("<tool_call>{WRONG}</tool_call>");
+    let right = format!("<tool_call>{CALL}</tool_call>");
+    // A streamed chat completion doesn't say here what it cost.
+    let telling =
+        |(dialect, streams): &(Dialect, bool)| *dialect != Dialect::ChatCompletions || !streams;
+    let mut requests = 0;
+    for (dialect, streams) in forms().filter(telling) {
+        for second in [&*right, "I can't."] {
+            upstream.will(reply(dialect, streams, &wrong));
+            upstream.will(reply(dialect, streams, second));
+            let response = ask(&tslp, dialect, streams);
+            let mut decoder = ReplyDecoder::new(dialect);
+            decoder.push(&response.body);
+            decoder.end_message();
+            let told = decoder.server_usage().unwrap();
+            // A stream of messages has said what was read before its first word.
+            let is_early = streams && dialect == Dialect::Messages;
+            let expected = (Some(if is_early { 9 } else { 18 }), Some(6));
+            assert_eq!(
+                (told.prompt_tokens, told.completion_tokens),
+                expected,
+                "{dialect:?}"
+            );
+            tslp.ended(response.episode());
+            requests += 2;
+        }
+    }
+    tslp.at_rest();
+    let (_, page) = places.cli_json(&["usage"]);
+    let rows = page["usage"].as_array().unwrap();
+    let sum = |name: &str| {
+        rows.iter()
+            .map(|row| row[name].as_u64().unwrap())
+            .sum::<u64>()
+    };
+    let counted = (sum("requests"), sum("read"), sum("written"));
+    assert_eq!(counted, (requests, 9 * requests, 3 * requests), "{page}");
+    tslp.stop();
+    check_record(&places);
+}
+
+#[test]
 fn a_second_reply_may_call_as_calls_are_made() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::start(&places, &upstream);
@@ -461,7 +603,12 @@ fn a_call_in_a_text_is_judged_like_any() {
         Dialect::ChatCompletions,
         &ask(&tslp, Dialect::ChatCompletions, true),
     );
-    assert_eq!(got.calls.len(), 1, "{got:?}");
+    // What harms nobody as a text isn't made a call, though nothing is kept back.
+    assert_eq!(
+        (got.calls.len(), got.text.contains("rm -rf")),
+        (0, true),
+        "{got:?}"
+    );
     tslp.stop();
     let log = places
         .in_workspace(&["log", "--kind", "action_judged"])

@@ -132,6 +132,11 @@ fn pasted_artifact() -> String {
     tslp.artifact(RING_PUT)
 }
 
+/// The tokens that a client is told of.
+fn tokens_told(response: &Response) -> u64 {
+    response.json()["usage"]["total_tokens"].as_u64().unwrap()
+}
+
 #[test]
 fn a_lazy_reply_is_asked_for_once_more_and_the_whole_one_goes_out() {
     let pasted = pasted_artifact();
@@ -140,6 +145,9 @@ fn a_lazy_reply_is_asked_for_once_more_and_the_whole_one_goes_out() {
         let repaired = repaired(stream, &reply_with(LAZY), Reply::Text(whole.clone()));
         assert_eq!(repaired.said, whole);
         assert!(!repaired.response.text().contains("rest of the code"));
+        if !stream {
+            assert_eq!(tokens_told(&repaired.response), 4, "both are paid");
+        }
         assert_ne!(repaired.code, pasted, "the whole one is true");
         let [first, second] = &repaired.requests;
         assert_eq!(
@@ -186,6 +194,8 @@ fn a_second_reply_that_is_no_better_leaves_the_first() {
         [
             Reply::Text(reply_with(LAZY)),
             Reply::Text("I can't do that.".into()),
+            // A worse one: two faults instead of one.
+            Reply::Text(reply_with(LAZY) + &fenced("src/ring.c", LAZY)),
             Reply::Plain(500, "application/json", b"{\"error\": \"no\"}".to_vec()),
             Reply::Plain(400, "text/plain", b"temperature?".to_vec()),
             Reply::Steps(vec![Step::Chunk(event("Done:")), Step::Reset]),
@@ -200,7 +210,12 @@ fn a_second_reply_that_is_no_better_leaves_the_first() {
             if !stream && matches!(second, Reply::Steps(_)) {
                 continue;
             }
+            let is_whole = matches!(second, Reply::Text(_));
             let repaired = repaired(stream, &reply_with(LAZY), second);
+            if !stream {
+                let tokens = if is_whole { 4 } else { 2 };
+                assert_eq!(tokens_told(&repaired.response), tokens);
+            }
             let said = &repaired.said;
             assert!(said.starts_with(&reply_with(LAZY)), "{said}");
             assert!(
@@ -329,7 +344,12 @@ fn every_dialect_that_a_chat_speaks_is_asked_once_more() {
             upstream.will(Reply::Plain(200, "application/json", body));
         }
         let response = tslp.request("POST", path, &[JSON], request.to_string().as_bytes());
-        assert_eq!(response.json(), body(&text(RING_BETTER)), "{path}");
+        let (mut got, expected) = (response.json(), body(&text(RING_BETTER)));
+        if path == CHAT {
+            assert_eq!(tokens_told(&response), 4, "both are paid");
+            got["usage"] = expected["usage"].clone();
+        }
+        assert_eq!(got, expected, "{path}");
         upstream.next();
         let second = upstream.next().text();
         assert!(
@@ -381,7 +401,8 @@ fn a_reply_that_was_cut_at_its_limit_goes_out_as_it_is() {
 fn check_after_a_change(command: &str, then: impl FnOnce(&Upstream, &Places, &mut Talk<'_>)) {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("src/ring.c", RING);
-    places.write("Makefile", "test:\n\t@echo made > src/made\n");
+    let makefile = "test:\n\t@echo made > src/made\nfork:\n\t@for i in $$(seq 2000); do sleep 4404 & done; wait\nflood:\n\t@yes\n";
+    places.write("Makefile", makefile);
     let tslp = Tslp::with(&places, &upstream.url, &["--check-command", command]);
     let mut talk = Talk::new(&tslp);
     upstream.will_say(reply_with(RING_BETTER));
@@ -446,6 +467,61 @@ fn a_check_changes_nothing_and_is_called_off_by_the_next_request() {
         let ran = eventually(|| checks(places).pop());
         assert_eq!(ran["outcome"], "stopped", "{ran}");
     });
+}
+
+#[test]
+fn a_check_that_forks_or_prints_a_gigabyte_is_ended() {
+    for (command, limit) in [("make -s fork", "processes"), ("make -s flood", "output")] {
+        check_after_a_change(command, |upstream, places, talk| {
+            let ran = eventually(|| checks(places).pop());
+            let outcome = &ran["outcome"];
+            // Of an ordinary user the kernel refuses the fork itself.
+            let is_refused = limit == "processes" && outcome["exited"].as_u64() > Some(0);
+            assert!(is_refused || *outcome == json!({ "limit": limit }), "{ran}");
+            let asleep = std::process::Command::new("pgrep")
+                .args(["-fx", "sleep 4404"])
+                .output();
+            assert!(asleep.unwrap().stdout.is_empty(), "nothing runs on");
+            talk.ask("Thank you.");
+            let told = upstream.next().text();
+            assert!(
+                told.contains(&format!("`{command}` was run on the files on disk")),
+                "{told}"
+            );
+            assert!(told.len() < 20_000, "{} bytes are told", told.len());
+        });
+    }
+}
+
+#[test]
+fn a_third_edit_that_fails_alike_is_told_with_the_lines_that_are_known() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    places.write("src/a.c", FILE);
+    let tslp = Tslp::start(&places, &upstream);
+    let mut agent = Agent::new(
+        &tslp,
+        &upstream,
+        "/v1/chat/completions",
+        "Let sub in src/a.c saturate.",
+    );
+    let file = json!({"file_path": "src/a.c"});
+    agent.call("read", &file, FILE);
+    let old = "int sub(int a, int b) {\n    return b - a;\n}";
+    let edit = json!({"file_path": "src/a.c", "old_string": old, "new_string": "int sub(int a, int b) {\n    return 0;\n}"});
+    for _ in 0..3 {
+        agent.call(
+            "edit",
+            &edit,
+            "No replacement performed: text not found in src/a.c.",
+        );
+    }
+    let told = messages_of(&agent.call("read", &file, FILE))
+        .pop()
+        .unwrap()
+        .to_string();
+    for part in ["third one with the same arguments", "src/a.c:6-9 read:"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
 }
 
 #[test]

@@ -162,6 +162,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let examined = ExaminedPrompt {
             has_pathless_code: reader.has_pathless_code(&pasted),
             refused_directives: refused,
+            mentions: (self.state.head(), mentions),
             prompt,
             authors,
             pasted,
@@ -255,7 +256,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             notes,
             checks: checks.into_vec(),
             touches,
-            measured: None,
+            measured: Vec::new(),
             exceeded: None,
             calls: if is_judged {
                 reply.tool_calls
@@ -319,7 +320,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             checks: checks.into_vec(),
             touches: Vec::new(),
             notes,
-            measured: None,
+            measured: Vec::new(),
             exceeded: None,
             calls: Vec::new(),
             text: String::new(),

@@ -6,12 +6,13 @@ use std::rc::Rc;
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
-    ContentKind, DiskFinding, Event, Recorded, ReplyEnded, ReplyOutcome, Transitioned, Verb,
+    ContentKind, DiskFinding, Event, PromptSent, Recorded, ReplyEnded, ReplyOutcome, Transitioned,
+    Verb,
 };
 use tslp_core::hash::SliceHash;
 use tslp_core::ids::{EpisodeId, Seq, VersionId};
 use tslp_core::path::RelPath;
-use tslp_io::sent_prompts::SentIndex;
+use tslp_io::sent_prompts;
 use tslp_projections::STALE;
 use tslp_projections::state::{State, StateView};
 use tslp_projections::store::EmptyStore;
@@ -41,7 +42,8 @@ impl CommittedBatch {
 pub(super) struct Witness {
     batches: Vec<CommittedBatch>,
     law: Law,
-    sent_prompts: SentIndex,
+    /// What went to the model, in order.
+    sent: Vec<(EpisodeId, PromptSent)>,
     stale: Divergences,
     /// The last position of the batch with each episode's prompt.
     prompt_positions: BTreeMap<EpisodeId, Seq>,
@@ -76,9 +78,8 @@ impl Witness {
         self.law.follow_events(&batch.recorded, &batch.disk);
         for recorded in &batch.recorded {
             self.stale.follow_event(recorded);
-            self.sent_prompts
-                .add_event(recorded.episode, recorded.event.clone());
             match &recorded.event {
+                Event::PromptSent(sent) => self.sent.push((recorded.episode, sent.clone())),
                 Event::PromptReceived(_) => {
                     self.prompt_positions
                         .insert(recorded.episode, batch.last_seq());
@@ -133,8 +134,13 @@ impl Witness {
     /// When it can't be put together.
     pub(super) fn request_sent(&self, episode: EpisodeId) -> Vec<u8> {
         let mut look_up = |artifact| Ok(self.law.bytes(artifact).map(<[u8]>::to_vec));
-        self.sent_prompts
-            .request_body(episode, &mut look_up)
+        let of = |before: &[(EpisodeId, PromptSent)], episode| {
+            before.iter().rposition(|(of, _)| *of == episode)
+        };
+        let next = |at: &usize| of(&self.sent[..*at], self.sent[*at].1.base?.episode);
+        let chain = std::iter::successors(of(&self.sent, episode), next);
+        let chain: Vec<&PromptSent> = chain.map(|at| &self.sent[at].1).collect();
+        sent_prompts::put_together(episode, &chain, &mut look_up)
             .unwrap_or_else(|error| panic!("{error}"))
     }
 

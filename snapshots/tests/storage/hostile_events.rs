@@ -235,7 +235,9 @@ fn an_event_of_a_newer_program_is_refused_as_such_and_nothing_is_touched() {
         let whole = disk.image();
         let envelope = Envelope::outside(head.next(), source.at);
         let newer = Stored::after(source.chain, envelope, kind, source.payload.clone());
-        opened.log.append_with(head, &[newer], &[]).unwrap();
+        let mut batch = opened.log.begin_batch().unwrap();
+        batch.append(&newer).unwrap();
+        batch.commit().unwrap();
         let path = Path::new(DATA_DIR).join("ledger.db");
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         let vfs = disk.vfs().unwrap();

@@ -14,13 +14,13 @@ use tslp_projections::changes::{Changes, RowChange};
 use tslp_projections::state::State;
 use tslp_replay::chain::ChainHash;
 use tslp_replay::fold::Replay;
-use tslp_replay::log::{AppendError, Head, Log, Stored};
+use tslp_replay::log::{Head, Log, Stored};
 use tslp_snapshots::replay_check;
 use tslp_snapshots::script;
 use tslp_snapshots::stage::Stage;
 use tslp_snapshots::storage::{DATA_DIR, SimDisk};
 use tslp_store::ledger::anchor::{self, AnchorState};
-use tslp_store::ledger::{CheckpointMode, DataFiles, OpenLedger, SqliteLog};
+use tslp_store::ledger::{CheckpointMode, DataFiles, LedgerError, OpenLedger, SqliteLog};
 use tslp_store::scrub::{Scrub, ScrubFlaw};
 use tslp_store::startup::{self, StartError};
 
@@ -133,9 +133,11 @@ pub(crate) fn open(disk: &SimDisk) -> Result<(OpenLedger, State), StartError> {
     startup::start(&options, Path::new(DATA_DIR), Path::new(WORKSPACE))
 }
 
-pub(crate) fn append(log: &mut SqliteLog, group: &Group) -> Result<Head, AppendError> {
-    let expected = Seq(group.stored[0].seq.0 - 1);
-    log.append_with(expected, &group.stored, &group.changes)
+pub(crate) fn append(log: &mut SqliteLog, group: &Group) -> Result<Head, LedgerError> {
+    let mut batch = log.begin_batch()?;
+    group.stored.iter().try_for_each(|it| batch.append(it))?;
+    batch.change_all(&group.changes)?;
+    batch.commit()
 }
 
 /// The end of a run.
@@ -168,7 +170,7 @@ fn append_missing(disk: &SimDisk, run: &mut Run) -> Result<(), String> {
         .filter(|(_, group)| last_seq(group) > state.head());
     for (number, group) in missing {
         run.tried = last_seq(group);
-        let head = append(&mut opened.log, group).map_err(|error| format!("{error:?}"))?;
+        let head = append(&mut opened.log, group).map_err(|error| error.to_string())?;
         assert_eq!(head.seq, run.tried);
         run.acknowledged = head.seq;
         let mode = match (number + 1) % (2 * MOVED_AFTER) {

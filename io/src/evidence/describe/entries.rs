@@ -30,16 +30,24 @@ pub struct EpisodeEntry {
     pub reason: Reason,
 }
 
-/// The entries of episodes, in the order of their events.
+/// What happened in one episode.
+#[derive(Clone, Debug, Default)]
+pub struct EpisodeStory {
+    /// In the order of their events.
+    pub entries: VecDeque<EpisodeEntry>,
+    /// The texts of its prompt's own messages.
+    pub prompt: Vec<ArtifactHash>,
+    /// Whether its prompt was too long for its model.
+    pub exceeded: Option<WindowExceeded>,
+    /// What became of calls that its reply wrote as text.
+    pub lost_calls: Vec<LostCallFound>,
+}
+
+/// What happened in episodes.
 #[derive(Default)]
 pub struct EpisodeEntries {
-    entries: BTreeMap<EpisodeId, VecDeque<EpisodeEntry>>,
-    /// The texts of each prompt's own messages.
-    prompts: BTreeMap<EpisodeId, Vec<ArtifactHash>>,
-    /// Prompts that were too long for their model.
-    exceeded: BTreeMap<EpisodeId, WindowExceeded>,
-    /// Texts of replies that were meant to be calls.
-    lost_calls: BTreeMap<EpisodeId, Vec<LostCallFound>>,
+    /// Each episode's.
+    pub stories: BTreeMap<EpisodeId, EpisodeStory>,
     /// The episode and the file of the last captured block.
     captured: Option<CapturedBlock>,
 }
@@ -61,7 +69,7 @@ impl EpisodeEntries {
         let episode = recorded.episode;
         match &recorded.event {
             Event::PromptReceived(prompt) => {
-                self.prompts.insert(episode, prompt_contents(prompt));
+                self.story(episode).prompt = prompt_contents(prompt);
             }
             Event::PromptComposed(composed) => {
                 for hydrated in &composed.hydrated {
@@ -78,11 +86,10 @@ impl EpisodeEntries {
                 }
             }
             Event::WindowExceeded(exceeded) => {
-                self.exceeded.insert(episode, exceeded.clone());
+                self.story(episode).exceeded = Some(exceeded.clone());
             }
             Event::LostCallFound(found) => {
-                let known = self.lost_calls.entry(episode).or_default();
-                known.push(found.clone());
+                self.story(episode).lost_calls.push(found.clone());
             }
             Event::ArtifactCaptured(captured) => {
                 let file = captured.path.clone().map(EntityId::file);
@@ -160,7 +167,7 @@ impl EpisodeEntries {
     }
 
     fn add_entry(&mut self, episode: EpisodeId, entry: EpisodeEntry) {
-        let entries = self.entries.entry(episode).or_default();
+        let entries = &mut self.story(episode).entries;
         if entries.len() >= ENTRIES_PER_EPISODE {
             // The first entries of an episode say most about it. Episode 0 has no end, so there the last ones are kept.
             if episode != EpisodeId::OUTSIDE {
@@ -171,35 +178,20 @@ impl EpisodeEntries {
         entries.push_back(entry);
     }
 
-    /// The texts of an episode's prompt.
-    #[must_use]
-    pub fn prompt_of(&self, episode: EpisodeId) -> &[ArtifactHash] {
-        self.prompts.get(&episode).map_or(&[], Vec::as_slice)
-    }
-
-    /// Whether an episode's prompt was too long for its model.
-    #[must_use]
-    pub fn exceeded_in(&self, episode: EpisodeId) -> Option<&WindowExceeded> {
-        self.exceeded.get(&episode)
-    }
-
-    /// What became of calls that an episode's reply wrote as text.
-    #[must_use]
-    pub fn lost_calls_in(&self, episode: EpisodeId) -> &[LostCallFound] {
-        self.lost_calls.get(&episode).map_or(&[], Vec::as_slice)
-    }
-
-    /// The entries of an episode.
-    pub fn of_episode(&self, episode: EpisodeId) -> impl Iterator<Item = &EpisodeEntry> {
-        self.entries.get(&episode).into_iter().flatten()
+    fn story(&mut self, episode: EpisodeId) -> &mut EpisodeStory {
+        self.stories.entry(episode).or_default()
     }
 }
 
 impl fmt::Display for EpisodeEntries {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (episode, entries) in &self.entries {
+        for (episode, story) in &self.stories {
+            // A prompt of which nothing is to be said.
+            if story.entries.is_empty() {
+                continue;
+            }
             writeln!(f, "{episode}")?;
-            for entry in entries {
+            for entry in &story.entries {
                 match &entry.entity {
                     Some(entity) => writeln!(f, "  {} {entity} {}", entry.what, entry.reason)?,
                     None => writeln!(f, "  {} {}", entry.what, entry.reason)?,
@@ -242,7 +234,7 @@ mod tests {
             entries.apply(&notice(EpisodeId::OUTSIDE, number));
         }
         let files = |episode| -> Vec<_> {
-            let entries = entries.of_episode(episode);
+            let entries = entries.stories[&episode].entries.iter();
             let entity = entries.map(|entry| entry.entity.as_ref().unwrap().path.as_str());
             entity.collect()
         };
@@ -254,6 +246,6 @@ mod tests {
             assert_eq!(files.len(), ENTRIES_PER_EPISODE);
             assert_eq!((files[0], files[63]), (first, last));
         }
-        assert_eq!(entries.of_episode(EpisodeId(8)).count(), 0);
+        assert!(!entries.stories.contains_key(&EpisodeId(8)));
     }
 }

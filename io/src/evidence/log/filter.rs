@@ -82,37 +82,6 @@ pub fn entity_named(written: &str, workspace: &str) -> Result<EntityId, String> 
     Ok(EntityId { path, symbol })
 }
 
-/// Hands every entity that an event names to `visit`.
-pub fn visit_entities(event: &Event, visit: &mut dyn FnMut(&EntityId)) {
-    match event {
-        Event::PromptAmended(amended) => {
-            amended.withheld.iter().for_each(|it| visit(&it.entity));
-        }
-        Event::ArtifactResolved(resolved) => {
-            resolved.versions.iter().for_each(|it| visit(&it.entity));
-        }
-        Event::DraftRefused(draft) => draft.refused.iter().for_each(|it| visit(&it.entity)),
-        Event::Transitioned(transitioned) => visit(&transitioned.entity),
-        Event::PromotionRefused(refused) => {
-            visit(&refused.entity);
-            refused.rename_of.iter().for_each(visit);
-        }
-        Event::AuditAsked(asked) => asked.about.iter().for_each(|it| visit(&it.entity)),
-        Event::AuditAnswered(answered) => {
-            answered.verdicts.iter().for_each(|it| visit(&it.entity));
-        }
-        Event::NoticeIssued(notice) => {
-            notice.entity.iter().chain(&notice.other).for_each(visit);
-        }
-        Event::PromptComposed(composed) => {
-            composed.hydrated.iter().for_each(|it| visit(&it.entity));
-            composed.dropped.iter().for_each(|it| visit(&it.entity));
-        }
-        // A test holds what is visited against the JSON of arbitrary events of every kind.
-        _ => {}
-    }
-}
-
 /// Whether an event is about an entity; a path without a symbol means all of the file.
 #[must_use]
 pub fn is_about(event: &Event, wanted: &EntityId) -> bool {
@@ -134,7 +103,7 @@ pub fn is_about(event: &Event, wanted: &EntityId) -> bool {
         }
         _ => {
             let mut about = false;
-            visit_entities(event, &mut |entity| {
+            event.visit_entities(&mut |entity| {
                 about |= entity.path == wanted.path
                     && (wanted.symbol.is_none() || entity.symbol == wanted.symbol);
             });
@@ -214,7 +183,7 @@ mod tests {
                 // A look at the disk and a captured block name a file and its symbols apart.
                 if !matches!(kind, EventKind::DiskObserved | EventKind::ArtifactCaptured) {
                     let mut visited = Vec::new();
-                    visit_entities(&event, &mut |entity| visited.push(entity.clone()));
+                    event.visit_entities(&mut |entity| visited.push(entity.clone()));
                     entities
                         .iter()
                         .for_each(|it| assert!(visited.contains(it), "{event:?}"));

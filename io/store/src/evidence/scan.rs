@@ -14,12 +14,6 @@ use crate::ledger::disk::FileSystem;
 use crate::ledger::{AnchorMismatch, DataFiles, LedgerError, LedgerReader, ReaderFactory};
 use crate::startup::StartError;
 
-/// Events read at once. Between two pages no snapshot is held, so that a slow reader doesn't keep the WAL from being cut.
-const PAGE_EVENTS: usize = 512;
-
-/// Bytes after which a page ends early.
-const PAGE_BYTES: usize = 4 << 20;
-
 /// A walk over all events of a ledger, which others may be writing to.
 pub struct LedgerScan {
     reader: LedgerReader,
@@ -99,7 +93,12 @@ impl LedgerScan {
     pub fn next_event(&mut self) -> Result<Option<(Stored, Event)>, StartError> {
         let done = self.chain.head().seq;
         if self.page.is_empty() && done < self.head.seq {
-            self.turn_page(done.next())?;
+            let (page, read) = self.reader.page(done.next(), self.head.seq);
+            // The events before a flaw are handed out first; the next page meets it again.
+            if page.is_empty() {
+                read?;
+            }
+            self.page = page;
         }
         let Some(stored) = self.page.pop_front() else {
             self.check_end()?;
@@ -131,28 +130,6 @@ impl LedgerScan {
         let event = tslp_migrations::decode(stored.kind, &stored.payload)
             .map_err(|error| StartError::from_decode_error(&stored, error))?;
         Ok(Some((stored, event)))
-    }
-
-    fn turn_page(&mut self, from: Seq) -> Result<(), StartError> {
-        let (mut bytes, until) = (0, self.head.seq);
-        let page = &mut self.page;
-        let read = self.reader.read(from, &mut |stored| {
-            if stored.seq > until {
-                return ControlFlow::Break(());
-            }
-            bytes += stored.payload.len();
-            page.push_back(stored);
-            if page.len() == PAGE_EVENTS || bytes >= PAGE_BYTES {
-                return ControlFlow::Break(());
-            }
-            ControlFlow::Continue(())
-        });
-        match read {
-            // The events before the flaw are handed out first; the next page meets it again.
-            Err(_) if !self.page.is_empty() => Ok(()),
-            Err(error) => Err(error.into()),
-            Ok(()) => Ok(()),
-        }
     }
 
     fn check_end(&self) -> Result<(), StartError> {

@@ -254,31 +254,32 @@ pub(crate) fn visit_events(
     from: Seq,
     visit: &mut dyn FnMut(Stored) -> ControlFlow<()>,
 ) -> rusqlite::Result<()> {
-    visit_selected(connection, "true", from, visit)
+    visit_selected(connection, "true ORDER BY seq", from..=Seq(u64::MAX), visit)
 }
 
-/// Hands every event from `from` on to `visit`, except those of some kinds, whose bytes aren't read.
+/// Hands every event between two positions to `visit`, except those of some kinds, whose bytes aren't read.
 pub(crate) fn visit_without(
     connection: &Connection,
     left_out: &[EventKind],
-    from: Seq,
+    between: RangeInclusive<Seq>,
     visit: &mut dyn FnMut(Stored) -> ControlFlow<()>,
 ) -> rusqlite::Result<()> {
     let numbers: Vec<String> = left_out.iter().copied().map(numbers_of).collect();
-    let condition = format!("abs(kind) NOT IN ({})", numbers.join(", "));
-    visit_selected(connection, &condition, from, visit)
+    let wanted = format!("abs(kind) NOT IN ({}) ORDER BY seq", numbers.join(", "));
+    visit_selected(connection, &wanted, between, visit)
 }
 
+/// Hands the events between two positions that are wanted to `visit`: a condition and an order.
 fn visit_selected(
     connection: &Connection,
-    condition: &str,
-    from: Seq,
+    wanted: &str,
+    between: RangeInclusive<Seq>,
     visit: &mut dyn FnMut(Stored) -> ControlFlow<()>,
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT seq, at, episode, session, ends_step, kind, payload, chain FROM ledger WHERE seq >= ?1 AND {condition} ORDER BY seq"
+        "SELECT seq, at, episode, session, ends_step, kind, payload, chain FROM ledger WHERE seq BETWEEN ?1 AND ?2 AND {wanted}"
     ))?;
-    let mut rows = statement.query([to_sql(from)])?;
+    let mut rows = statement.query([to_sql(*between.start()), to_sql(*between.end())])?;
     let mut unpacker = Unpacker::default();
     while let Some(row) = rows.next()? {
         let (kind, payload) = unpacked(&mut unpacker, row, 5)?;
@@ -330,23 +331,16 @@ pub(crate) fn stream_back(
     visit: &mut dyn FnMut(Seq, EpisodeId, Event) -> ControlFlow<()>,
 ) -> rusqlite::Result<()> {
     let numbers: Vec<String> = kinds.iter().copied().map(numbers_of).collect();
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT episode, kind, payload, seq FROM ledger WHERE seq BETWEEN ?1 AND ?2 AND abs(kind) IN ({}) ORDER BY seq DESC",
-        numbers.join(", ")
-    ))?;
-    let mut rows = statement.query([to_sql(*between.start()), to_sql(*between.end())])?;
-    let mut unpacker = Unpacker::default();
-    while let Some(row) = rows.next()? {
-        let episode = EpisodeId(row.get::<_, i64>(0)?.cast_unsigned());
-        let (kind, payload) = unpacked(&mut unpacker, row, 1)?;
-        let Ok(event) = tslp_migrations::decode(kind, &payload) else {
-            break;
-        };
-        if visit(seq_column(row, 3)?, episode, event).is_break() {
-            break;
-        }
-    }
-    Ok(())
+    let wanted = format!("abs(kind) IN ({}) ORDER BY seq DESC", numbers.join(", "));
+    visit_selected(
+        connection,
+        &wanted,
+        between,
+        &mut |stored| match tslp_migrations::decode(stored.kind, &stored.payload) {
+            Ok(event) => visit(stored.seq, stored.episode, event),
+            Err(_) => ControlFlow::Break(()),
+        },
+    )
 }
 
 /// A number of the schema or the configuration.

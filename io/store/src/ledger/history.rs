@@ -8,16 +8,17 @@ use std::path::Path;
 use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
 use tslp_projections::changes::Changes;
+use tslp_projections::state::State;
 use tslp_projections::table::TableDigest;
 use tslp_replay::fold::{Replay, ReplayError};
-use tslp_replay::log::{Head, Stored};
+use tslp_replay::log::Head;
 
-use super::archive_check::ArchiveCheck;
+use super::archive_check::{ArchiveCheck, ArchiveResult};
 use super::disk::Disk;
 use super::error::LedgerError;
+use super::reader::LedgerReader;
 use super::soundness::Soundness;
 use super::start_error::StartError;
-use super::tables::ArchiveRows;
 
 /// A flaw that a scrub has found.
 #[derive(Debug, thiserror::Error)]
@@ -38,12 +39,6 @@ pub enum ScrubFlaw {
     },
 }
 
-impl From<ReplayError> for ScrubFlaw {
-    fn from(error: ReplayError) -> Self {
-        Self::Ledger(error.into())
-    }
-}
-
 impl From<LedgerError> for ScrubFlaw {
     fn from(error: LedgerError) -> Self {
         Self::Ledger(error.into())
@@ -57,51 +52,66 @@ impl ScrubFlaw {
     }
 }
 
-/// Takes one stored event after the other.
-pub type StoredVisitor<'v> = dyn FnMut(Stored) -> ControlFlow<()> + 'v;
-
-/// Hands the stored events from a position on to a visitor, through any connection.
-pub type StoredReader<'r> = dyn Fn(Seq, &mut StoredVisitor<'_>) -> Result<(), LedgerError> + 'r;
-
-/// Events read at once. Between two pages no snapshot is held.
-const PAGE_EVENTS: usize = 512;
-
-/// Bytes after which a page ends early.
-const PAGE_BYTES: usize = 1 << 20;
+/// Folds everything up to `end`, verifying the chain, and compares the stored archives. The state holds what is true; the archives are the
+/// store's. `course` gets the last verified event before each page; `None`: it broke off.
+///
+/// # Errors
+/// When the ledger can't be read or believed.
+pub fn fold_history(
+    reader: &LedgerReader,
+    end: Head,
+    mut course: impl FnMut(Seq) -> ControlFlow<()>,
+) -> Result<Option<(State, Vec<ArchiveResult>)>, StartError> {
+    let mut replay = Replay::default();
+    let mut check = ArchiveCheck::default();
+    while replay.head().seq < end.seq {
+        let done = replay.head().seq;
+        if course(done).is_break() {
+            return Ok(None);
+        }
+        // A page at a time: one snapshot held over the whole walk would keep the writer from cutting its WAL.
+        let (page, read) = reader.page(done.next(), end.seq);
+        let mut changes = Changes::of_archives();
+        for stored in page {
+            let step = replay.step_with(&stored, tslp_migrations::decode, &mut changes);
+            step.map_err(|error| StartError::from_replay_error(error, &stored))?;
+        }
+        read?;
+        if replay.head().seq == done {
+            let (after, found) = (done.0, end.seq.0);
+            return Err(ReplayError::Gap { after, found }.into());
+        }
+        check.check_rows(changes.drain(), reader);
+        replay.settle();
+    }
+    if replay.head() != end {
+        return Err(ReplayError::ChainBroken(end.seq.0).into());
+    }
+    Ok(Some((
+        replay.into_state(),
+        check.into_results(end.seq, reader),
+    )))
+}
 
 /// Verifies everything up to `end`, where the tables have these digests; `course` gets the last verified event before each page.
 ///
 /// # Errors
 /// The flaw.
 pub fn verify_history(
-    read: &StoredReader<'_>,
-    archives: &impl ArchiveRows,
+    reader: &LedgerReader,
     tables: &[TableDigest],
     end: Head,
-    mut course: impl FnMut(Seq) -> ControlFlow<()>,
+    course: impl FnMut(Seq) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, ScrubFlaw> {
-    let mut replay = Replay::default();
-    let mut check = ArchiveCheck::default();
-    while replay.head().seq < end.seq {
-        let done = replay.head().seq;
-        if course(done).is_break() {
-            return Ok(ControlFlow::Break(()));
-        }
-        // A page at a time: one snapshot held over the whole walk would keep the writer from cutting its WAL.
-        let mut changes = fold_page(read, &mut replay, end.seq)?;
-        check.check_rows(changes.drain(), archives);
-        replay.settle();
-    }
-    if replay.head() != end {
-        return Err(ReplayError::ChainBroken(end.seq.0).into());
-    }
-    for archive in check.into_results(end.seq, archives) {
+    let Some((state, archives)) = fold_history(reader, end, course)? else {
+        return Ok(ControlFlow::Break(()));
+    };
+    for archive in archives {
         archive.rows.map_err(|flaw| ScrubFlaw::Table {
             table: TABLES[archive.table].name,
             flaw,
         })?;
     }
-    let state = replay.state();
     assert_eq!(tables.len(), TABLES.len(), "a digest for each table");
     for (index, table) in TABLES.iter().enumerate() {
         // An archive has no digest: its rows were compared one by one on the way.
@@ -131,41 +141,4 @@ pub fn condemn_ledger(soundness: &Soundness, disk: &dyn Disk, doubt: &Path, reas
     if let Err(error) = write() {
         tracing::error!(%error, file = %doubt.display(), "the next start can't be told; run `tslp rebuild` before it");
     }
-}
-
-/// Folds the next events, and gives what they put into the archives.
-fn fold_page(
-    read: &StoredReader<'_>,
-    replay: &mut Replay,
-    until: Seq,
-) -> Result<Changes, ScrubFlaw> {
-    let mut changes = Changes::of_archives();
-    let before = replay.head().seq;
-    let (mut events, mut bytes, mut flaw) = (0, 0, None);
-    read(before.next(), &mut |stored: Stored| {
-        if stored.seq > until {
-            return ControlFlow::Break(());
-        }
-        if let Err(error) = replay.step_with(&stored, tslp_migrations::decode, &mut changes) {
-            flaw = Some(StartError::from_replay_error(error, &stored));
-            return ControlFlow::Break(());
-        }
-        events += 1;
-        bytes += stored.payload.len();
-        if events == PAGE_EVENTS || bytes >= PAGE_BYTES {
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
-    })?;
-    if let Some(error) = flaw {
-        return Err(error.into());
-    }
-    if replay.head().seq == before {
-        return Err(ReplayError::Gap {
-            after: before.0,
-            found: until.0,
-        }
-        .into());
-    }
-    Ok(changes)
 }

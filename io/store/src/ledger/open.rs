@@ -18,7 +18,7 @@ use super::error::{AnchorMismatch, LedgerError};
 use super::lock::DataDirLock;
 use super::open_options::{MissingAnchor, OpenOptions};
 use super::packing::Packer;
-use super::reader::ReaderFactory;
+use super::reader::{LedgerReader, ReaderFactory};
 use super::recognise::{as_damage, check_file, check_meta, check_schema, check_version};
 use super::soundness::Soundness;
 use super::sqlite_log::SqliteLog;
@@ -262,9 +262,11 @@ fn connect_writer(
     let format = pragma_number(&connection, "user_version").map_err(&failed)?;
     Ok(SqliteLog {
         format,
-        connection,
-        database,
-        tables,
+        reader: LedgerReader {
+            connection,
+            database,
+            tables,
+        },
         anchor,
         head,
         soundness: Soundness::default(),

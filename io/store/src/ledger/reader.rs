@@ -1,5 +1,6 @@
 //! Read-only connections to the ledger: for diagnostics, for the Vault's bytes, and for a ledger in safe mode.
 
+use std::collections::VecDeque;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,7 +27,13 @@ use super::recognise::{
     check_format, check_pages, check_schema, check_version, other_workspace, recorded_workspace,
     stored_workspace,
 };
-use super::tables::{ArchiveRows, ProjectionTables, TablesState};
+use super::tables::{ArchiveRows, ProjectionTables, TableStatements, TablesState};
+
+/// Events read at once.
+const PAGE_EVENTS: usize = 512;
+
+/// Bytes after which a page ends early.
+const PAGE_BYTES: usize = 1 << 20;
 
 /// Makes readers; each thread opens its own.
 #[derive(Clone, Debug)]
@@ -71,11 +78,11 @@ impl ReaderFactory {
     }
 }
 
-/// A connection that can't write.
+/// A connection for what is read.
 pub struct LedgerReader {
     pub(super) connection: Connection,
     pub(super) database: Database,
-    tables: ProjectionTables,
+    pub(super) tables: ProjectionTables,
 }
 
 impl LedgerReader {
@@ -146,9 +153,7 @@ impl LedgerReader {
     ) -> Result<(), LedgerError> {
         let first = Value::Text(Text::Shared(first.into()));
         self.visit_fitting(visit, |visit| {
-            self.tables
-                .read_from(&self.connection, (R::INDEX, &first), visit)
-                .map_err(|error| self.database.table_failed("read the tables of", error))
+            self.ask(R::INDEX, |table, it| table.read_from(it, &first, visit))
         })
     }
 
@@ -231,6 +236,15 @@ impl LedgerReader {
         self.database.table_failed("read the tables of", error)
     }
 
+    fn ask<T>(
+        &self,
+        table: usize,
+        question: impl FnOnce(&TableStatements, &Connection) -> Result<T, TableError>,
+    ) -> Result<T, LedgerError> {
+        let answer = question(&self.tables.tables[table], &self.connection);
+        answer.map_err(|error| self.database.table_failed("read the tables of", error))
+    }
+
     /// Hands the cells of every row of a table to `visit`, in the order of its key.
     ///
     /// # Errors
@@ -240,9 +254,7 @@ impl LedgerReader {
         table: usize,
         visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
-        self.tables
-            .read_all(&self.connection, table, visit)
-            .map_err(|error| self.database.table_failed("read the tables of", error))
+        self.ask(table, |table, it| table.read(it, &[], visit))
     }
 
     /// The last row of a projection's table whose key isn't beyond this one, and differs from it in the key's last column
@@ -255,9 +267,7 @@ impl LedgerReader {
         table: usize,
         key: &[Value],
     ) -> Result<Option<Vec<Value>>, LedgerError> {
-        self.tables
-            .row_until(&self.connection, table, key)
-            .map_err(|error| self.database.table_failed("read the tables of", error))
+        self.ask(table, |table, it| table.row_until(it, key))
     }
 
     /// Whether the projections' tables can be used as they are.
@@ -282,6 +292,27 @@ impl LedgerReader {
     ) -> Result<(), LedgerError> {
         connection::visit_events(&self.connection, from, visit)
             .map_err(self.database.sqlite_error("read"))
+    }
+
+    /// The next events up to `until`, as many as are held at once, and why there are no more: between two pages no snapshot is held.
+    pub(crate) fn page(
+        &self,
+        from: Seq,
+        until: Seq,
+    ) -> (VecDeque<Stored>, Result<(), LedgerError>) {
+        let (mut page, mut bytes) = (VecDeque::new(), 0);
+        let read = self.read(from, &mut |stored| {
+            if stored.seq > until {
+                return ControlFlow::Break(());
+            }
+            bytes += stored.payload.len();
+            page.push_back(stored);
+            match page.len() == PAGE_EVENTS || bytes >= PAGE_BYTES {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        (page, read)
     }
 
     /// The same ledger as its file is without the WAL: what was committed before the last checkpoint, and nothing else.
@@ -325,24 +356,25 @@ impl LedgerReader {
         from: Seq,
         visit: &mut dyn FnMut(Stored, Event),
     ) -> Result<(), LedgerError> {
-        self.read_while(left_out, from, &mut |stored, event| {
+        let between = from..=Seq(u64::MAX);
+        self.read_between(left_out, between, &mut |stored, event| {
             visit(stored, event);
             ControlFlow::Continue(())
         })
     }
 
-    /// As [`Self::read_without`], until `visit` breaks.
+    /// As [`Self::read_without`], between two positions and until `visit` breaks.
     ///
     /// # Errors
     /// As [`Self::read_events`].
-    pub fn read_while(
+    pub fn read_between(
         &self,
         left_out: &[EventKind],
-        from: Seq,
+        between: RangeInclusive<Seq>,
         visit: &mut dyn FnMut(Stored, Event) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
         self.decoding(visit, |each| {
-            connection::visit_without(&self.connection, left_out, from, each)
+            connection::visit_without(&self.connection, left_out, between, each)
         })
     }
 
@@ -547,14 +579,10 @@ impl LedgerReader {
 
 impl ArchiveRows for LedgerReader {
     fn row(&self, table: usize, key: &[Value]) -> Result<Option<Vec<Value>>, LedgerError> {
-        self.tables
-            .find_row(&self.connection, table, key)
-            .map_err(|error| self.database.table_failed("read the tables of", error))
+        self.ask(table, |table, it| table.find_row(it, key))
     }
 
     fn count(&self, table: usize, until: Seq) -> Result<u64, LedgerError> {
-        self.tables
-            .count_until(&self.connection, table, until)
-            .map_err(|error| self.database.table_failed("read the tables of", error))
+        self.ask(table, |table, it| table.count_until(it, until))
     }
 }

@@ -1,38 +1,37 @@
 //! The ledger in SQLite: events and the rows that they change, appended in one transaction, then anchored.
 
 use std::borrow::Cow;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Deref};
 use std::sync::Arc;
 
-use rusqlite::{CachedStatement, Connection, params};
+use rusqlite::{CachedStatement, params};
 use tslp_core::event::{Envelope, Recorded};
 use tslp_core::ids::Seq;
 use tslp_migrations::encode;
 use tslp_migrations::schema::FORMAT_VERSION;
 use tslp_projections::changes::RowChange;
-use tslp_projections::table::{TableDigest, Value};
+use tslp_projections::table::TableDigest;
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{AppendError, Head, Log, Stored};
 
 use super::anchor::Anchor;
-use super::connection::{self, Database, to_sql};
+use super::connection::{self, to_sql};
 use super::data_files::DOUBT_FILE;
 use super::error::{LedgerError, TableError};
 
 use super::lock::DataDirLock;
 use super::packing::Packer;
+use super::reader::LedgerReader;
 use super::recognise::check_pages;
 use super::soundness::Soundness;
-use super::tables::{ArchiveRows, ProjectionTables, TablesState};
 
 /// The one connection that writes.
 ///
 /// After a failed write or sync it is *poisoned*: the state on disk is unknown, so nothing more is written until the ledger is
 /// reopened.
 pub struct SqliteLog {
-    pub(super) connection: Connection,
-    pub(super) database: Database,
-    pub(super) tables: ProjectionTables,
+    /// The connection.
+    pub(super) reader: LedgerReader,
     pub(super) anchor: Anchor,
     pub(super) head: Head,
     /// Whether it may be written to.
@@ -69,50 +68,16 @@ pub enum CheckpointMode {
     Truncate,
 }
 
+/// What it holds is read as through any connection.
+impl Deref for SqliteLog {
+    type Target = LedgerReader;
+
+    fn deref(&self) -> &LedgerReader {
+        &self.reader
+    }
+}
+
 impl SqliteLog {
-    /// Appends a batch and changes the projections' rows, all in one transaction, if the head is still `expected`.
-    ///
-    /// # Errors
-    /// See [`AppendError`]. A batch that doesn't follow the head by number and chain is refused as `Unknown`, too, but
-    /// leaves the log usable: see [`Log::head`].
-    pub fn append_with(
-        &mut self,
-        expected: Seq,
-        batch: &[Stored],
-        changes: &[RowChange],
-    ) -> Result<Head, AppendError> {
-        self.append_all(expected, batch, Some(changes))
-    }
-
-    fn append_all(
-        &mut self,
-        expected: Seq,
-        batch: &[Stored],
-        changes: Option<&[RowChange]>,
-    ) -> Result<Head, AppendError> {
-        if self.poisoned.is_none() && expected != self.head.seq {
-            return Err(AppendError::Conflict(self.head));
-        }
-        let mut append = || -> Result<Head, LedgerError> {
-            let mut transaction = self.begin_batch()?;
-            for stored in batch {
-                transaction.append(stored)?;
-            }
-            match changes {
-                Some(changes) => {
-                    transaction.change_all(changes)?;
-                    transaction.commit()
-                }
-                // The folded position stays behind, so that the next start makes the rows anew.
-                None => transaction.commit_sealed(),
-            }
-        };
-        append().map_err(|error| match error {
-            LedgerError::Moved { found, .. } => AppendError::Conflict(found),
-            error => AppendError::Unknown(error.to_string()),
-        })
-    }
-
     /// Starts a transaction at the head.
     ///
     /// # Errors
@@ -190,30 +155,6 @@ impl SqliteLog {
         self.connection
             .pragma_update(None, "cache_size", -kib)
             .map_err(self.database.sqlite_error("set up"))
-    }
-
-    /// Whether the projections' rows can be used as they are.
-    ///
-    /// # Errors
-    /// When the database can't be read.
-    pub fn tables_state(&self) -> Result<TablesState, LedgerError> {
-        self.tables
-            .state(&self.connection, self.head.seq)
-            .map_err(|error| self.database.table_failed("use the tables of", error))
-    }
-
-    /// Hands every row of a projection's table to `visit`, in the order of its key.
-    ///
-    /// # Errors
-    /// When the table can't be read, or holds what it can't.
-    pub fn read_table(
-        &self,
-        table: usize,
-        visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
-    ) -> Result<(), LedgerError> {
-        self.tables
-            .read_all(&self.connection, table, visit)
-            .map_err(|error| self.database.table_failed("use the tables of", error))
     }
 
     /// The length of the WAL.
@@ -302,11 +243,6 @@ impl SqliteLog {
         &self.digests
     }
 
-    /// An event that a row names, if its link holds.
-    pub(crate) fn event_at(&self, seq: Seq) -> Option<Recorded> {
-        connection::event_at(&self.connection, seq)
-    }
-
     /// Records that every event and all tables were verified, so that the next start may trust the tables.
     ///
     /// # Errors
@@ -362,20 +298,6 @@ impl SqliteLog {
     }
 }
 
-impl ArchiveRows for SqliteLog {
-    fn row(&self, table: usize, key: &[Value]) -> Result<Option<Vec<Value>>, LedgerError> {
-        self.tables
-            .find_row(&self.connection, table, key)
-            .map_err(|error| self.database.table_failed("use the tables of", error))
-    }
-
-    fn count(&self, table: usize, until: Seq) -> Result<u64, LedgerError> {
-        self.tables
-            .count_until(&self.connection, table, until)
-            .map_err(|error| self.database.table_failed("use the tables of", error))
-    }
-}
-
 impl Log for SqliteLog {
     type Error = LedgerError;
 
@@ -389,13 +311,24 @@ impl Log for SqliteLog {
         from: Seq,
         visit: &mut dyn FnMut(Stored) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
-        connection::visit_events(&self.connection, from, visit)
-            .map_err(self.database.sqlite_error("read"))
+        self.reader.read(from, visit)
     }
 
     /// Appends without rows, so that the projections' tables aren't current afterwards.
     fn append(&mut self, expected: Seq, batch: &[Stored]) -> Result<Head, AppendError> {
-        self.append_all(expected, batch, None)
+        if self.poisoned.is_none() && expected != self.head.seq {
+            return Err(AppendError::Conflict(self.head));
+        }
+        let mut append = || -> Result<Head, LedgerError> {
+            let mut transaction = self.begin_batch()?;
+            batch.iter().try_for_each(|it| transaction.append(it))?;
+            // The folded position stays behind, so that the next start makes the rows anew.
+            transaction.commit_sealed()
+        };
+        append().map_err(|error| match error {
+            LedgerError::Moved { found, .. } => AppendError::Conflict(found),
+            error => AppendError::Unknown(error.to_string()),
+        })
     }
 }
 

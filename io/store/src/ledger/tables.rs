@@ -67,11 +67,12 @@ pub trait ArchiveRows {
 /// All projection tables with their statements.
 #[derive(Clone, Debug)]
 pub struct ProjectionTables {
-    tables: Vec<TableStatements>,
+    /// In the order of the descriptions.
+    pub(super) tables: Vec<TableStatements>,
 }
 
 #[derive(Clone, Debug)]
-struct TableStatements {
+pub(super) struct TableStatements {
     table: &'static Table,
     drop: String,
     /// The table, as SQLite keeps it in its schema.
@@ -87,8 +88,6 @@ struct TableStatements {
     row_until: String,
     /// The rows from a value of the key's first column on.
     read_from: String,
-    /// Counts an archive's rows; `None` for other tables.
-    count: Option<String>,
 }
 
 impl ProjectionTables {
@@ -161,7 +160,7 @@ impl ProjectionTables {
     /// # Errors
     /// When SQLite fails.
     pub fn recreate_table(&self, connection: &Connection, table: usize) -> Result<(), TableError> {
-        let statements = self.statements(table)?;
+        let statements = &self.tables[table];
         connection.execute_batch(&statements.drop)?;
         connection.execute_batch(&statements.create)?;
         Ok(())
@@ -172,7 +171,7 @@ impl ProjectionTables {
     /// # Errors
     /// When SQLite fails.
     pub fn complete_table(&self, connection: &Connection, table: usize) -> Result<(), TableError> {
-        let statements = self.statements(table)?;
+        let statements = &self.tables[table];
         for refusal in &statements.refusals {
             connection.execute_batch(refusal)?;
         }
@@ -279,93 +278,10 @@ impl ProjectionTables {
         Ok(())
     }
 
-    /// Hands every row of a table to `visit`, in the order of its key.
-    ///
-    /// # Errors
-    /// When the table is missing, holds what it can't, or SQLite fails.
-    pub fn read_all(
-        &self,
-        connection: &Connection,
-        table: usize,
-        visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
-    ) -> Result<(), TableError> {
-        self.statements(table)?.read(connection, &[], visit)
-    }
-
-    /// Hands the rows from this value of the key's first column on to `visit`, in the order of their keys.
-    ///
-    /// # Errors
-    /// When the table is missing, holds what it can't, or SQLite fails.
-    pub fn read_from(
-        &self,
-        connection: &Connection,
-        (table, first): (usize, &Value),
-        visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
-    ) -> Result<(), TableError> {
-        let statements = self.statements(table)?;
-        statements.query(
-            connection,
-            (&statements.read_from, core::slice::from_ref(first)),
-            visit,
-        )
-    }
-
-    /// The row with this key.
-    ///
-    /// # Errors
-    /// When the table is missing, holds what it can't, or SQLite fails.
-    pub fn find_row(
-        &self,
-        connection: &Connection,
-        table: usize,
-        key: &[Value],
-    ) -> Result<Option<Vec<Value>>, TableError> {
-        let statements = self.statements(table)?;
-        statements.find_row(connection, key)
-    }
-
-    /// The last row whose key isn't beyond this one, and differs from it in the key's last column at most.
-    ///
-    /// # Errors
-    /// When the table is missing, holds what it can't, or SQLite fails.
-    pub fn row_until(
-        &self,
-        connection: &Connection,
-        table: usize,
-        key: &[Value],
-    ) -> Result<Option<Vec<Value>>, TableError> {
-        let statements = self.statements(table)?;
-        statements.check_values(key, statements.table.key)?;
-        statements.first_row(connection, &statements.row_until, key)
-    }
-
-    /// The number of an archive's rows that events up to `until` have put.
-    ///
-    /// # Errors
-    /// When the table is missing or no archive, or SQLite fails.
-    pub fn count_until(
-        &self,
-        connection: &Connection,
-        table: usize,
-        until: Seq,
-    ) -> Result<u64, TableError> {
-        let statements = self.statements(table)?;
-        let Some(count) = &statements.count else {
-            return Err(statements.misfit("it is no archive".to_owned()));
-        };
-        let rows: i64 = connection
-            .prepare_cached(count)?
-            .query_row([to_sql(until)], |row| row.get(0))?;
-        Ok(u64::try_from(rows).unwrap_or(0))
-    }
-
     fn statements(&self, table: usize) -> Result<&TableStatements, TableError> {
         self.tables.get(table).ok_or_else(|| TableError::Shape {
             table: "?",
-            detail: format!(
-                "there is no table number {table}, only {}",
-                self.tables.len()
-            ),
+            detail: format!("there is no table number {table}"),
         })
     }
 }
@@ -424,13 +340,6 @@ impl TableStatements {
                 "SELECT {all} FROM {name} WHERE {is_until} ORDER BY {keys} DESC LIMIT 1",
                 keys = key.join(" DESC, "),
             ),
-            count: match table.keep {
-                Keep::Latest => None,
-                Keep::First { seq } => {
-                    let seq = &names[seq];
-                    Some(format!("SELECT count(*) FROM {name} WHERE {seq} <= ?1"))
-                }
-            },
         }
     }
 
@@ -515,7 +424,7 @@ impl TableStatements {
     }
 
     /// Hands the rows whose keys begin with these values to `visit`, in the order of their keys.
-    fn read(
+    pub(super) fn read(
         &self,
         connection: &Connection,
         prefix: &[Value],
@@ -526,6 +435,42 @@ impl TableStatements {
             return Err(self.misfit(format!("{} values are no part of a key", prefix.len())));
         };
         self.query(connection, (sql, prefix), visit)
+    }
+
+    /// Hands the rows from this value of the key's first column on to `visit`, in the order of their keys.
+    pub(super) fn read_from(
+        &self,
+        connection: &Connection,
+        first: &Value,
+        visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
+    ) -> Result<(), TableError> {
+        let first = core::slice::from_ref(first);
+        self.query(connection, (&self.read_from, first), visit)
+    }
+
+    /// The last row whose key isn't beyond this one, and differs from it in the key's last column at most.
+    pub(super) fn row_until(
+        &self,
+        connection: &Connection,
+        key: &[Value],
+    ) -> Result<Option<Vec<Value>>, TableError> {
+        self.check_values(key, self.table.key)?;
+        self.first_row(connection, &self.row_until, key)
+    }
+
+    /// The number of an archive's rows that events up to `until` have put.
+    pub(super) fn count_until(
+        &self,
+        connection: &Connection,
+        until: Seq,
+    ) -> Result<u64, TableError> {
+        let Keep::First { seq } = self.table.keep else {
+            return Err(self.misfit("it is no archive".to_owned()));
+        };
+        let (name, seq) = (self.table.name, self.table.columns[seq].name);
+        let count = format!("SELECT count(*) FROM \"{name}\" WHERE \"{seq}\" <= ?1");
+        let rows: i64 = connection.query_row(&count, [to_sql(until)], |row| row.get(0))?;
+        Ok(u64::try_from(rows).unwrap_or(0))
     }
 
     fn query(
@@ -546,7 +491,8 @@ impl TableStatements {
         Ok(())
     }
 
-    fn find_row(
+    /// The row with this key.
+    pub(super) fn find_row(
         &self,
         connection: &Connection,
         key: &[Value],

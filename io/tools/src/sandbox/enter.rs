@@ -8,9 +8,8 @@ use rustix::thread::{
     UnshareFlags, capabilities, configure_capability_in_ambient_set, set_capabilities,
 };
 
-use super::outcome::InitReport;
+use super::outcome::RunOutcome;
 use super::system;
-use tslp_core::event::ToolOutcome;
 
 /// The user id inside: never root, whoever started tslp, so that an exec drops all capabilities.
 const USER_INSIDE: u32 = 1000;
@@ -35,14 +34,14 @@ pub(super) fn run_first_helper() -> ExitCode {
     }
 }
 
-/// Reports to the parent why nothing is run. A failed write is ignored: nothing is run either way.
+/// Reports to the parent why nothing is run.
 pub(super) fn report_refusal(why: String) {
-    let report = InitReport {
-        ended: ToolOutcome::NotStarted(why),
-        cpu: std::time::Duration::ZERO,
-        rss_bytes_max: 0,
-    };
-    let _ = serde_json::to_writer(io::stderr(), &report);
+    send_report(&RunOutcome::not_started(why));
+}
+
+/// Writes a report for tslp. A failed write means that tslp is gone.
+pub(super) fn send_report(report: &RunOutcome) {
+    let _ = serde_json::to_writer(io::stderr(), report);
     let _ = io::stderr().flush();
 }
 

@@ -5,9 +5,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{self, Child, Command, Stdio};
 use std::thread;
-use std::time::Duration;
 
 use super::enter::{SetupFailure, report_refusal};
+use super::outcome::RunOutcome;
 use super::plan::{
     Pipeline, PlannedProgram, RunCondition, SandboxPlan, SandboxTask, WorkspaceLayer,
 };
@@ -69,19 +69,17 @@ fn run_plan(plan: &SandboxPlan) -> SetupFailure {
         return ("the priority", error.into());
     }
     match &plan.task {
-        SandboxTask::Probe => watch::report_end(probe::try_all_escapes(plan), Duration::ZERO, 0),
+        SandboxTask::Probe => {
+            watch::report_end(&RunOutcome::without_report(probe::try_all_escapes(plan)))
+        }
         SandboxTask::Run(pipelines) => {
             let mut run = TaskRun {
                 plan,
-                ended: ToolOutcome::Exited(0),
-                cpu: Duration::ZERO,
-                rss_bytes_max: 0,
+                outcome: RunOutcome::without_report(ToolOutcome::Exited(0)),
             };
-            match pipelines
-                .iter()
-                .try_for_each(|pipeline| run.run_pipeline(pipeline))
-            {
-                Ok(()) => watch::report_end(run.ended, run.cpu, run.rss_bytes_max),
+            let mut pipelines = pipelines.iter();
+            match pipelines.try_for_each(|pipeline| run.run_pipeline(pipeline)) {
+                Ok(()) => watch::report_end(&run.outcome),
                 Err(error) => ("a program's end", error),
             }
         }
@@ -91,9 +89,7 @@ fn run_plan(plan: &SandboxPlan) -> SetupFailure {
 /// A plan's pipelines as they are run, with what they used so far.
 struct TaskRun<'p> {
     plan: &'p SandboxPlan,
-    ended: ToolOutcome,
-    cpu: Duration,
-    rss_bytes_max: u64,
+    outcome: RunOutcome,
 }
 
 impl TaskRun<'_> {
@@ -112,7 +108,7 @@ impl TaskRun<'_> {
             !pipeline.programs.is_empty(),
             "a pipeline is made with its first program"
         );
-        let succeeded = self.ended == ToolOutcome::Exited(0);
+        let succeeded = self.outcome.ended == ToolOutcome::Exited(0);
         if pipeline.when == RunCondition::Succeeded && !succeeded
             || pipeline.when == RunCondition::Failed && succeeded
         {
@@ -145,11 +141,11 @@ impl TaskRun<'_> {
                     if let Some(piped) = child.stdout {
                         input = piped.into();
                     }
-                    self.ended = ToolOutcome::Exited(0);
+                    self.outcome.ended = ToolOutcome::Exited(0);
                 }
                 Err(error) => {
                     writeln!(io::stdout(), "tslp: {name}: {error}")?;
-                    self.ended = ToolOutcome::Exited(STATUS_NOT_FOUND);
+                    self.outcome.ended = ToolOutcome::Exited(STATUS_NOT_FOUND);
                 }
             }
         }
@@ -159,12 +155,12 @@ impl TaskRun<'_> {
         while !waited.is_empty() {
             let reaped = system::wait_for_any()?;
             let pid = reaped.pid.unsigned_abs();
-            self.cpu += reaped.cpu;
-            self.rss_bytes_max = self.rss_bytes_max.max(reaped.rss_bytes_max);
+            self.outcome.cpu += reaped.cpu;
+            self.outcome.rss_bytes_max = self.outcome.rss_bytes_max.max(reaped.rss_bytes_max);
             // Orphans come to pid 1 as well.
             waited.retain(|it| *it != pid);
-            if last == Some(pid) && self.ended == ToolOutcome::Exited(0) {
-                self.ended = match reaped.status {
+            if last == Some(pid) && self.outcome.ended == ToolOutcome::Exited(0) {
+                self.outcome.ended = match reaped.status {
                     Ok(status) => ToolOutcome::Exited(status),
                     Err(signal) => ToolOutcome::Signalled(signal),
                 };

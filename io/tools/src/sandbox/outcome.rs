@@ -2,16 +2,19 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use tslp_core::event::ToolOutcome;
 
-/// The outcome of a run, with its output and the resources that it used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The outcome of a run, with its output and the resources that it used. Pid 1 reports what it knows of it when it ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunOutcome {
     /// The run's end.
     pub ended: ToolOutcome,
     /// Its programs' output, standard error included.
+    #[serde(skip)]
     pub output: KeptOutput,
     /// Wall-clock time.
+    #[serde(skip)]
     pub duration: Duration,
     /// Processor time of all processes that were waited for.
     pub cpu: Duration,
@@ -23,9 +26,14 @@ impl RunOutcome {
     /// Nothing was run.
     #[must_use]
     pub fn not_started(why: impl Into<String>) -> Self {
+        Self::without_report(ToolOutcome::NotStarted(why.into()))
+    }
+
+    /// An end of which nothing else is known.
+    pub(super) fn without_report(ended: ToolOutcome) -> Self {
         Self {
-            ended: ToolOutcome::NotStarted(why.into()),
-            output: KeptOutput::with_capacity(0),
+            ended,
+            output: KeptOutput::default(),
             duration: Duration::ZERO,
             cpu: Duration::ZERO,
             rss_bytes_max: 0,
@@ -34,7 +42,7 @@ impl RunOutcome {
 }
 
 /// The beginning and the end of a stream of bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeptOutput {
     head: Vec<u8>,
     tail: Vec<u8>,
@@ -48,10 +56,8 @@ impl KeptOutput {
     #[must_use]
     pub fn with_capacity(bytes: usize) -> Self {
         Self {
-            head: Vec::new(),
-            tail: Vec::new(),
             half: bytes / 2,
-            bytes: 0,
+            ..Self::default()
         }
     }
 
@@ -95,15 +101,6 @@ impl KeptOutput {
             }
         }
     }
-}
-
-/// Pid 1's report when it ends.
-#[cfg(target_os = "linux")]
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub(super) struct InitReport {
-    pub(super) ended: ToolOutcome,
-    pub(super) cpu: Duration,
-    pub(super) rss_bytes_max: u64,
 }
 
 #[cfg(test)]

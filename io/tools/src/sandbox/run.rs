@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::init::STARTED;
-use super::outcome::{InitReport, KeptOutput, RunOutcome};
+use super::outcome::{KeptOutput, RunOutcome};
 use super::plan::SandboxPlan;
 use tslp_core::event::ToolOutcome;
 
@@ -35,10 +35,7 @@ pub(super) fn run_sandbox(
     };
     // Its reply may have ended while it waited in the worker's queue: then nothing is started.
     if is_stopped() {
-        return RunOutcome {
-            ended: ToolOutcome::Stopped,
-            ..RunOutcome::not_started("")
-        };
+        return RunOutcome::without_report(ToolOutcome::Stopped);
     }
     let mut outcome = match start_helper(helper, plan) {
         Ok(child) => RunningSandbox {
@@ -116,26 +113,16 @@ impl RunningSandbox<'_> {
                 ToolOutcome::NotStarted(format!("the helper ended with {status}: {}", said.trim()))
             }
         };
-        let (cpu, rss_bytes_max, ended) = match serde_json::from_slice::<InitReport>(report) {
-            // Pid 1 failed in the middle of a run, in which programs may have done something already.
-            Ok(report) if started && matches!(report.ended, ToolOutcome::NotStarted(_)) => (
-                report.cpu,
-                report.rss_bytes_max,
-                self.ended.unwrap_or(ENDED_WITHOUT_RESULT),
-            ),
-            Ok(report) => (
-                report.cpu,
-                report.rss_bytes_max,
-                self.ended.unwrap_or(report.ended),
-            ),
-            Err(_) => (Duration::ZERO, 0, self.ended.unwrap_or_else(silent)),
-        };
+        let mut outcome =
+            serde_json::from_slice(report).unwrap_or_else(|_| RunOutcome::without_report(silent()));
+        // Pid 1 failed in the middle of a run, in which programs may have done something already.
+        if started && matches!(outcome.ended, ToolOutcome::NotStarted(_)) {
+            outcome.ended = ENDED_WITHOUT_RESULT;
+        }
         RunOutcome {
-            ended,
+            ended: self.ended.unwrap_or(outcome.ended),
             output: self.output,
-            duration: Duration::ZERO,
-            cpu,
-            rss_bytes_max,
+            ..outcome
         }
     }
 

@@ -1,7 +1,7 @@
 //! Watches a sandbox from inside: its deadline, its memory and processes, held calls, and whether tslp is still there.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::process;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::outcome::InitReport;
+use super::enter::send_report;
+use super::outcome::RunOutcome;
 use super::plan::SandboxLimits;
 use super::{filter, system};
 use tslp_core::event::ToolOutcome;
@@ -33,18 +34,11 @@ pub(super) fn start_watch(limits: SandboxLimits) -> io::Result<Sender<OwnedFd>> 
 
 /// Reports the end of everything and makes it so: when pid 1 ends, the kernel ends all processes of its namespace. Of two
 /// threads that come to an end the first one reports.
-pub(super) fn report_end(ended: ToolOutcome, cpu: Duration, rss_bytes_max: u64) -> ! {
+pub(super) fn report_end(outcome: &RunOutcome) -> ! {
     static REPORTING: Mutex<()> = Mutex::new(());
     let _held_for_ever = REPORTING.lock().unwrap_or_else(PoisonError::into_inner);
     system::kill_all_others();
-    let report = InitReport {
-        ended,
-        cpu,
-        rss_bytes_max,
-    };
-    // A failed write means that tslp is gone.
-    let _ = serde_json::to_writer(io::stderr(), &report);
-    let _ = io::stderr().flush();
+    send_report(outcome);
     process::exit(0);
 }
 
@@ -55,7 +49,10 @@ fn watch_sandbox(receiver: &Receiver<OwnedFd>, limits: &SandboxLimits, deadline:
     let mut rss_bytes_max = 0;
     loop {
         if let Some(ended) = reason_to_end(&listener, limits, deadline, &mut rss_bytes_max) {
-            report_end(ended, Duration::ZERO, rss_bytes_max);
+            report_end(&RunOutcome {
+                rss_bytes_max,
+                ..RunOutcome::without_report(ended)
+            });
         }
     }
 }

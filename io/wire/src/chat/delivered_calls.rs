@@ -1,7 +1,7 @@
 //! A reply whose text held calls, as the client gets it: what is kept back of it without that text, and with the calls.
 
 use serde_json::{Map, Value, json};
-use tslp_core::event::{PartKind, ServerUsage};
+use tslp_core::event::PartKind;
 
 use super::dialect::Dialect;
 use super::ending::{self, Addition, Event, ResponseForm, json_of, piece_bytes, pieces};
@@ -16,8 +16,6 @@ pub struct DeliveredCalls {
     pub instead: String,
     /// The calls, with the ids under which clients return their results.
     pub calls: Vec<(String, FoundCall)>,
-    /// What it cost to ask for them once more.
-    pub usage: ServerUsage,
 }
 
 impl DeliveredCalls {
@@ -76,7 +74,6 @@ pub(super) fn with_calls(
         _ => in_pieces(dialect, shared, held, delivered),
     };
     let addition = Addition {
-        usage: delivered.usage,
         finish_reason: match dialect {
             _ if delivered.calls.is_empty() => None,
             Dialect::ChatCompletions => Some("tool_calls"),
@@ -216,7 +213,7 @@ fn in_events(dialect: Dialect, held: &[u8], delivered: &DeliveredCalls) -> Vec<u
         }
         if matches!(&*event.name, "message_delta" | "response.completed") {
             for item in delivered.as_items(dialect) {
-                out.extend(item_events(dialect, number, &item));
+                out.extend(ending::item_events(dialect, number, &item));
                 number += 1;
             }
         }
@@ -241,29 +238,4 @@ fn in_events(dialect: Dialect, held: &[u8], delivered: &DeliveredCalls) -> Vec<u
         }
     }
     out
-}
-
-/// The events of a call in a stream.
-fn item_events(dialect: Dialect, number: u64, item: &Value) -> Vec<u8> {
-    let mut begun = item.clone();
-    let events = if dialect == Dialect::Messages {
-        begun["input"] = json!({});
-        let delta = json!({"type": "input_json_delta", "partial_json": item["input"].to_string()});
-        vec![
-            json!({"type": "content_block_start", "index": number, "content_block": begun}),
-            json!({"type": "content_block_delta", "index": number, "delta": delta}),
-            json!({"type": "content_block_stop", "index": number}),
-        ]
-    } else {
-        begun["arguments"] = "".into();
-        begun["status"] = "in_progress".into();
-        let (id, arguments) = (&item["id"], &item["arguments"]);
-        vec![
-            json!({"type": "response.output_item.added", "output_index": number, "item": begun}),
-            json!({"type": "response.function_call_arguments.delta", "output_index": number, "item_id": id, "delta": arguments}),
-            json!({"type": "response.function_call_arguments.done", "output_index": number, "item_id": id, "arguments": arguments}),
-            json!({"type": "response.output_item.done", "output_index": number, "item": item}),
-        ]
-    };
-    ending::named_events(&events)
 }

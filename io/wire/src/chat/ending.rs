@@ -493,8 +493,56 @@ pub(super) fn piece_bytes(dialect: Dialect, name: &str, json: &Value) -> Vec<u8>
     }
 }
 
-/// Events that say themselves what they are.
-pub(super) fn named_events(events: &[Value]) -> Vec<u8> {
+/// The events of a whole block or item in a stream: a text, or a call.
+pub(super) fn item_events(dialect: Dialect, number: u64, item: &Value) -> Vec<u8> {
+    let mut begun = item.clone();
+    let events = if dialect == Dialect::Messages {
+        let (member, empty, delta) = match item["type"] == "text" {
+            true => (
+                "text",
+                json!(""),
+                json!({"type": "text_delta", "text": item["text"]}),
+            ),
+            false => {
+                let input = item["input"].to_string();
+                let delta = json!({"type": "input_json_delta", "partial_json": input});
+                ("input", json!({}), delta)
+            }
+        };
+        begun[member] = empty;
+        vec![
+            json!({"type": "content_block_start", "index": number, "content_block": begun}),
+            json!({"type": "content_block_delta", "index": number, "delta": delta}),
+            json!({"type": "content_block_stop", "index": number}),
+        ]
+    } else {
+        begun["status"] = "in_progress".into();
+        let at = |kind: &str, name: &str, value: Value| json!({"type": kind, "output_index": number, "content_index": 0, "item_id": item["id"], name: value});
+        let (member, empty, between) = if item["type"] == "message" {
+            let part = &item["content"][0];
+            let empty = json!({"type": "output_text", "text": "", "annotations": []});
+            let between = vec![
+                at("response.content_part.added", "part", empty),
+                at("response.output_text.delta", "delta", part["text"].clone()),
+                at("response.output_text.done", "text", part["text"].clone()),
+                at("response.content_part.done", "part", part.clone()),
+            ];
+            ("content", json!([]), between)
+        } else {
+            let at = |kind: &str, name: &str| json!({"type": kind, "output_index": number, "item_id": item["id"], name: item["arguments"]});
+            let between = vec![
+                at("response.function_call_arguments.delta", "delta"),
+                at("response.function_call_arguments.done", "arguments"),
+            ];
+            ("arguments", json!(""), between)
+        };
+        begun[member] = empty;
+        let added =
+            json!({"type": "response.output_item.added", "output_index": number, "item": begun});
+        let done =
+            json!({"type": "response.output_item.done", "output_index": number, "item": item});
+        [vec![added], between, vec![done]].concat()
+    };
     let events = events.iter();
     let events = events.map(|it| event_bytes(it["type"].as_str().unwrap_or_default(), it));
     events.collect::<Vec<_>>().concat()

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use tslp_core::message::ToolCall;
 
 use super::dialect::Dialect;
-use super::ending::{data_lines, json_of, message_item, named_events, piece_bytes, shares_members};
+use super::ending::{data_lines, item_events, json_of, message_item, piece_bytes, shares_members};
 use super::reply::ReplyDecoder;
 
 /// The number that stands for all calls of a reply that weren't judged.
@@ -208,10 +208,10 @@ impl CallGate {
             } else if let Some(number) = numbers.next() {
                 if !self.passes(number) {
                     let text = self.text_instead(number);
-                    out.extend(
-                        text.into_iter()
-                            .flat_map(|text| block_of(dialect, number, &text)),
-                    );
+                    out.extend(text.into_iter().flat_map(|text| {
+                        let item = text_in_place(dialect, number, &text);
+                        item_events(dialect, number as u64, &item)
+                    }));
                     is_same = false;
                     continue;
                 }
@@ -315,12 +315,17 @@ impl CallGate {
                 }
                 let text = self.verdict(number).cloned().flatten();
                 let text = text.unwrap_or_default();
-                *item = match dialect {
-                    Dialect::Messages => json!({"type": "text", "text": text}),
-                    _ => message_item(&format!("kept_{number}"), &text),
-                };
+                *item = text_in_place(dialect, number, &text);
             }
         }
+    }
+}
+
+/// The block or the item of a text in the place of a call.
+fn text_in_place(dialect: Dialect, number: usize, text: &str) -> Value {
+    match dialect {
+        Dialect::Messages => json!({"type": "text", "text": text}),
+        _ => message_item(&format!("kept_{number}"), text),
     }
 }
 
@@ -351,39 +356,6 @@ fn messages_in(json: &mut Value) -> Vec<&mut Map<String, Value>> {
         }
     }
     messages
-}
-
-/// The events of a text in the place of a block or an item.
-fn block_of(dialect: Dialect, number: usize, text: &str) -> Vec<u8> {
-    let events = if dialect == Dialect::Messages {
-        let block = json!({"type": "text", "text": ""});
-        let delta = json!({"type": "text_delta", "text": text});
-        vec![
-            json!({"type": "content_block_start", "index": number, "content_block": block}),
-            json!({"type": "content_block_delta", "index": number, "delta": delta}),
-            json!({"type": "content_block_stop", "index": number}),
-        ]
-    } else {
-        let item = message_item(&format!("kept_{number}"), text);
-        let mut begun = item.clone();
-        begun["content"] = json!([]);
-        begun["status"] = "in_progress".into();
-        let at = |kind: &str, name: &str, value: Value| json!({"type": kind, "output_index": number, "content_index": 0, "item_id": item["id"], name: value});
-        let empty = json!({"type": "output_text", "text": "", "annotations": []});
-        vec![
-            json!({"type": "response.output_item.added", "output_index": number, "item": begun}),
-            at("response.content_part.added", "part", empty),
-            at("response.output_text.delta", "delta", text.into()),
-            at("response.output_text.done", "text", text.into()),
-            at(
-                "response.content_part.done",
-                "part",
-                item["content"][0].clone(),
-            ),
-            json!({"type": "response.output_item.done", "output_index": number, "item": item}),
-        ]
-    };
-    named_events(&events)
 }
 
 #[cfg(test)]

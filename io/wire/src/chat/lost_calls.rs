@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value};
+use tslp_core::word_list;
 
 /// References that are followed for one value of a schema: one may lead to itself.
 const REFERENCES_MAX: usize = 8;
@@ -34,23 +35,17 @@ const JSON_STARTS: [&str; 4] = [
 /// Languages of a fence around a call.
 const FENCE_LANGUAGES: [&str; 4] = ["", "json", "xml", "tool_call"];
 
-/// What may stand between calls and after the last one.
-const CLOSERS: [&str; 11] = [
-    "</tool_call>",
-    "</tools>",
-    "</function_call>",
-    "</function>",
-    "<|eom_id|>",
-    "<|eot_id|>",
-    "<|im_end|>",
-    "<｜tool▁call▁end｜>",
-    "<｜tool▁calls▁end｜>",
-    ";",
-    ",",
-];
-
 /// After it the reply itself begins.
 const THOUGHTS_END: &str = "</think>";
+
+/// Words by what they say of calls, as data.
+const WORDS: &str = include_str!("call_words.txt");
+
+/// Characters of a user's words, and of a line before a call, that are read.
+const WORDS_MAX: usize = 4096;
+
+/// Characters of a sentence that says what the model does next.
+const ANNOUNCEMENT_MAX: usize = 300;
 
 /// Longest name of a tool, in bytes.
 const NAME_BYTES_MAX: usize = 128;
@@ -59,6 +54,8 @@ const NAME_BYTES_MAX: usize = 128;
 #[derive(Debug)]
 pub struct OfferedTools {
     json: Box<str>,
+    /// The beginning of what the user said last.
+    asked: Box<str>,
     read: OnceLock<Value>,
 }
 
@@ -91,6 +88,11 @@ pub struct LostCallWatch {
     at_line_start: bool,
     /// Whether nothing was said yet but whitespace and thoughts.
     at_reply_start: bool,
+    /// The beginning of the last line that was said, and the number of lines but for thoughts.
+    line: String,
+    lines: usize,
+    /// Whether a fence or thoughts are open, in which JSON is no call.
+    in_other: bool,
 }
 
 /// How a text begins.
@@ -103,13 +105,30 @@ enum Beginning {
 }
 
 impl OfferedTools {
-    /// From the request's own field.
+    /// From the request's own field; `asked` is what the user said last.
     #[must_use]
-    pub fn new(json: &str) -> Self {
+    pub fn new(json: &str, asked: &str) -> Self {
         Self {
             json: json.into(),
+            asked: asked.chars().take(WORDS_MAX).collect(),
             read: OnceLock::new(),
         }
+    }
+
+    /// Whether the user asks about the tools, or for an example: a call in the answer is one to look at.
+    fn are_asked_about(&self) -> bool {
+        // Of a name that is a plain word nobody could tell whether the tool is meant.
+        let names = || self.schemas().filter(|(name, _)| name.contains(['_', '-']));
+        let lines = self.asked.split(['?', '!', '\n']);
+        let mut sentences = lines.flat_map(|line| line.split(". "));
+        sentences.any(|sentence| {
+            let said = Words::of(sentence);
+            let is_about = |from| {
+                let has_name = |name: &str| said.find(name) > Some(from);
+                said.says("call") || names().any(|(name, _)| has_name(&name.to_lowercase()))
+            };
+            said.says("example") || said.first("ask").is_some_and(is_about)
+        })
     }
 
     /// The name and the schema of each tool that takes JSON, in each dialect's form.
@@ -136,7 +155,16 @@ impl LostCallWatch {
             has_begun: false,
             at_line_start: true,
             at_reply_start: true,
+            line: String::new(),
+            lines: 0,
+            in_other: false,
         }
+    }
+
+    /// Before the first text of another reply to the same request.
+    #[must_use]
+    pub fn anew(&self) -> Self {
+        Self::new(Arc::clone(&self.tools))
     }
 
     /// Takes more text; returns what is certain to be no call.
@@ -148,7 +176,13 @@ impl LostCallWatch {
             if !self.at_line_start {
                 let line_end = memchr::memchr(b'\n', rest.as_bytes());
                 self.at_line_start = line_end.is_some();
-                passed += line_end.map_or(rest.len(), |end| end + 1);
+                let end = line_end.map_or(rest.len(), |end| end + 1);
+                let room = WORDS_MAX.saturating_sub(self.line.len());
+                self.line.extend(rest[..end].chars().take(room));
+                if self.at_line_start {
+                    self.end_line();
+                }
+                passed += end;
                 continue;
             }
             let line = rest.trim_start();
@@ -159,11 +193,26 @@ impl LostCallWatch {
                 Beginning::Undecided => break,
                 Beginning::Other => {
                     self.at_line_start = false;
+                    self.line.clear();
                     self.at_reply_start = line.starts_with(THOUGHTS_END);
+                    self.lines = if self.at_reply_start {
+                        0
+                    } else {
+                        self.lines + 1
+                    };
                 }
             }
         }
         self.held.drain(..passed).collect()
+    }
+
+    fn end_line(&mut self) {
+        let line = &self.line;
+        self.in_other = match line.starts_with("```") {
+            true => !self.in_other,
+            false if line.contains(THOUGHTS_END) => false,
+            false => self.in_other || line.starts_with("<think>"),
+        };
     }
 
     /// What is kept back.
@@ -175,9 +224,69 @@ impl LostCallWatch {
     /// What is kept back at the reply's end is.
     #[must_use]
     pub fn found(&self) -> FoundText {
-        if !self.has_begun {
-            return FoundText::Prose;
+        let found = match self.has_begun {
+            true => self.read(),
+            false if self.is_announcement() => {
+                FoundText::Flawed("it only says what it does".into())
+            }
+            false => return FoundText::Prose,
+        };
+        // After words nothing but what fits shows that JSON is a call, and isn't one to look at.
+        let is_marked = !self.has_begun || marked(self.held.trim()) == Beginning::Call;
+        let is_shown = || match found {
+            _ if is_marked || self.at_reply_start => false,
+            FoundText::Calls(_) => Words::of(&self.line).says("hypothetical"),
+            _ => true,
+        };
+        match is_shown() || self.tools.are_asked_about() {
+            true => FoundText::Prose,
+            false => found,
         }
+    }
+
+    /// Whether all that was said is one sentence of what the model does next, and it ended its turn without doing it.
+    fn is_announcement(&self) -> bool {
+        let is_one = self.lines == 1 && self.held.trim().is_empty();
+        if !is_one || self.line.len() > ANNOUNCEMENT_MAX || self.line.contains('?') {
+            return false;
+        }
+        let said = Words::of(&self.line);
+        let Some(at) = said.first("announce") else {
+            return false;
+        };
+        let (before, after) = said.0.split_at(at);
+        let mut before = before.split_whitespace();
+        let leads = before
+            .next()
+            .is_none_or(|first| Words::of(first).says("lead"));
+        leads && !Words::of(after).says("idle")
+    }
+
+    /// What the model is told if it is asked once more, `why` its answer was no call.
+    #[must_use]
+    pub fn complaint(&self, why: &str) -> String {
+        let written = self.written();
+        match self.has_begun {
+            true => format!(
+                "You answered with a call of a tool that was not run, because {why}:\n{written}\nCall the tool once more, with arguments that fit its schema."
+            ),
+            false => format!(
+                "You ended your turn with these words and called no tool:\n{written}\nWrite nothing but the call now, as JSON with \"name\" and \"arguments\"."
+            ),
+        }
+    }
+
+    /// The words that were meant to be a call, or announce one.
+    #[must_use]
+    pub fn written(&self) -> &str {
+        if self.has_begun {
+            &self.held
+        } else {
+            &self.line
+        }
+    }
+
+    fn read(&self) -> FoundText {
         let mut calls = Vec::new();
         let mut rest = self.held.trim();
         while !rest.is_empty() {
@@ -205,13 +314,13 @@ impl LostCallWatch {
     /// How a line begins.
     fn beginning_of(&self, line: &str) -> Beginning {
         match marked(line) {
-            Beginning::Other if self.at_reply_start => self.beginning_anywhere(line),
+            Beginning::Other if !self.in_other => self.beginning_anywhere(line),
             Beginning::Other if THOUGHTS_END.starts_with(line) => Beginning::Undecided,
             marked => marked,
         }
     }
 
-    /// How a text begins where nothing but calls was said before it: a fence or JSON may be one, too.
+    /// How a text begins outside of a fence: a fence or JSON may be a call, too.
     fn beginning_anywhere(&self, text: &str) -> Beginning {
         if THOUGHTS_END.starts_with(text) || "```".starts_with(text) {
             return Beginning::Undecided;
@@ -242,24 +351,55 @@ impl LostCallWatch {
     /// How JSON begins: only a tool that is offered makes it a call.
     fn json_beginning(&self, text: &str) -> Beginning {
         let signs = text.chars().filter(|c| !c.is_whitespace());
-        let signs: String = signs.take(NAME_BYTES_MAX).collect();
+        let signs: String = signs.take(2 * NAME_BYTES_MAX).collect();
         let signs = signs.strip_prefix('[').unwrap_or(&signs);
+        if !signs.is_empty() && !signs.starts_with('{') {
+            return Beginning::Other;
+        }
+        let names = self.tools.schemas().map(|(name, _)| name);
+        let starts = names.flat_map(|name| JSON_STARTS.map(|start| format!("{start}{name}\"")));
         let mut found = Beginning::Other;
-        for start in JSON_STARTS {
-            let Some(name) = signs.strip_prefix(start) else {
-                if start.starts_with(signs) {
-                    found = Beginning::Undecided;
-                }
-                continue;
-            };
-            let mut offered = self.tools.schemas().map(|(offered, _)| offered);
-            return match name.split_once('"') {
-                Some((name, _)) if offered.any(|it| it == name) => Beginning::Call,
-                None if offered.any(|it| it.starts_with(name)) => Beginning::Undecided,
-                _ => Beginning::Other,
-            };
+        for start in starts {
+            if signs.starts_with(&start) {
+                return Beginning::Call;
+            }
+            if start.starts_with(signs) {
+                found = Beginning::Undecided;
+            }
         }
         found
+    }
+}
+
+/// The words of a text, small, with a space before and after each.
+struct Words(String);
+
+impl Words {
+    fn of(text: &str) -> Self {
+        let text = text.replace('’', "'").to_lowercase();
+        let words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '\''));
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        Self(format!(" {} ", words.join(" ")))
+    }
+
+    /// Where some words begin.
+    fn find(&self, words: &str) -> Option<usize> {
+        self.0.find(&format!(" {words} "))
+    }
+
+    /// Where the first phrase of a kind begins.
+    fn first(&self, kind: &str) -> Option<usize> {
+        Self::phrases(kind).filter_map(|it| self.find(it)).min()
+    }
+
+    fn says(&self, kind: &str) -> bool {
+        self.first(kind).is_some()
+    }
+
+    fn phrases(kind: &str) -> impl Iterator<Item = &'static str> {
+        let phrases = word_list::entries(WORDS).filter_map(|line| line.split_once(": "));
+        let of_kind = phrases.filter(move |(of, _)| *of == kind);
+        of_kind.map(|(_, phrase)| phrase)
     }
 }
 
@@ -268,7 +408,7 @@ fn after_closer(text: &str) -> Option<&str> {
     // With a language after it, it opens the next fence.
     let fence = text.strip_prefix("```");
     let fence = fence.filter(|after| !after.starts_with(char::is_alphanumeric));
-    fence.or_else(|| CLOSERS.iter().find_map(|it| text.strip_prefix(it)))
+    fence.or_else(|| Words::phrases("closer").find_map(|it| text.strip_prefix(it)))
 }
 
 /// How a text begins, by the marks alone. What follows a mark shows whether it is one, or is spoken of.
@@ -525,7 +665,7 @@ mod tests {
 
     use super::*;
 
-    fn tools() -> Arc<OfferedTools> {
+    fn tools(asked: &str) -> Arc<OfferedTools> {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -546,12 +686,17 @@ mod tests {
             json!({"type": "custom", "name": "apply_patch"}),
         ];
         let all: Vec<Value> = std::iter::once(read).chain(others).collect();
-        Arc::new(OfferedTools::new(&Value::from(all).to_string()))
+        Arc::new(OfferedTools::new(&Value::from(all).to_string(), asked))
     }
 
     /// What passes, what is kept back to the end, and what that is, in pieces of so many characters.
     fn watched(text: &str, size: usize) -> (String, String, FoundText) {
-        let mut watch = LostCallWatch::new(tools());
+        answered("Look at a.c.", text, size)
+    }
+
+    /// The same, where the user said something.
+    fn answered(asked: &str, text: &str, size: usize) -> (String, String, FoundText) {
+        let mut watch = LostCallWatch::new(tools(asked));
         let chars: Vec<char> = text.chars().collect();
         let pieces = chars
             .chunks(size)
@@ -596,6 +741,8 @@ mod tests {
         );
         let two = format!("<tool_call>{named}</tool_call>\n<tool_call>{named}</tool_call>");
         check(&two, "", &[a(), a()]);
+        let thoughts = format!("<think>\n{named}\nor so\n</think>\n");
+        check(&format!("{thoughts}{named}"), &thoughts, &[a()]);
         check(
             "<function=read>\n<parameter=path>\na.c\n</parameter>\n<parameter=limit>\n12\n</parameter>\n</function>\n</tool_call>",
             "",
@@ -651,6 +798,26 @@ mod tests {
             let text = json!({"name": name, "arguments": nested}).to_string();
             check(&text, "", &[call(name, nested.clone())]);
         }
+    }
+
+    #[test]
+    fn a_schema_with_recursion_is_followed_and_comes_to_an_end() {
+        let deep = |levels: usize| {
+            let innermost = json!({"path": 1});
+            (0..levels).fold(innermost, |inner, _| json!({"path": "a", "nested": inner}))
+        };
+        let found = |arguments: Value| {
+            let text = json!({"name": "read", "arguments": arguments}).to_string();
+            watched(&text, 1000).2
+        };
+        assert!(matches!(found(deep(REFERENCES_MAX)), FoundText::Flawed(_)));
+        // Deeper than what is followed nothing is known to be wrong.
+        assert!(matches!(
+            found(deep(REFERENCES_MAX + 1)),
+            FoundText::Calls(_)
+        ));
+        let looping = json!({"path": "a", "loop": {"loop": 1}});
+        assert!(matches!(found(looping), FoundText::Calls(_)));
     }
 
     #[test]
@@ -716,6 +883,39 @@ mod tests {
     }
 
     #[test]
+    fn one_sentence_of_what_the_model_does_next_is_a_call_that_is_missing() {
+        let announces = |text: &str| {
+            let (passed, _, found) = watched(text, 3);
+            assert_eq!(passed, text, "nothing waits");
+            found != FoundText::Prose
+        };
+        for text in [
+            "I will read the Makefile.",
+            "I am about to call the `read` function with the path \"README.md\".",
+            "To list the files of `src`, I'll call `read_flat` with the path `src`.",
+            "Sure! Let me look at src/ring.c.\n",
+            "<think>\nhm\n</think>\n\nI’m going to fix the typo in `docs/net.md`.",
+        ] {
+            assert!(announces(text), "{text}");
+        }
+        for text in [
+            "The tests pass, so I will leave it as it is.",
+            "I will remember that.",
+            "I'll be here if you need me.",
+            "Let me know what else to do.",
+            "I will read a.c.\nIt has two functions.",
+            "Shall I go on? I'll read the other file then.",
+            "I will explain the schema to you.",
+            "Done.",
+            "",
+        ] {
+            assert!(!announces(text), "{text}");
+        }
+        let (_, _, found) = answered("How do tool calls work?", "I will call `read_flat`.", 9);
+        assert_eq!(found, FoundText::Prose);
+    }
+
+    #[test]
     fn what_is_no_call_is_prose() {
         let named = r#"{"name": "read", "arguments": {"path": "a.c"}}"#;
         for text in [
@@ -742,7 +942,7 @@ mod tests {
 
     #[test]
     fn nothing_waits_that_begins_no_call() {
-        let mut watch = LostCallWatch::new(tools());
+        let mut watch = LostCallWatch::new(tools(""));
         for text in [
             "Hello",
             " there",
@@ -755,8 +955,71 @@ mod tests {
             assert_eq!(watch.push(text), text);
         }
         // Another name than a tool's shows at once.
-        let mut watch = LostCallWatch::new(tools());
+        let mut watch = LostCallWatch::new(tools(""));
         assert_eq!(watch.push("{\"name\": \"r"), "");
         assert_eq!(watch.push("ob"), "{\"name\": \"rob");
+        // In a fence that is no call's, JSON is code.
+        let mut watch = LostCallWatch::new(tools(""));
+        assert_eq!(
+            watch.push("Like this:\n```json\n[1,\n"),
+            "Like this:\n```json\n[1,\n"
+        );
+        assert_eq!(watch.push("{"), "{");
+    }
+
+    #[test]
+    fn json_after_words_is_a_call_if_it_fits_and_nobody_is_shown_an_example() {
+        let named = r#"{"name": "read", "arguments": {"path": "a.c"}}"#;
+        let fenced = format!("```json\n{named}\n```");
+        let a = || call("read", json!({"path": "a.c"}));
+        for before in [
+            "I'll read the file:\n",
+            "Sure, I can help you with that. Let me look at a.c first.\n\n",
+            "The bug is here:\n```c\n{\n    return 0;\n}\n```\nI change it.\n\n",
+        ] {
+            let expected = FoundText::Calls(vec![a()]);
+            check(&format!("{before}{fenced}"), before, &expected);
+            check(&format!("{before}{named}\n"), before, &expected);
+        }
+        let broken = named.replace("path", "file");
+        for text in [
+            format!("Here is an example of a call:\n{fenced}"),
+            format!("You can use the following:\n\n{fenced}"),
+            format!("I'll read it:\n{fenced}\nThat shows what is in it."),
+            format!("I'll read it:\n```json\n{broken}\n```"),
+            format!("I'll read both:\n{fenced}\n```json\n{broken}\n```"),
+            format!("I'll read it:\n{}", named.replace("read", "open")),
+        ] {
+            for size in [1, 3, 1000] {
+                let (passed, held, found) = watched(&text, size);
+                assert_eq!((passed + &held, found), (text.clone(), FoundText::Prose));
+            }
+        }
+    }
+
+    #[test]
+    fn who_asks_about_the_tools_gets_words() {
+        let call = r#"{"name": "read_flat", "arguments": {"path": "a.c"}}"#;
+        let found = |asked: &str| answered(asked, call, 1000).2 != FoundText::Prose;
+        for asked in [
+            "How would one call read_flat for ring.c? Explain it, but do not call it.",
+            "What is the difference between read_flat and cat?",
+            "Hi! Could you explain `read_flat` to me?",
+            "Show me an example of a tool call.",
+            "Which of your tools could lose data?",
+            "How do I read a file in Python? Give an example.",
+        ] {
+            assert!(!found(asked), "{asked}");
+        }
+        for asked in [
+            "Explain what src/ring.c does.",
+            "Use read_flat on a.c. What does it say?",
+            "Call read_flat and tell me how the parser works.",
+            "How does the tool in src/tools.rs work?",
+            "Write an example program to ex.c.",
+            "",
+        ] {
+            assert!(found(asked), "{asked}");
+        }
     }
 }

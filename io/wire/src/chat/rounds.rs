@@ -48,6 +48,8 @@ pub struct ResponseRounds {
     later: Option<LaterRounds>,
     /// Reads the text, where it may be calls.
     watch: Option<Box<(ReplyDecoder, LostCallWatch)>>,
+    /// What other responses cost that were asked for in the same turn.
+    usage: ServerUsage,
 }
 
 /// The rounds after the first one.
@@ -55,8 +57,6 @@ pub struct ResponseRounds {
 struct LaterRounds {
     /// Reads the one that is under way.
     decoder: ReplyDecoder,
-    /// What those that are over cost.
-    usage: ServerUsage,
     /// Why the last one ended.
     finish_reason: Option<String>,
 }
@@ -65,26 +65,17 @@ impl LaterRounds {
     fn new(dialect: Dialect) -> Self {
         Self {
             decoder: ReplyDecoder::new(dialect),
-            usage: ServerUsage::default(),
             finish_reason: None,
         }
     }
 
-    /// The round that was under way is over.
-    fn end_round(&mut self) {
+    /// The round that was under way is over: what it cost.
+    fn end_round(&mut self) -> ServerUsage {
         let dialect = self.decoder.dialect();
         let decoder = std::mem::replace(&mut self.decoder, ReplyDecoder::new(dialect));
         let usage = decoder.server_usage().unwrap_or_default();
-        for (sum, more) in [
-            (&mut self.usage.prompt_tokens, usage.prompt_tokens),
-            (&mut self.usage.completion_tokens, usage.completion_tokens),
-        ] {
-            *sum = match (*sum, more) {
-                (Some(sum), Some(more)) => Some(sum.saturating_add(more)),
-                (sum, more) => sum.or(more),
-            };
-        }
         self.finish_reason = decoder.into_parts().1;
+        usage
     }
 }
 
@@ -104,6 +95,20 @@ impl ResponseRounds {
             said: String::new(),
             later: None,
             watch: None,
+            usage: ServerUsage::default(),
+        }
+    }
+
+    /// Adds what another response of the same turn cost: the client's figures are those of all.
+    pub fn add_usage(&mut self, usage: ServerUsage) {
+        for (sum, more) in [
+            (&mut self.usage.prompt_tokens, usage.prompt_tokens),
+            (&mut self.usage.completion_tokens, usage.completion_tokens),
+        ] {
+            *sum = match (*sum, more) {
+                (Some(sum), Some(more)) => Some(sum.saturating_add(more)),
+                (sum, more) => sum.or(more),
+            };
         }
     }
 
@@ -338,7 +343,10 @@ impl ResponseRounds {
     pub fn next_round(&mut self) -> Vec<u8> {
         let passed = self.close_round();
         match &mut self.later {
-            Some(later) => later.end_round(),
+            Some(later) => {
+                let usage = later.end_round();
+                self.add_usage(usage);
+            }
             None => self.later = Some(LaterRounds::new(self.dialect)),
         }
         self.ends = false;
@@ -349,20 +357,21 @@ impl ResponseRounds {
     #[must_use]
     pub fn last_bytes(mut self) -> Vec<u8> {
         let mut passed = self.end_first_round();
-        if self.later.is_none() && self.said.is_empty() {
+        if self.later.is_some() || !self.said.is_empty() {
+            passed.extend(self.close_round());
+        } else if self.usage == ServerUsage::default() {
             passed.extend(self.held);
             return passed;
         }
-        passed.extend(self.close_round());
-        let mut addition = ending::Addition {
-            text: &self.said,
-            ..ending::Addition::default()
-        };
-        if let Some(later) = &mut self.later {
-            later.end_round();
-            addition.usage = later.usage;
-            addition.finish_reason = later.finish_reason.as_deref();
+        let mut later = self.later.take();
+        if let Some(usage) = later.as_mut().map(LaterRounds::end_round) {
+            self.add_usage(usage);
         }
+        let addition = ending::Addition {
+            text: &self.said,
+            usage: self.usage,
+            finish_reason: later.as_ref().and_then(|it| it.finish_reason.as_deref()),
+        };
         passed.extend(ending::completed(
             self.dialect,
             self.form,

@@ -208,9 +208,17 @@ fn order(id: u64) -> RowChange {
 }
 
 fn append_one(log: &mut SqliteLog, seq: u64) -> Head {
-    let head = log.head().unwrap();
-    log.append_with(head.seq, &[stored(head.chain, seq)], &[order(seq)])
-        .unwrap()
+    assert_eq!(log.head().unwrap().seq.0 + 1, seq);
+    append_next(log, &[order(seq)]).unwrap()
+}
+
+/// Appends the next event with these changes.
+fn append_next(log: &mut SqliteLog, changes: &[RowChange]) -> Result<Head, LedgerError> {
+    let head = log.head()?;
+    let mut batch = log.begin_batch()?;
+    batch.append(&stored(head.chain, head.seq.0 + 1))?;
+    batch.change_all(changes)?;
+    batch.commit()
 }
 
 /// Reads the whole log; panics where the chain doesn't hold. Returns its head.

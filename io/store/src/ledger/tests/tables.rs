@@ -24,10 +24,7 @@ fn rows(log: &SqliteLog, table: usize) -> Vec<Vec<Value>> {
 
 /// Appends the next event with these changes.
 fn change(log: &mut SqliteLog, changes: &[RowChange]) -> Result<Head, String> {
-    let head = log.head().map_err(|error| error.to_string())?;
-    let next = stored(head.chain, head.seq.0 + 1);
-    log.append_with(head.seq, &[next], changes)
-        .map_err(|error| format!("{error:?}"))
+    append_next(log, changes).map_err(|error| format!("{error:?}"))
 }
 
 fn check_rebuild(fixture: &Fixture, word: &str) {
