@@ -1,7 +1,8 @@
 //! Passages of files, by which a text is recognised that shows a part of one, however it is laid out.
 //!
 //! Only letters and digits are compared: case, white space, line ends, punctuation, escapes and colours don't count, so joined, folded,
-//! cut, quoted, numbered and capitalised lines are one thing. They are looked up by windows that begin where a word does.
+//! cut, quoted, numbered and capitalised lines are one thing. They are looked up by windows that begin where a word does. A text is read
+//! once, without a branch on what its bytes are; what stands between its words is looked at where they are known.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -18,8 +19,8 @@ use crate::scope::is_meant;
 const WINDOW: usize = 12;
 const TELLING: usize = 8;
 
-/// Words of the bits by which most of a text is passed over, at least; a power of two.
-const FILTER_MIN: usize = 64;
+/// Letters that whatever is no window is looked for by.
+const HEAD: usize = 6;
 
 /// Letters of a word that begins a window.
 const WORD_MIN: usize = 3;
@@ -29,7 +30,7 @@ const CODE_TELLING: usize = 12;
 
 /// Letters of a whole line of settings, and of a value that its name calls a credential.
 const LINE: Range<usize> = 8..48;
-const VALUE: Range<usize> = 6..48;
+const VALUE: Range<usize> = HEAD..48;
 
 /// What a letter weighs in a line of settings, and what a telling word does.
 const LINE_WEIGHT: usize = 3;
@@ -37,7 +38,7 @@ const TELLING_WEIGHT: usize = 64;
 
 /// How far apart windows of one passage are at most, in letters: in the text, where a path and a number may stand between them, and in
 /// the file, where lines may be longer.
-const TEXT_GAP_MAX: usize = 32;
+const TEXT_GAP_MAX: usize = 48;
 const GAP_MAX: usize = 160;
 
 /// Passages that are read at the same time.
@@ -54,12 +55,10 @@ const SHARED: u32 = 1 << 31;
 pub struct Passages {
     /// What is looked up, by its hash, with its place in all letters of the files.
     known: HashTable<(u64, u32)>,
-    /// Bits of these hashes: most of a text is passed over by them.
+    /// Bits of these hashes, sixteen for each: most of a text is passed over by them.
     filter: Vec<u64>,
     files: Vec<File>,
     letters: u32,
-    /// Which kinds there are.
-    units: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -99,25 +98,11 @@ impl Suspicion {
 #[derive(Clone, Copy)]
 enum Unit {
     Window,
+    /// What all others begin with.
+    Head,
     Telling,
     Line,
     Value,
-}
-
-impl Unit {
-    fn hash(self, letters: &[u8]) -> u64 {
-        // The bytes of a window are two numbers.
-        let number = |letters: &[u8]| Some(u64::from_le_bytes(letters.get(..8)?.try_into().ok()?));
-        let numbers = match (self, letters.len()) {
-            (Self::Window, WINDOW) => number(letters).zip(number(&letters[WINDOW - 8..])),
-            (Self::Telling, TELLING) => number(letters).map(|it| (it, u64::MAX)),
-            _ => None,
-        };
-        match numbers {
-            Some((one, other)) => mixed(one, other),
-            None => quick_hash(letters) ^ self as u64,
-        }
-    }
 }
 
 const fn mixed(one: u64, other: u64) -> u64 {
@@ -126,16 +111,23 @@ const fn mixed(one: u64, other: u64) -> u64 {
     (product as u64) ^ ((product >> 64) as u64)
 }
 
+/// Words of the filter, at least.
+const FILTER_MIN: usize = 2048;
+
+/// Where a hash has its bit in a filter of so many words, a power of two.
+const fn bit_of(hash: u64, words: usize) -> (usize, u64) {
+    ((hash >> 24) as usize & (words - 1), 1 << (hash >> 58))
+}
+
 impl Passages {
     /// Adds a file's text. A line of settings or a key tells more than one of code.
     pub fn add(&mut self, path: &RelPath, text: &str, is_code: bool) {
         let read = Letters::of(text);
         let from = self.letters;
-        let end = u32::try_from(read.bytes.len()).ok();
-        let Some(end) = end
-            .and_then(|it| from.checked_add(it))
-            .filter(|it| *it < SHARED)
-        else {
+        let end = u32::try_from(read.len)
+            .ok()
+            .and_then(|it| from.checked_add(it));
+        let Some(end) = end.filter(|it| *it < SHARED) else {
             return;
         };
         self.files.push(File {
@@ -144,52 +136,62 @@ impl Passages {
             is_code,
         });
         self.letters = end;
-        self.filter.resize(self.filter.len().max(FILTER_MIN), 0);
+        let words = self.filter.len().max(FILTER_MIN);
+        self.filter.resize(words, 0);
         let mut add = |unit: Unit, letters: Range<usize>| {
             let at = from + u32::try_from(letters.start).unwrap_or_default();
-            self.units |= 1 << unit as u64;
-            let hash = unit.hash(&read.bytes[letters]);
-            let (word, bit) = bit_of(hash, self.filter.len());
+            let hash = read.hash(unit, letters);
+            let (word, bit) = bit_of(hash, words);
             self.filter[word] |= bit;
             let entry = self
                 .known
                 .entry(hash, |known| known.0 == hash, |known| known.0);
             entry.or_insert((hash, at));
         };
-        for at in 0..read.words.len() {
-            let start = read.words[at].start();
-            if read.begins_window(at) {
+        for word in 0..read.word_count() {
+            let start = read.start(word);
+            if read.begins_window(word) {
                 add(Unit::Window, start..start + WINDOW);
             }
-            let group = start..read.end_of(at, Edge::Group);
-            let is_secret = read.words[at].edge >= Edge::Group && read.is_credential(text, at);
-            let is_quoted = read.is_quoted(text, at);
-            if is_secret && VALUE.contains(&group.len()) && (is_quoted || !is_code) {
+            let mut add = |unit, letters| {
+                add(Unit::Head, start..start + HEAD);
+                add(unit, letters);
+            };
+            let edge = read.edge(word);
+            let group = start..read.end_of(word, Edge::Group);
+            let letters = |range: &Range<usize>| read.bytes[range.clone()].iter();
+            let digits =
+                |range: &Range<usize>| letters(range).filter(|it| it.is_ascii_digit()).count();
+            let is_secret = edge >= Edge::Group && read.is_credential(word);
+            let is_quoted = read.is_quoted(word);
+            if is_secret
+                && VALUE.contains(&group.len())
+                && (!is_code || is_quoted && digits(&group) > 0)
+            {
                 add(Unit::Value, group.clone());
             }
             let telling = start..start + TELLING;
             if telling.end <= group.end {
-                let letters = &read.bytes[telling.clone()];
-                let digits = letters.iter().filter(|it| it.is_ascii_digit()).count();
-                let tells = (1..=TELLING - 3).contains(&digits) || is_secret;
+                let tells = (1..=TELLING - 3).contains(&digits(&telling)) || is_secret;
                 if tells && (!is_code || is_quoted && group.len() >= CODE_TELLING) {
                     add(Unit::Telling, telling);
                 }
             }
-            if is_code || read.words[at].edge < Edge::Line {
+            if is_code || edge < Edge::Line {
                 continue;
             }
-            let line = start..read.end_of(at, Edge::Line);
+            let line = start..read.end_of(word, Edge::Line);
             if LINE.contains(&line.len()) {
-                let said = line_of(text, read.words[at].at());
-                let (name, value) = setting(said).unwrap_or((said, said));
+                let from = text[..read.place(word)].rfind('\n').map_or(0, |at| at + 1);
+                let said = text[from..].lines().next().unwrap_or_default();
+                let parts = said.split_once('=').or_else(|| said.split_once(':'));
+                let (name, value) = parts.unwrap_or((said, said));
                 if !value.trim().is_empty() && !name.trim().contains(char::is_whitespace) {
                     add(Unit::Line, line);
                 }
             }
         }
-        // Sixteen bits for each, at least.
-        if self.filter.len() * 4 < self.known.len() {
+        if words * 4 < self.known.len() {
             self.filter = vec![0; self.known.len().next_power_of_two()];
             for (hash, _) in &self.known {
                 let (word, bit) = bit_of(*hash, self.filter.len());
@@ -244,39 +246,39 @@ impl Passages {
     }
 
     /// Hands out what a text has in common with the files: what it is, its letters, and what is known of it.
-    fn look_up(&self, read: &Letters, mut found: impl FnMut(Unit, Range<usize>, &(u64, u32))) {
+    fn look_up(&self, read: &Letters<'_>, mut found: impl FnMut(Unit, Range<usize>, &(u64, u32))) {
         if self.is_empty() {
             return;
         }
         let mut look = |unit: Unit, letters: Range<usize>| {
-            let hash = unit.hash(&read.bytes[letters.clone()]);
-            let (word, bit) = bit_of(hash, self.filter.len());
-            if self.filter[word] & bit == 0 {
-                return;
-            }
+            let hash = read.hash(unit, letters.clone());
             if let Some(known) = self.known.find(hash, |known| known.0 == hash) {
                 found(unit, letters, known);
             }
         };
-        let has = |unit: Unit| self.units & 1 << unit as u64 != 0;
-        let (has_telling, has_lines, has_values) =
-            (has(Unit::Telling), has(Unit::Line), has(Unit::Value));
-        for (at, word) in read.words.iter().enumerate() {
-            let start = word.start();
-            if read.begins_window(at) {
+        let may_have = |hash: u64| {
+            let (word, bit) = bit_of(hash, self.filter.len());
+            self.filter[word] & bit != 0
+        };
+        for word in 0..read.word_count() {
+            let start = read.start(word);
+            if may_have(read.window(start)) && read.begins_window(word) {
                 look(Unit::Window, start..start + WINDOW);
             }
-            if has_telling && start + TELLING <= read.bytes.len() {
+            if !may_have(read.head(start)) {
+                continue;
+            }
+            if start + TELLING <= read.len {
                 look(Unit::Telling, start..start + TELLING);
             }
-            if has_lines && word.begins_line {
-                let line = start..read.end_of(at, Edge::Line);
+            if read.may_begin_line(word) {
+                let line = start..read.end_of(word, Edge::Line);
                 if LINE.contains(&line.len()) {
                     look(Unit::Line, line);
                 }
             }
-            if has_values && word.edge >= Edge::Group {
-                let group = start..read.end_of(at, Edge::Group);
+            if read.edge(word) >= Edge::Group {
+                let group = start..read.end_of(word, Edge::Group);
                 if VALUE.contains(&group.len()) {
                     look(Unit::Value, group);
                 }
@@ -304,7 +306,7 @@ impl Passages {
             let mut open = runs.iter_mut().rev().take(OPEN_MAX);
             match open.find(|run| run.is_near(letters.start, at)) {
                 Some(run) => run.add(letters, at, weight),
-                None => runs.push(Run::new(letters, at, weight)),
+                None => runs.push(Run::of(letters, at, weight)),
             }
         });
         runs.retain(|run| run.weight >= suspicion.weight_min());
@@ -327,12 +329,8 @@ impl Passages {
     }
 }
 
-/// Where a hash has its bit in a filter of so many words, a power of two.
-const fn bit_of(hash: u64, words: usize) -> (usize, u64) {
-    ((hash >> 24) as usize & (words - 1), 1 << (hash >> 58))
-}
-
 /// What a text and a file have in common, as far as it goes on in both.
+#[derive(Default)]
 struct Run {
     letters: Range<usize>,
     /// Up to where its letters are weighed.
@@ -340,17 +338,18 @@ struct Run {
     /// Where it has got to in the files.
     at: usize,
     weight: usize,
+    /// Where it has been in the files, roughly: an idiom that is repeated shows no more than once.
+    been: u128,
 }
 
 impl Run {
-    fn new(letters: Range<usize>, at: usize, weight: usize) -> Self {
-        let weighed = if weight > 0 { letters.end } else { 0 };
-        Self {
-            letters,
-            weighed,
-            at,
-            weight,
-        }
+    fn of(letters: Range<usize>, at: usize, weight: usize) -> Self {
+        let mut run = Self {
+            letters: letters.clone(),
+            ..Self::default()
+        };
+        run.add(letters, at, weight);
+        run
     }
 
     fn is_near(&self, start: usize, at: usize) -> bool {
@@ -358,10 +357,15 @@ impl Run {
     }
 
     fn add(&mut self, letters: Range<usize>, at: usize, weight: usize) {
-        if weight > 0 {
+        let here = 1 << (at / 4 % 128);
+        // What stands between speaks against it.
+        let gap = letters.start.saturating_sub(self.letters.end);
+        self.weight = self.weight.saturating_sub(gap / 3);
+        if weight > WINDOW || weight > 0 && self.been & here == 0 {
             let is_known = self.weighed.saturating_sub(letters.start);
             self.weight += weight.saturating_sub(is_known);
             self.weighed = self.weighed.max(letters.end);
+            self.been |= here;
         }
         self.letters.end = self.letters.end.max(letters.end);
         self.at = at;
@@ -378,116 +382,157 @@ enum Edge {
     Line,
 }
 
-/// Letters, or digits, that follow one another.
-#[derive(Clone, Copy, Debug)]
-struct Word {
-    /// Among the letters.
-    start: u32,
-    /// In the text.
-    at: u32,
-    edge: Edge,
-    /// Whether a line of a file may begin here: what is in front may be a number or a path.
-    begins_line: bool,
-}
-
-impl Word {
-    const fn start(self) -> usize {
-        self.start as usize
-    }
-
-    const fn at(self) -> usize {
-        self.at as usize
-    }
-}
-
-/// A text's letters and digits, in lower case.
-struct Letters {
+/// A text's letters and digits, in lower case. A word is letters, or digits, that follow one another.
+struct Letters<'t> {
+    text: &'t str,
+    /// Some more than there are, so that each can be read as a number.
     bytes: Vec<u8>,
-    words: Vec<Word>,
+    len: usize,
+    /// Each word's first letter, and its place in the text above 32 bits; then the end.
+    words: Vec<u64>,
 }
+
+/// How much of a text is read before there is room made for more.
+const READ_BYTES: usize = 1024;
 
 /// How far in front of a value its name is looked for.
 const NAME_CHARS_MAX: usize = 80;
 
-/// Places in a line behind marks where a line of a file may begin.
-const MARKS_MAX: u8 = 4;
-
-impl Letters {
-    fn of(text: &str) -> Self {
-        let text = text.as_bytes();
-        let mut bytes = vec![0; text.len()];
-        let mut words: Vec<Word> = Vec::with_capacity(text.len() / 6);
-        let (mut edge, mut marks, mut is_marked) = (Edge::Line, 0, false);
-        let (mut at, mut letters) = (0, 0);
-        while at < text.len() {
-            let class = CLASSES[usize::from(text[at])];
-            match class {
-                Class::Letter | Class::Digit => {
-                    if edge == Edge::Line {
-                        marks = MARKS_MAX;
-                    }
-                    let begins_line = edge == Edge::Line || is_marked && marks > 0;
-                    marks -= u8::from(begins_line);
-                    words.push(Word {
-                        start: u32::try_from(letters).unwrap_or(u32::MAX),
-                        at: u32::try_from(at).unwrap_or(u32::MAX),
-                        edge,
-                        begins_line,
-                    });
-                    while at < text.len() && CLASSES[usize::from(text[at])] == class {
-                        bytes[letters] = text[at] | 0x20;
-                        (letters, at) = (letters + 1, at + 1);
-                    }
-                    (edge, is_marked) = (Edge::Inner, class == Class::Digit);
+impl<'t> Letters<'t> {
+    fn of(text: &'t str) -> Self {
+        let read = text.as_bytes();
+        let (mut bytes, mut words) = (Vec::new(), Vec::new());
+        let (mut at, mut len, mut count, mut before) = (0, 0, 0, 0);
+        while at < read.len() {
+            let end = read.len().min(at + READ_BYTES);
+            bytes.resize(len + READ_BYTES + WINDOW, 0);
+            words.resize(count + READ_BYTES + 1, 0);
+            while at < end {
+                let [folded, kind] = FOLDED[usize::from(read[at])];
+                if kind == ESCAPE {
+                    at += escape(&read[at..]).0;
+                    before = 0;
                     continue;
                 }
-                Class::Inner => {}
-                Class::Group => {
-                    edge = edge.max(Edge::Group);
-                    is_marked |= text[at] == b':';
-                }
-                Class::Line => edge = Edge::Line,
-                Class::Escape => {
-                    let (length, of) = escape(&text[at..]);
-                    edge = edge.max(of);
-                    at += length - 1;
-                }
+                // What isn't counted is written over.
+                bytes[len] = folded;
+                words[count] = (at as u64) << 32 | len as u64;
+                count += usize::from(kind != before && kind > 0);
+                len += usize::from(kind > 0);
+                before = kind;
+                at += 1;
             }
-            at += 1;
         }
-        bytes.truncate(letters);
-        Self { bytes, words }
+        bytes.truncate(len);
+        bytes.resize(len + WINDOW, 0);
+        words.truncate(count);
+        words.push((read.len() as u64) << 32 | len as u64);
+        Self {
+            text,
+            bytes,
+            len,
+            words,
+        }
+    }
+
+    const fn word_count(&self) -> usize {
+        self.words.len() - 1
+    }
+
+    /// A word's first letter among the letters.
+    fn start(&self, word: usize) -> usize {
+        (self.words[word] & u64::from(u32::MAX)) as usize
+    }
+
+    /// A word's place in the text.
+    fn place(&self, word: usize) -> usize {
+        (self.words[word] >> 32) as usize
+    }
+
+    /// Eight letters.
+    fn number(&self, from: usize) -> u64 {
+        let mut eight = [0; 8];
+        eight.copy_from_slice(&self.bytes[from..from + 8]);
+        u64::from_le_bytes(eight)
+    }
+
+    fn window(&self, from: usize) -> u64 {
+        mixed(self.number(from), self.number(from + WINDOW - 8))
+    }
+
+    fn head(&self, from: usize) -> u64 {
+        mixed(self.number(from) << (64 - 8 * HEAD), u64::MAX)
+    }
+
+    fn hash(&self, unit: Unit, letters: Range<usize>) -> u64 {
+        match unit {
+            Unit::Window => self.window(letters.start),
+            Unit::Head => self.head(letters.start),
+            Unit::Telling => mixed(self.number(letters.start), u64::MAX),
+            Unit::Line | Unit::Value => quick_hash(&self.bytes[letters]) ^ unit as u64,
+        }
     }
 
     /// Whether a window begins with a word: short ones begin none.
     fn begins_window(&self, word: usize) -> bool {
-        let start = self.words[word].start();
-        let end = self
-            .words
-            .get(word + 1)
-            .map_or(self.bytes.len(), |it| it.start());
-        end - start >= WORD_MIN && start + WINDOW <= self.bytes.len()
+        let start = self.start(word);
+        self.start(word + 1) - start >= WORD_MIN && start + WINDOW <= self.len
+    }
+
+    /// What stands in front of a word, up to the one before.
+    fn gap(&self, word: usize) -> &'t [u8] {
+        let before = word.checked_sub(1);
+        let from = before.map_or(0, |it| self.place(it) + self.start(word) - self.start(it));
+        &self.text.as_bytes()[from..self.place(word)]
+    }
+
+    fn edge(&self, word: usize) -> Edge {
+        let mut gap = self.gap(word);
+        let mut edge = match word {
+            0 => Edge::Line,
+            _ => Edge::Inner,
+        };
+        while let [byte, ..] = gap {
+            let (length, of) = match byte {
+                b'\n' | b'\r' => (1, Edge::Line),
+                _ if FOLDED[usize::from(*byte)][1] == ESCAPE => escape(gap),
+                _ if INNER.contains(byte) => (1, Edge::Inner),
+                _ => (1, Edge::Group),
+            };
+            edge = edge.max(of);
+            gap = &gap[length..];
+        }
+        edge
+    }
+
+    /// Whether a line of a file may begin with a word: what is in front may be a number or a path.
+    fn may_begin_line(&self, word: usize) -> bool {
+        let before = self.start(word).checked_sub(1);
+        before.is_some_and(|at| self.bytes[at].is_ascii_digit())
+            || self.gap(word).contains(&b':')
+            || self.edge(word) == Edge::Line
     }
 
     /// Where the group or line ends that a word is in; far ends aren't looked for.
     fn end_of(&self, word: usize, edge: Edge) -> usize {
-        let end_max = self.words[word].start() + LINE.end.max(VALUE.end);
-        let after = self.words[word + 1..].iter();
-        let mut after = after.take_while(|it| it.start() <= end_max);
-        let end = after.find(|it| it.edge >= edge).map(|it| it.start());
-        end.unwrap_or(end_max.min(self.bytes.len()))
+        let end_max = self.start(word) + LINE.end.max(VALUE.end);
+        let after = word + 1..self.word_count();
+        let mut after = after.take_while(|it| self.start(*it) <= end_max);
+        let end = after.find(|it| self.edge(*it) >= edge);
+        end.map_or(end_max.min(self.len), |it| self.start(it))
     }
 
     /// Whether the group that a word is in follows a quote.
-    fn is_quoted(&self, text: &str, word: usize) -> bool {
-        let first = self.words[..=word].iter().rev().take(LINE.end);
-        let first = first.into_iter().find(|it| it.edge >= Edge::Group);
-        first.is_some_and(|it| text[..it.at()].ends_with(['"', '\'', '`']))
+    fn is_quoted(&self, word: usize) -> bool {
+        let mut first = (0..=word).rev().take(LINE.end);
+        let first = first.find(|it| self.edge(*it) >= Edge::Group);
+        let mark = first.and_then(|it| self.gap(it).last());
+        mark.is_some_and(|it| b"\"'`".contains(it))
     }
 
     /// Whether a word begins the value of a credential, by the name before it, or a password in a URL.
-    fn is_credential(&self, text: &str, word: usize) -> bool {
-        let before = &text[..self.words[word].at()];
+    fn is_credential(&self, word: usize) -> bool {
+        let before = &self.text[..self.place(word)];
         let far = before.char_indices().rev().take(NAME_CHARS_MAX).last();
         let near = &before[far.map_or(0, |(at, _)| at)..];
         let line = near.rsplit('\n').next().unwrap_or_default();
@@ -497,39 +542,33 @@ impl Letters {
 
     /// The place in the text of a letter.
     fn at(&self, letter: usize) -> usize {
-        let after = self.words.partition_point(|word| word.start() <= letter);
-        let word = self.words[after - 1];
-        word.at() + letter - word.start()
+        let words = &self.words[..self.word_count()];
+        let word = words.partition_point(|word| *word & u64::from(u32::MAX) <= letter as u64) - 1;
+        self.place(word) + letter - self.start(word)
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
-    Letter,
-    Digit,
-    Inner,
-    Group,
-    Line,
-    Escape,
-}
+/// Marks that hold words together.
+const INNER: &[u8] = b"-_.+/~#$!*^";
 
-static CLASSES: [Class; 256] = {
-    let mut classes = [Class::Group; 256];
+/// A kind of byte that begins an escape. Letters and digits are the others, and nothing is zero.
+const ESCAPE: u8 = 3;
+
+/// Letters and digits in lower case, each with its kind.
+static FOLDED: [[u8; 2]; 256] = {
+    let mut folded = [[0; 2]; 256];
     let mut byte = 0;
     while byte < 256 {
-        classes[byte] = match byte as u8 {
-            b'\\' | b'%' | b'&' | 0x1b | 0xc2 | 0xe2 => Class::Escape,
-            b'a'..=b'z' | b'A'..=b'Z' | 0x80.. => Class::Letter,
-            b'0'..=b'9' => Class::Digit,
-            b'\n' | b'\r' => Class::Line,
-            b'-' | b'_' | b'.' | b'+' | b'/' | b'~' | b'#' | b'$' | b'!' | b'*' | b'^' => {
-                Class::Inner
-            }
-            _ => Class::Group,
+        let kind = match byte as u8 {
+            b'\\' | b'%' | b'&' | 0x1b | 0xc2 | 0xe2 => ESCAPE,
+            b'a'..=b'z' | b'A'..=b'Z' | 0x80.. => 1,
+            b'0'..=b'9' => 2,
+            _ => 0,
         };
+        folded[byte] = [byte as u8 | 0x20, kind];
         byte += 1;
     }
-    classes
+    folded
 };
 
 /// How long an escape is, and what it stands for: of strings, URLs and pages, colours, and signs that no keyboard has.
@@ -566,32 +605,23 @@ fn escape(text: &[u8]) -> (usize, Edge) {
     }
 }
 
-/// The line at a place.
-fn line_of(text: &str, at: usize) -> &str {
-    let start = text[..at].rfind('\n').map_or(0, |at| at + 1);
-    text[start..].lines().next().unwrap_or_default()
-}
-
-/// A line's name and value.
-fn setting(line: &str) -> Option<(&str, &str)> {
-    line.split_once('=').or_else(|| line.split_once(':'))
-}
-
 /// A range with the lines that it is in, as far as they aren't long.
 fn with_lines(text: &str, range: Range<usize>) -> Range<usize> {
     let mut first = range.start.saturating_sub(BESIDE_MAX);
-    let mut last = range.end.saturating_add(BESIDE_MAX).min(text.len());
+    let mut last = text.len().min(range.end + BESIDE_MAX);
     while !text.is_char_boundary(first) {
         first += 1;
     }
     while !text.is_char_boundary(last) {
         last -= 1;
     }
-    let before = text.as_bytes()[first..range.start].iter();
-    let start = before.rev().position(|it| *it == b'\n');
-    let after = text.as_bytes()[range.end..last].iter();
-    let end = after.copied().position(|it| it == b'\n');
-    start.map_or(first, |back| range.start - back)..end.map_or(last, |on| range.end + on + 1)
+    // The range itself may end within a character.
+    let (before, after) = (
+        &text.as_bytes()[first..range.start],
+        &text.as_bytes()[range.end..last],
+    );
+    let start = memchr::memrchr(b'\n', before).map_or(first, |at| first + at + 1);
+    start..memchr::memchr(b'\n', after).map_or(last, |at| range.end + at + 1)
 }
 
 #[cfg(test)]

@@ -111,32 +111,22 @@ pub fn ask_server(target: &ProbeTarget<'_>) -> Result<ModelServer, String> {
 fn ask_for_windows(target: &ProbeTarget<'_>, models: &Value) -> ServerWindows {
     let ask = |path| get_json(target, path, STEP).unwrap_or_default();
     let of = |kind, windows: Vec<(String, u32)>| {
-        (!windows.is_empty()).then_some(ServerWindows {
-            kind: Some(kind),
-            windows,
-        })
+        let kind = Some(kind);
+        (!windows.is_empty()).then_some(ServerWindows { kind, windows })
     };
-    let vllm = || {
-        of(
-            ServerKind::Vllm,
-            windows_in(models, "data", "id", "max_model_len"),
-        )
-    };
+    let vllm = windows_in(models, "data", "id", "max_model_len");
     // What was allocated for the models that are loaded, which is less than they could read.
     let ollama = || {
         let loaded = ask("/api/ps");
-        let windows = windows_in(&loaded, "models", "name", "context_length");
-        loaded["models"].is_array().then_some(ServerWindows {
+        loaded["models"].is_array().then(|| ServerWindows {
             kind: Some(ServerKind::Ollama),
-            windows,
+            windows: windows_in(&loaded, "models", "name", "context_length"),
         })
     };
     let lm_studio = || {
         let loaded = ask("/api/v0/models");
-        of(
-            ServerKind::LmStudio,
-            windows_in(&loaded, "data", "id", "loaded_context_length"),
-        )
+        let windows = windows_in(&loaded, "data", "id", "loaded_context_length");
+        of(ServerKind::LmStudio, windows)
     };
     let llama_cpp = || {
         let props = ask("/props");
@@ -147,7 +137,7 @@ fn ask_for_windows(target: &ProbeTarget<'_>, models: &Value) -> ServerWindows {
         let window = of_slot.or_else(shared)?;
         of(ServerKind::LlamaCpp, Vec::from([(String::new(), window)]))
     };
-    vllm()
+    of(ServerKind::Vllm, vllm)
         .or_else(llama_cpp)
         .or_else(ollama)
         .or_else(lm_studio)

@@ -51,8 +51,7 @@ impl ToolLoopConfig {
         if tools.run == ToolsChoice::Off && client_tools == ClientTools::Off && !has_check {
             return None;
         }
-        let policy = tools.policy.iter();
-        let policy = policy.filter_map(|file| file.canonicalize().ok());
+        let policy = tools.policy.iter().filter_map(|it| it.canonicalize().ok());
         let there = tools.toolchains.iter().filter_map(|folder| {
             let found = folder.canonicalize();
             if let Err(error) = &found {

@@ -13,6 +13,7 @@ use tslp_decide::work::WithheldPrompt;
 use tslp_projections::state::State;
 
 use crate::config::settings::{TokenBudget, WindowGuard};
+use crate::diagnostics::price::PromptPrice;
 use crate::engine::RequestLength;
 use crate::probe::ServerWindows;
 
@@ -133,18 +134,9 @@ impl Windows {
     pub(crate) fn of_record(state: &State) -> Self {
         let mut windows = Self::default();
         for row in state.episodes().iter() {
-            if let (Some(chars_total), Some(chars_anew)) = (row.sent_chars, row.sent_chars_anew) {
-                let sent = PromptCost {
-                    chars_total,
-                    chars_anew,
-                };
-                let usage = ServerUsage {
-                    prompt_tokens: row.prompt_tokens,
-                    cached_tokens: row.cached_tokens,
-                    evaluated_tokens: row.evaluated_tokens,
-                    completion_tokens: None,
-                };
-                windows.learn((&row.model, row.session), sent, Some(&usage));
+            if let Some(price) = PromptPrice::of_row(row) {
+                let usage = Some(&price.server);
+                windows.learn((&row.model, row.session), price.sent, usage);
             }
         }
         windows
@@ -168,8 +160,7 @@ impl Windows {
             WindowGuard::Off => None,
             WindowGuard::Warn | WindowGuard::Refuse => self.exceeded_by(model, chars),
         };
-        let is_refused = guard == WindowGuard::Refuse;
-        let refused = exceeded.as_ref().filter(|_| is_refused);
+        let refused = exceeded.as_ref().filter(|_| guard == WindowGuard::Refuse);
         RequestWindow {
             hydration: configured.min(room),
             length: RequestLength {

@@ -17,8 +17,6 @@ use tslp_core::limits::{SESSIONS_KEPT, TOOL_EPISODES_KEPT};
 use tslp_core::reason::Reason;
 
 use crate::changes::Changes;
-use crate::row::{EventAt, Keeps, UnfitRow};
-use crate::row_map::RowMap;
 
 row! {
     /// `approved_policy`: the profile that the Operator approved last.
@@ -59,9 +57,9 @@ row! {
 }
 
 row! {
-    #[derive(Default)]
     /// `tool_sessions`: the halt of each session's tools and what counts against its limits since they were last resumed.
     /// Session 0 means all sessions, the highest one all agents.
+    #[derive(Default)]
     pub struct ToolSessionRow in table "tool_sessions", version 1;
     key {
         /// The session.
@@ -126,11 +124,12 @@ pub struct ToolSession {
 /// The Guardian's state.
 #[derive(Default)]
 pub struct GuardianState {
-    policy: Option<PolicyRow>,
+    /// One at most.
+    policy: BTreeMap<Seq, PolicyRow>,
     /// By the capability's word, as the table is sorted.
     grants: BTreeMap<(SessionId, &'static str), GrantRow>,
-    pub(crate) sessions: RowMap<ToolSessionRow>,
-    pub(crate) calls: RowMap<ToolCallRow>,
+    sessions: BTreeMap<SessionId, ToolSessionRow>,
+    calls: BTreeMap<CallId, ToolCallRow>,
 }
 
 impl GuardianState {
@@ -145,8 +144,8 @@ impl GuardianState {
             Event::CapabilityChanged(changed) => self.change_grant(recorded.seq, changed, changes),
             Event::NoticeIssued(notice) => self.apply_notice(notice, changes),
             Event::PolicyApproved(approved) => {
-                if let Some(former) = &self.policy {
-                    changes.remove::<PolicyRow>(|| (former.seq,));
+                if let Some((former, _)) = self.policy.pop_first() {
+                    changes.remove::<PolicyRow>(|| (former,));
                 }
                 let approved = PolicyRow {
                     seq: recorded.seq,
@@ -154,7 +153,7 @@ impl GuardianState {
                     text: approved.text,
                 };
                 changes.put(|| approved.clone());
-                self.policy = Some(approved);
+                self.policy.insert(recorded.seq, approved);
             }
             _ => {}
         }
@@ -172,25 +171,36 @@ impl GuardianState {
             is_over: false,
             output: None,
         };
-        self.calls.put(call, changes);
-        let mut episodes: Vec<EpisodeId> = self.calls.values().map(|call| call.episode).collect();
+        changes.put(|| call.clone());
+        self.calls.insert(requested.call, call);
+        let mut episodes: Vec<EpisodeId> = self.calls.keys().map(|call| call.episode).collect();
         episodes.dedup();
         // One at the most is too many, since a call brings at most one.
-        if episodes.len() > TOOL_EPISODES_KEPT {
-            self.calls
-                .forget(|call| call.episode == episodes[0], changes);
+        if let Some(oldest) = episodes
+            .first()
+            .filter(|_| episodes.len() > TOOL_EPISODES_KEPT)
+        {
+            self.forget_calls(*oldest, changes);
         }
     }
 
+    fn forget_calls(&mut self, episode: EpisodeId, changes: &mut Changes) {
+        self.calls.retain(|call, _| {
+            if call.episode == episode {
+                changes.remove::<ToolCallRow>(|| (call.episode, call.number));
+            }
+            call.episode != episode
+        });
+    }
+
     fn record_decision(&mut self, judged: &ActionJudged, changes: &mut Changes) {
-        let key = (judged.call.episode, judged.call.number);
-        let Some(mut call) = self.calls.get(&key).cloned() else {
+        let Some(call) = self.calls.get_mut(&judged.call) else {
             return;
         };
         call.decision = Some(judged.decision);
         // A call that the client runs is over at once, because no event says how it ends.
         call.is_over = judged.decision == Decision::Deny || call.door != Door::Bridge;
-        self.calls.put(call.clone(), changes);
+        changes.put(|| call.clone());
         if call.door != Door::Bridge {
             return;
         }
@@ -208,10 +218,10 @@ impl GuardianState {
     }
 
     fn record_run(&mut self, ran: &ToolRan, changes: &mut Changes) {
-        let key = (ran.call.episode, ran.call.number);
-        if let Some(mut call) = self.calls.get(&key).cloned() {
-            (call.is_over, call.output) = (true, ran.output);
-            self.calls.put(call, changes);
+        if let Some(call) = self.calls.get_mut(&ran.call) {
+            call.is_over = true;
+            call.output = ran.output;
+            changes.put(|| call.clone());
         }
     }
 
@@ -258,7 +268,9 @@ impl GuardianState {
             // A stop of all agents ends by a word outside of all sessions only: no agent can say one.
             let agents = Some(ALL_AGENTS).filter(|_| *session == ALL_SESSIONS);
             for session in [ALL_SESSIONS, *session].into_iter().chain(agents) {
-                self.sessions.remove(&(session,), changes);
+                if self.sessions.remove(&session).is_some() {
+                    changes.remove::<ToolSessionRow>(|| (session,));
+                }
             }
         }
     }
@@ -269,33 +281,32 @@ impl GuardianState {
         changes: &mut Changes,
         act: impl FnOnce(&mut ToolSessionRow),
     ) {
-        let known = self.sessions.get(&(session,)).cloned();
-        let mut tally = known.unwrap_or(ToolSessionRow {
+        let tally = self.sessions.entry(session).or_insert(ToolSessionRow {
             session,
             ..ToolSessionRow::default()
         });
-        act(&mut tally);
-        self.sessions.put(tally, changes);
+        act(tally);
+        changes.put(|| tally.clone());
         // Neither the halt of all sessions nor the session that has just changed is forgotten.
         let is_old = |old: &SessionId| ![ALL_SESSIONS, ALL_AGENTS, session].contains(old);
-        let oldest = self.sessions.values().map(|it| it.session).find(is_old);
         if self.sessions.len() > SESSIONS_KEPT
-            && let Some(oldest) = oldest
+            && let Some(oldest) = self.sessions.keys().copied().find(is_old)
         {
-            self.sessions.remove(&(oldest,), changes);
+            self.sessions.remove(&oldest);
+            changes.remove::<ToolSessionRow>(|| (oldest,));
         }
     }
 
     /// The profile that the Operator approved last; none is the built-in one.
     #[must_use]
-    pub const fn approved_policy(&self) -> Option<&PolicyRow> {
-        self.policy.as_ref()
+    pub fn approved_policy(&self) -> Option<&PolicyRow> {
+        self.policy.values().next()
     }
 
     /// The halt, the grants and the tally of a session's tools.
     #[must_use]
     pub fn tool_session(&self, session: SessionId) -> ToolSession {
-        let own = self.sessions.get(&(session,)).cloned().unwrap_or_default();
+        let own = self.sessions.get(&session).cloned().unwrap_or_default();
         let everywhere = self.halt_of(ALL_SESSIONS).or(self.halt_of(ALL_AGENTS));
         let grants = self.grants.range((session, "")..);
         let grants = grants.take_while(|((of, _), _)| *of == session);
@@ -308,7 +319,7 @@ impl GuardianState {
     }
 
     fn halt_of(&self, session: SessionId) -> Option<Reason> {
-        self.sessions.get(&(session,))?.halt
+        self.sessions.get(&session)?.halt
     }
 
     /// Whether a tool tried to get out of the sandbox, and nobody has lifted that.
@@ -325,65 +336,40 @@ impl GuardianState {
 
     /// The sessions whose tools are halted, and why; session 0 means all. A stop of all agents isn't among them.
     pub fn halted_sessions(&self) -> impl Iterator<Item = (SessionId, Reason)> {
-        let sessions = self.sessions.values();
-        let real = sessions.filter(|tally| tally.session != ALL_AGENTS);
-        real.filter_map(|tally| Some((tally.session, tally.halt?)))
+        let sessions = self.sessions.iter();
+        let real = sessions.filter(|(session, _)| **session != ALL_AGENTS);
+        real.filter_map(|(session, tally)| Some((*session, tally.halt?)))
     }
 
     /// A call of the last episodes that made any.
     #[must_use]
     pub fn tool_call(&self, call: CallId) -> Option<ToolCallRow> {
-        self.calls.get(&(call.episode, call.number)).cloned()
+        self.calls.get(&call).cloned()
     }
 
     /// All calls of an episode that is among the last ones that made any.
     #[must_use]
     pub fn calls_of(&self, episode: EpisodeId) -> Vec<ToolCallRow> {
-        let calls = self.calls.range((episode, 0)..=(episode, u32::MAX));
+        let number = |number| CallId { episode, number };
+        let calls = self.calls.range(number(0)..=number(u32::MAX));
         calls.map(|(_, call)| call.clone()).collect()
     }
 
     /// Calls that were allowed and have no result yet.
     #[must_use]
     pub fn under_way(&self) -> Vec<CallId> {
-        let calls = self.calls.values();
-        let open = calls.filter(|call| call.decision.is_some() && !call.is_over);
-        open.map(ToolCallRow::id).collect()
+        let calls = self.calls.iter();
+        let open = calls.filter(|(_, call)| call.decision.is_some() && !call.is_over);
+        open.map(|(call, _)| *call).collect()
     }
 }
 
-impl ToolCallRow {
-    const fn id(&self) -> CallId {
-        CallId {
-            episode: self.episode,
-            number: self.number,
-        }
-    }
-}
-
-impl Keeps<PolicyRow> for GuardianState {
-    fn visit_rows(&self, visit: &mut dyn FnMut(PolicyRow)) {
-        self.policy.iter().cloned().for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: PolicyRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        match self.policy.replace(row) {
-            None => Ok(()),
-            Some(_) => Err(UnfitRow("two profiles are in force")),
-        }
-    }
-}
-
-impl Keeps<GrantRow> for GuardianState {
-    fn visit_rows(&self, visit: &mut dyn FnMut(GrantRow)) {
-        self.grants.values().cloned().for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: GrantRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        self.grants
-            .insert((row.session, row.capability.as_str()), row);
-        Ok(())
-    }
+keeps! {
+    GuardianState:
+    PolicyRow in policy by |row| row.seq;
+    GrantRow in grants by |row| (row.session, row.capability.as_str());
+    ToolSessionRow in sessions by |row| row.session;
+    ToolCallRow in calls by |row| CallId { episode: row.episode, number: row.number };
 }
 
 impl From<&GrantRow> for GrantToken {
@@ -400,7 +386,7 @@ impl From<&GrantRow> for GrantToken {
 
 impl fmt::Display for GuardianState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(approved) = &self.policy {
+        if let Some(approved) = self.approved_policy() {
             writeln!(f, "policy {} {:.12}", approved.profile, approved.text)?;
         }
         for ((session, capability), token) in &self.grants {
@@ -411,18 +397,18 @@ impl fmt::Display for GuardianState {
                 token.expires_at.0
             )?;
         }
-        for tally in self.sessions.values() {
+        for (session, tally) in &self.sessions {
             let halt = tally.halt.map_or("runs", Reason::code);
             writeln!(
                 f,
-                "{} {halt}, {} builds, {} violations",
-                tally.session, tally.builds, tally.violations
+                "{session} {halt}, {} builds, {} violations",
+                tally.builds, tally.violations
             )?;
         }
-        for call in self.calls.values() {
+        for (id, call) in &self.calls {
             let decision = call.decision.map_or("not judged", Decision::as_str);
             let over = if call.is_over { "over" } else { "under way" };
-            writeln!(f, "{} {decision}, {over}", call.id())?;
+            writeln!(f, "{id} {decision}, {over}")?;
         }
         Ok(())
     }

@@ -1,6 +1,8 @@
 //! What models read and wrote: by day, model and conversation.
 
+use alloc::collections::BTreeMap;
 use alloc::string::String;
+use core::fmt;
 
 use tslp_core::budget::{Prices, day_of};
 use tslp_core::event::{Event, PromptMeasured, Recorded};
@@ -8,12 +10,10 @@ use tslp_core::ids::{SessionId, UnixMillis};
 
 use crate::changes::Changes;
 use crate::episodes::Episodes;
-use crate::row::Row as _;
-use crate::row_map::RowMap;
 
 row! {
     /// `usage`: what a conversation used of a model on a day, of the last so many.
-    pub struct UsageRow in table "usage", version 1;
+    pub struct UsageRow in table "usage", version 2;
     key {
         /// The beginning of the day, in UTC.
         day: UnixMillis,
@@ -59,10 +59,13 @@ const ROWS_KEPT: usize = 4096;
 /// A token has about four characters.
 const TOKEN_CHARS: u32 = 4;
 
+/// More tokens than any model reads at once.
+const TOKENS_MAX: u32 = 1 << 24;
+
 /// What models read and wrote.
 #[derive(Default)]
 pub struct Usage {
-    pub(crate) rows: RowMap<UsageRow>,
+    rows: BTreeMap<(UnixMillis, String, SessionId), UsageRow>,
 }
 
 impl Usage {
@@ -74,7 +77,7 @@ impl Usage {
         let used = TokensUsed::of(measured);
         let (day, session) = (day_of(recorded.at), recorded.session);
         let model = episodes.model_of(recorded.episode).unwrap_or_default();
-        let mut row = UsageRow {
+        let added = UsageRow {
             day,
             model: String::from(model),
             session,
@@ -84,11 +87,14 @@ impl Usage {
             written: used.written,
             estimated: used.estimated,
         };
-        if let Some(known) = self.rows.get(&row.key()) {
-            row.add(known);
+        let row = self.rows.entry((day, added.model.clone(), session));
+        let row = row.and_modify(|row| row.add(&added)).or_insert(added);
+        changes.put(|| row.clone());
+        if self.rows.len() > ROWS_KEPT
+            && let Some(((day, model, session), _)) = self.rows.pop_first()
+        {
+            changes.remove::<UsageRow>(|| (day, model, session));
         }
-        self.rows.put(row, changes);
-        self.rows.keep_last(ROWS_KEPT, changes);
     }
 
     /// What was used on the day of this moment, by all conversations.
@@ -98,7 +104,7 @@ impl Usage {
     }
 }
 
-/// Tokens of a prompt and its reply: the server's figures, else estimates.
+/// Tokens of a prompt and its reply: the server's figures where they can be, else estimates, and never more than the model's window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokensUsed {
     /// Read.
@@ -116,20 +122,74 @@ impl TokensUsed {
     #[must_use]
     pub fn of(measured: &PromptMeasured) -> Self {
         let server = measured.server.unwrap_or_default();
-        let figure = |reported: Option<u32>, chars: u32| match reported {
-            Some(tokens) => (u64::from(tokens), 0),
-            None => (
-                u64::from(chars / TOKEN_CHARS),
-                u64::from(chars / TOKEN_CHARS),
-            ),
+        let most = measured.window.unwrap_or(TOKENS_MAX);
+        // A server isn't believed that counts none of a text, or more than its model reads at once.
+        let figure = |reported: Option<u32>, chars: u32| {
+            let estimate = (chars / TOKEN_CHARS).min(most);
+            match reported.filter(|it| *it <= most && (*it > 0 || estimate == 0)) {
+                Some(tokens) => (u64::from(tokens), 0),
+                None => (u64::from(estimate), u64::from(estimate)),
+            }
         };
         let (read, unsure) = figure(server.prompt_tokens, measured.sent.chars_total);
         let (written, unsure_too) = figure(server.completion_tokens, measured.reply_bytes);
         Self {
             read,
-            cached: u64::from(server.cached_tokens.unwrap_or(0)),
+            cached: u64::from(server.cached_tokens.unwrap_or(0)).min(read),
             written,
             estimated: unsure + unsure_too,
         }
+    }
+}
+
+keeps! {
+    Usage:
+    UsageRow in rows by |row| (row.day, row.model.clone(), row.session);
+}
+
+impl fmt::Display for Usage {
+    /// Times and estimates depend on the day: nothing of it is told.
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tslp_core::event::{PromptCost, ServerUsage};
+
+    fn check(reported: (u32, u32, u32), window: Option<u32>, expected: (u64, u64, u64, u64)) {
+        let sent = PromptCost {
+            chars_total: 40_000,
+            chars_anew: 40_000,
+        };
+        let (read, cached, written) = reported;
+        let used = TokensUsed::of(&PromptMeasured {
+            client: sent,
+            sent,
+            server: Some(ServerUsage {
+                prompt_tokens: Some(read),
+                cached_tokens: Some(cached),
+                completion_tokens: Some(written),
+                evaluated_tokens: None,
+            }),
+            reply_bytes: 400,
+            user_agent: String::new(),
+            added_micros: None,
+            window,
+        });
+        let figures = (used.read, used.cached, used.written, used.estimated);
+        assert_eq!(figures, expected, "{reported:?} {window:?}");
+    }
+
+    #[test]
+    fn absurd_figures_are_estimated_and_none_is_above_the_window() {
+        check((9000, 8000, 90), None, (9000, 8000, 90, 0));
+        check((u32::MAX, 5, 90), None, (10_000, 5, 90, 10_000));
+        check((9000, u32::MAX, u32::MAX), None, (9000, 9000, 100, 100));
+        check((0, 0, 0), None, (10_000, 0, 100, 10_100));
+        check((4000, 0, 90), Some(4096), (4000, 0, 90, 0));
+        check((9000, 0, 5000), Some(4096), (4096, 0, 100, 4196));
     }
 }

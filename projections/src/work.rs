@@ -20,7 +20,7 @@ use crate::usage::TokensUsed;
 row! {
     #[derive(Default)]
     /// `work`: what was done in each of the last sessions since the Operator resumed it. Session 0 is all of a day.
-    pub struct WorkRow in table "work", version 1;
+    pub struct WorkRow in table "work", version 2;
     key {
         /// The session.
         session: SessionId,
@@ -120,10 +120,7 @@ impl Work {
                 let outputs = core::mem::take(&mut self.outputs);
                 let results = prompt.messages.iter().rev();
                 let results = results.take_while(|message| message.role == Role::Tool);
-                let results = results.map(|message| {
-                    let output = outputs.get(&message.content);
-                    output.copied().unwrap_or(message.content)
-                });
+                let results = results.map(|it| outputs.get(&it.content).unwrap_or(&it.content));
                 let results: Vec<u8> = results.flat_map(|result| result.0).collect();
                 self.add(recorded, changes, |row| {
                     row.requests += 1;

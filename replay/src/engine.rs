@@ -630,19 +630,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             for path in paths.filter(|path| off.rules().is_off(path.as_str())) {
                 let is_code = self.grammars.language_of_path(path).is_some();
                 for entity in self.entities_of(path) {
-                    let current = view.current_version(&entity).into_iter();
+                    let current = view.current_version(&entity);
                     let current = current.map(|it| (it.artifact, it.spans));
                     let former = view.former_versions(&entity).into_iter();
-                    let former = former.map(|it| (it.artifact, it.spans));
-                    let versions: Vec<_> = former.chain(current).collect();
-                    for (artifact, spans) in versions {
-                        let code = view.artifact_slices(artifact, &spans).unwrap_or_default();
-                        known.push((
-                            path.clone(),
-                            String::from_utf8_lossy(&code).into_owned(),
-                            is_code,
-                        ));
-                    }
+                    let versions = former.map(|it| (it.artifact, it.spans)).chain(current);
+                    let codes = versions.filter_map(|(it, spans)| view.artifact_slices(it, &spans));
+                    let texts = codes.map(|code| String::from_utf8_lossy(&code).into_owned());
+                    known.extend(texts.map(|text| (path.clone(), text, is_code)));
                 }
             }
             off.learn(known);

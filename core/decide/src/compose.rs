@@ -38,6 +38,7 @@ use tslp_core::ids::SessionId;
 use tslp_core::limits::{BYTES_PER_TOKEN, NOTICES_PER_PROMPT_MAX};
 use tslp_core::message::{Role, Tools};
 use tslp_core::outgoing::{Outgoing, OutgoingMessage};
+use tslp_core::path::RelPath;
 use tslp_core::policy::{EditRepair, Placement, Policy};
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
@@ -54,8 +55,9 @@ pub struct Composed {
 
 /// Composes the prompt. The state must hold what disk says of every candidate, by an observation of this episode.
 ///
-/// Its sections have one order, whatever the history: the client's system text, locked files, code, notices and recent context, the
-/// current prompt. Each is filled by candidates that pass the same rules ([`hydrate`]).
+/// Its sections have one order, whatever the history: the client's system text, recent context, records, locked files, code, notices,
+/// the current prompt. Each is filled by candidates that pass the same rules (never, scope, truth, duplicate, budget), and the first rule
+/// that one fails is the reason on record ([`hydrate`], [`records`]).
 ///
 /// # Errors
 /// If a locked file can't be shown whole: then nothing may go to a model.
@@ -72,142 +74,46 @@ pub fn compose(
     if let Some(withheld) = scope::lock_miss(view, prompt.session, &[]) {
         return Err(withheld);
     }
-    match prompt.history {
-        History::Window => compose_window(view, policy, prompt),
-        History::Client => compose_client(view, policy, prompt),
-    }
-}
-
-/// Older turns are replaced by the Recent Context block (spec §8.4). State and notices follow it, directly before the
-/// request: a model goes by what it read last, and a refused reply in the window must not come after its correction.
-fn compose_window(
-    view: &StateView<'_>,
-    policy: &Policy,
-    prompt: &Prompt<'_>,
-) -> Result<Composed, WithheldPrompt> {
     let request = prompt.request;
-    let current_from = request.current_from();
-    let texts = (current_from..request.messages.len())
-        .flat_map(|index| sight::texts_of(index, &request.messages[index]));
-    let texts: Vec<ShownText<'_>> = texts.collect();
-    let filter = OffFilter::of(view, prompt.session, &policy.workspace_root, prompt.off);
-    let mut off = off_texts(filter.as_ref(), prompt, &texts, &BTreeMap::new());
-    let withholding = Withholding {
-        rewritten: core::mem::take(&mut off.rewritten),
-        ..Withholding::default()
+    let is_window = prompt.history == History::Window;
+    // Of a window the client's messages of this turn go out, and nothing that was put into the older ones.
+    let (sent_from, amendments) = match is_window {
+        true => (request.current_from(), Amendments::default()),
+        false => (0, view.state.sessions().amendments(prompt.session)),
     };
-    let nothing = InjectedTexts::default();
-    let mut messages: Vec<OutgoingMessage> = (current_from..request.messages.len())
-        .filter(|index| request.messages[*index].role != Role::System)
-        .map(|index| nothing.outgoing_message(request, index, &withholding))
-        .collect();
-    let candidates = candidates(view, prompt);
-    let wanted = wanted_symbols(view, &candidates);
-    let mut index = prompt.index.borrow_mut();
-    let sight = Sight::new(
-        view,
-        prompt.session,
-        &mut index,
-        wanted,
-        &texts,
-        &|_, _, _| false,
-    );
-    let in_sight = |entity: &EntityId| match prompt.on_record {
-        Some(seen) => seen.in_sight.contains(entity),
-        None => all_parts(view, entity, &|part| sight.shows_truth(part)),
-    };
-    let mut hydration = hydrate::hydrate(view, policy, prompt, candidates, &in_sight);
-    lock_is_kept(&hydration)?;
-    let mut withheld = BTreeSet::new();
-    let mut recent = recent_context(view, prompt, &mut index, &mut withheld);
-    let mut system = request.system_text();
-    if let Some(filter) = &filter {
-        for text in recent.iter_mut().chain([&mut system]) {
-            if let Some(clean) = filter.filter_text(text, &mut off.files) {
-                *text = clean;
-            }
-        }
-    }
-    let strict = Sight::withhold_strictly(view, prompt.session, &mut index, &system, &mut withheld);
-    if let Some(clean) = sight::cleaned_text(Role::System, &system, strict) {
-        system = clean;
-    }
-    hydration.notify_stale(view, prompt, withheld);
-    hydration.gather_by_file(view);
-    hydration.notify_of_messages(prompt, current_from);
-    hydration.note_off(view, prompt, off.files);
-    let mut events = notices_of(&hydration);
-    let notices = notices_to_show(
-        view,
-        prompt,
-        core::mem::take(&mut hydration.notices),
-        &|_, _| true,
-    );
-    let (state, composed) = assemble(view, policy, prompt, hydration, &notices, Some(&[]));
-    let mut before = String::new();
-    if let Some(recent) = recent {
-        // One system message: many models' templates take only one, and only in front.
-        let place = match policy.placement {
-            Placement::System => &mut system,
-            Placement::User => &mut before,
-        };
-        add_section(place, &recent);
-    }
-    add_section(&mut before, &state);
-    match messages.iter_mut().find(|it| it.index == current_from) {
-        Some(first) => first.before = before,
-        None => add_section(&mut system, &before),
-    }
-    events.push(composed);
-    Ok(Composed {
-        events,
-        outgoing: Outgoing {
-            system: Some(system),
-            messages,
-        },
-    })
-}
-
-/// The client's own messages stay in place and in order, as they went out before.
-fn compose_client(
-    view: &StateView<'_>,
-    policy: &Policy,
-    prompt: &Prompt<'_>,
-) -> Result<Composed, WithheldPrompt> {
-    let request = prompt.request;
-    let amendments = view.state.sessions().amendments(prompt.session);
-    let positions =
-        MessagePositions::new(prompt.request, prompt.omitted_prefix, prompt.known_length);
+    let positions = MessagePositions::new(request, prompt.omitted_prefix, prompt.known_length);
     let at = |index| positions.position(index);
     let injected = InjectedTexts::new(view, prompt.keys, &amendments, &positions);
-    let texts = injected.with_texts_of(request);
-    let target = positions.injection_target(prompt.on_record);
+    let texts = injected.with_texts_of(request, sent_from);
+    let target = match is_window {
+        true => Some((sent_from, Side::Before)),
+        false => positions.injection_target(prompt.on_record),
+    };
     // What is new has no place where all that the client sent went out before.
-    let candidates = target.map_or_else(Vec::new, |_| candidates(view, prompt));
+    let candidates = target.map_or_else(Vec::new, |_| {
+        hydrate::hydration_candidates(view, prompt.session, prompt.mentions, request.tools)
+    });
     let mut wanted = wanted_symbols(view, &candidates);
-    let mut withheld_at: BTreeMap<(&EntityId, SliceHash), BTreeSet<u32>> = BTreeMap::new();
-    for withheld in &amendments.withheld {
-        wanted.push(withheld.entity.clone());
-        let positions = withheld_at
-            .entry((&withheld.entity, withheld.slice))
-            .or_default();
-        positions.insert(withheld.position);
-    }
+    wanted.extend(amendments.withheld.iter().map(|it| it.entity.clone()));
+    let withheld_at = amendments.withheld.iter();
+    let withheld_at: BTreeSet<(&EntityId, SliceHash, u32)> = withheld_at
+        .map(|it| (&it.entity, it.slice, it.position))
+        .collect();
     let sight = Sight::new(
         view,
         prompt.session,
         &mut prompt.index.borrow_mut(),
         wanted,
         &texts,
-        &|entity, slice, index| {
-            let positions = withheld_at.get(&(entity, slice));
-            positions.is_some_and(|positions| positions.contains(&at(index)))
-        },
+        &|entity, slice, index| withheld_at.contains(&(entity, slice, at(index))),
     );
     let in_tool_chain = target.is_some_and(|(_, side)| side == Side::After);
-    let refused = last_refusals(view, prompt.session);
+    let refused = match is_window {
+        true => BTreeMap::new(),
+        false => last_refusals(view, prompt.session),
+    };
     // A refused version that follows the true one is what a model copies.
-    let end = target.map(|(index, _)| at(index));
+    let end = target.filter(|_| !is_window).map(|(index, _)| at(index));
     let is_last_in_sight = |part: &EntityId| {
         let shown = sight.last_shown(part).map(at);
         // A reply that is asked for anew isn't in the conversation.
@@ -223,22 +129,38 @@ fn compose_client(
         }),
     };
     let mut hydration = hydrate::hydrate(view, policy, prompt, candidates, &in_sight);
-    lock_is_kept(&hydration)?;
+    if let Some((path, reason)) = &hydration.missed {
+        let cause = format!("it can't be shown ({reason}: {})", reason.meaning());
+        return Err(scope::missed(path, &cause));
+    }
     let shown = hydration.hydrated.iter().filter(|shown| shown.tokens > 0);
     let added: BTreeSet<EntityId> = shown.map(|shown| shown.entity.clone()).collect();
     // After hydration: what this prompt adds as true must not be withheld elsewhere in it as if it were outdated.
     // Who has tools reads the file again, and is told to: what changes in the middle of a prompt costs all that follows.
     let is_older = |index| positions.may_change(index);
-    let may_change = |index| prompt.request.tools == Tools::None && is_older(index);
+    let may_change = |index| !is_window && request.tools == Tools::None && is_older(index);
     let mut withholding = sight.withhold(&texts, &at, &may_change, &added);
     let filter = OffFilter::of(view, prompt.session, &policy.workspace_root, prompt.off);
-    let off = off_texts(filter.as_ref(), prompt, &texts, &withholding.rewritten);
-    withholding.rewritten.extend(off.rewritten);
+    // What a prompt on record showed of files that are off is on record.
+    let mut off = match (prompt.on_record, &filter) {
+        (Some(seen), _) => OffTexts {
+            files: seen.off.clone(),
+            ..OffTexts::default()
+        },
+        (None, Some(filter)) => filter.filter(request, &texts, &withholding.rewritten),
+        (None, None) => OffTexts::default(),
+    };
+    withholding.rewritten.append(&mut off.rewritten);
     let withheld: Vec<Withheld> = match prompt.on_record {
         Some(seen) => seen.withheld.clone(),
         None => withholding.new.iter().cloned().collect(),
     };
+    let mut older = match is_window {
+        true => OlderTurns::of(view, prompt, filter.as_ref(), &mut off.files),
+        false => OlderTurns::default(),
+    };
     let misleading = match prompt.on_record {
+        _ if is_window => core::mem::take(&mut older.withheld),
         Some(seen) => {
             let withheld = seen.withheld.iter().map(|withheld| withheld.entity.clone());
             let noticed = seen.noticed.iter();
@@ -253,7 +175,7 @@ fn compose_client(
         None => sight.misleading(&at, &may_change, &added),
     };
     hydration.notify_stale(view, prompt, misleading);
-    hydration.notify_of_messages(prompt, 0);
+    hydration.notify_of_messages(prompt, sent_from);
     hydration.note_off(view, prompt, off.files);
     // Between two tool calls an agent has no time for what only its user can resolve: that waits for the next turn.
     let is_due = |notice: &NoticeIssued| !in_tool_chain || notice.reason.concerns_next_step();
@@ -263,55 +185,42 @@ fn compose_client(
             Some(seen) => !seen.has_noticed(entity, |_| true),
             None => sight.is_own_edit(entity),
         };
-        let is_own_change =
-            |entity: &EntityId| view.divergence(entity).is_some() && is_models_own(entity);
+        let is_own_change = |entity: &EntityId| {
+            !is_window && view.divergence(entity).is_some() && is_models_own(entity)
+        };
         is_due(notice) && !notice.entity.as_ref().is_some_and(is_own_change)
     });
-    if prompt.request.tools == Tools::Offered && target.is_some() {
+    if !is_window && request.tools == Tools::Offered && target.is_some() {
         let misleading = || sight.misleading(&at, &is_older, &added);
         let outside = &injected.outside;
         outside.replace_notices(view, prompt, &mut hydration, (&sight, &at), &misleading);
     }
     hydration.gather_by_file(view);
-    hydration.notices.retain(|notice| {
-        if notice.reason == Reason::QuotesDelimiters && notice.entity.is_none() {
-            return !injected.has_said(&first_sentence(view, prompt, notice));
-        }
-        let is_said = |entity: &EntityId| {
-            let file = EntityId::file(entity.path.clone());
-            let of_file = Some(file).filter(|_| notice.reason.is_divergence());
-            let mut abouts = of_file.into_iter().chain([entity.clone()]);
-            abouts.any(|about| {
-                let is_refused = notice.reason == Reason::DiskHoldsRefused;
-                let refusal = notice::refusal_opening(&format!("{about}"));
-                let said = NoticeIssued {
-                    entity: Some(about),
-                    ..notice.clone()
-                };
-                injected.has_said_since_shown(entity, &first_sentence(view, prompt, &said))
-                    || is_refused && injected.has_said(&refusal)
-            })
+    let notices = core::mem::take(&mut hydration.notices).into_iter();
+    let notices = notices.filter(|it| !injected.tells(view, prompt, it));
+    let notices: Vec<NoticeIssued> = notices.collect();
+    let mut events: Vec<Event> = notices.iter().cloned().map(Event::NoticeIssued).collect();
+    let notices = notices_to_show(view, prompt, notices, &|notice, was_shown| {
+        let is_told = || {
+            notice.reason.is_about_changes_outside()
+                || injected.has_said(&first_sentence(view, prompt, notice))
         };
-        !notice.entity.as_ref().is_some_and(is_said)
+        target.is_some() && is_due(notice) && (is_window || !was_shown || !is_told())
     });
-    let mut events = notices_of(&hydration);
-    let notices = notices_to_show(
-        view,
-        prompt,
-        core::mem::take(&mut hydration.notices),
-        &|notice, was_shown| {
-            target.is_some()
-                && is_due(notice)
-                && !(was_shown && injected.has_said(&first_sentence(view, prompt, notice)))
-                && !(was_shown && notice.reason.is_about_changes_outside())
-        },
-    );
     let told = target.map(|_| injected.all.as_slice());
-    let (text, composed) = assemble(view, policy, prompt, hydration, &notices, told);
+    let (mut sections, composed) = assemble(view, policy, prompt, hydration, &notices, told);
+    if let Some(recent) = older.recent {
+        // One system message: many models' templates take only one, and only in front.
+        match policy.placement {
+            Placement::System => add_section(&mut older.system, &recent),
+            Placement::User => sections.insert(0, recent),
+        }
+    }
+    let text = sections.join("\n\n");
     let target = target.filter(|_| !text.is_empty());
     // Stored as an injection, and put at the same place in every later prompt: what went out before must not change, or the
     // server's prompt cache is lost and the model reads another past.
-    let injection = target.and_then(|(index, side)| {
+    let injection = target.filter(|_| !is_window).and_then(|(index, side)| {
         let message = prompt.keys.get(index).copied().flatten()?;
         let mut recorder = Recorder::new(view);
         let text = recorder.store(ContentKind::Injection, text.as_bytes());
@@ -330,23 +239,67 @@ fn compose_client(
         }));
     }
     events.push(composed);
-    let messages = (0..request.messages.len()).map(|index| {
-        let mut message = injected.outgoing_message(request, index, &withholding);
-        match target {
-            Some((at, Side::Before)) if at == index => add_section(&mut message.before, &text),
-            Some((at, Side::After)) if at == index => add_section(&mut message.after, &text),
-            _ => {}
+    let indices = sent_from..request.messages.len();
+    let indices = indices.filter(|at| !is_window || request.messages[*at].role != Role::System);
+    let messages = indices.map(|index| injected.outgoing_message(request, index, &withholding));
+    let mut messages: Vec<OutgoingMessage> = messages.collect();
+    if let Some((at, side)) = target {
+        match (messages.iter_mut().find(|it| it.index == at), side) {
+            (Some(message), Side::Before) => add_section(&mut message.before, &text),
+            (Some(message), Side::After) => add_section(&mut message.after, &text),
+            (None, _) => add_section(&mut older.system, &text),
         }
-        message
-    });
-    let messages = messages.collect();
+    }
     Ok(Composed {
         events,
         outgoing: Outgoing {
-            system: None,
+            system: is_window.then_some(older.system),
             messages,
         },
     })
+}
+
+/// What stands for the older turns in a window (spec §8.4).
+#[derive(Default)]
+struct OlderTurns {
+    /// The client's system text.
+    system: String,
+    /// Recent Context. State and notices follow it, directly before the request: a model goes by what it read last, and a refused reply
+    /// in the window must not come after its correction.
+    recent: Option<String>,
+    /// What they showed of code that isn't true any more.
+    withheld: BTreeSet<EntityId>,
+}
+
+impl OlderTurns {
+    fn of(
+        view: &StateView<'_>,
+        prompt: &Prompt<'_>,
+        filter: Option<&OffFilter<'_>>,
+        off: &mut BTreeSet<RelPath>,
+    ) -> Self {
+        let mut index = prompt.index.borrow_mut();
+        let mut withheld = BTreeSet::new();
+        let mut recent = recent_context(view, prompt, &mut index, &mut withheld);
+        let mut system = prompt.request.system_text();
+        if let Some(filter) = filter {
+            for text in recent.iter_mut().chain([&mut system]) {
+                if let Some(clean) = filter.filter_text(text, off) {
+                    *text = clean;
+                }
+            }
+        }
+        let strict =
+            Sight::withhold_strictly(view, prompt.session, &mut index, &system, &mut withheld);
+        if let Some(clean) = sight::cleaned_text(Role::System, &system, strict) {
+            system = clean;
+        }
+        Self {
+            system,
+            recent,
+            withheld,
+        }
+    }
 }
 
 /// A client's own request. Where it repeats a conversation, what was put into that goes along, so that the model server has read all but
@@ -373,7 +326,7 @@ pub fn compose_side_request(
         injected = InjectedTexts::new(view, &keys, &amendments, &positions);
     }
     let filter = OffFilter::of(view, SessionId(0), &policy.workspace_root, known);
-    let texts = injected.with_texts_of(request);
+    let texts = injected.with_texts_of(request, 0);
     let off = filter.map(|filter| filter.filter(request, &texts, &BTreeMap::new()));
     let withholding = Withholding {
         rewritten: off.map_or_else(BTreeMap::new, |off| off.rewritten),
@@ -382,12 +335,8 @@ pub fn compose_side_request(
     let mut outgoing = Outgoing::unchanged(request);
     for message in &mut outgoing.messages {
         let all = (message.index, TextSlot::Before)..=(message.index, TextSlot::After);
-        let changed = withholding.rewritten.range(all.clone()).map(|_| ());
-        if changed
-            .chain(injected.texts.range(all).map(|_| ()))
-            .next()
-            .is_some()
-        {
+        let is_changed = withholding.rewritten.range(all.clone()).next().is_some();
+        if is_changed || injected.texts.range(all).next().is_some() {
             *message = injected.outgoing_message(request, message.index, &withholding);
         }
     }
@@ -397,35 +346,7 @@ pub fn compose_side_request(
     outgoing
 }
 
-/// What the files that are off take out of a prompt's texts. What a prompt on record showed of them is on record.
-fn off_texts(
-    filter: Option<&OffFilter<'_>>,
-    prompt: &Prompt<'_>,
-    texts: &[ShownText<'_>],
-    before: &BTreeMap<(usize, TextSlot), String>,
-) -> OffTexts {
-    match (prompt.on_record, filter) {
-        (Some(seen), _) => OffTexts {
-            files: seen.off.clone(),
-            ..OffTexts::default()
-        },
-        (None, Some(filter)) => filter.filter(prompt.request, texts, before),
-        (None, None) => OffTexts::default(),
-    }
-}
-
-/// Nothing goes out where a locked file isn't shown.
-fn lock_is_kept(hydration: &Hydration) -> Result<(), WithheldPrompt> {
-    match &hydration.missed {
-        None => Ok(()),
-        Some((path, reason)) => {
-            let cause = format!("it can't be shown ({reason}: {})", reason.meaning());
-            Err(scope::missed(path, &cause))
-        }
-    }
-}
-
-/// What the proxy adds to the prompt, and the record of it: code, then notices.
+/// What the proxy adds to the prompt, section by section, and the record of it: records, code, then notices.
 ///
 /// `told` are the texts of ours that go along with the client's messages; `None` where nothing has a place.
 fn assemble(
@@ -435,7 +356,7 @@ fn assemble(
     mut hydration: Hydration,
     notices: &[NoticeIssued],
     told: Option<&[String]>,
-) -> (String, Event) {
+) -> (Vec<String>, Event) {
     let memory = told.map(|told| records::memory_block(view, policy, prompt, &hydration, told));
     let (memory, unsaid) = memory.unwrap_or_default();
     hydration.dropped.extend(unsaid);
@@ -461,7 +382,7 @@ fn assemble(
         notices: u32::try_from(notices.len()).unwrap_or(u32::MAX),
         budget_tokens: policy.budget_tokens,
     };
-    (sections.join("\n\n"), Event::PromptComposed(composed))
+    (sections, Event::PromptComposed(composed))
 }
 
 /// What was put into the conversation's messages before, message by message.
@@ -520,10 +441,10 @@ impl InjectedTexts {
         injected
     }
 
-    /// All that the model sees, in order.
-    fn with_texts_of<'t>(&'t self, request: &'t Request) -> Vec<ShownText<'t>> {
+    /// All that the model sees of the messages from one on, in order.
+    fn with_texts_of<'t>(&'t self, request: &'t Request, from: usize) -> Vec<ShownText<'t>> {
         let mut texts = Vec::new();
-        for (index, message) in request.messages.iter().enumerate() {
+        for (index, message) in request.messages.iter().enumerate().skip(from) {
             texts.extend(self.injected_at(index, TextSlot::Before));
             texts.extend(sight::texts_of(index, message));
             texts.extend(self.injected_at(index, TextSlot::After));
@@ -544,6 +465,27 @@ impl InjectedTexts {
     /// Whether the model was given exactly this sentence.
     fn has_said(&self, sentence: &str) -> bool {
         self.all.iter().any(|text| text.contains(sentence))
+    }
+
+    /// Whether the model was given this notice, and what it is about hasn't been shown to it since.
+    fn tells(&self, view: &StateView<'_>, prompt: &Prompt<'_>, notice: &NoticeIssued) -> bool {
+        let Some(entity) = notice.entity.as_ref().filter(|_| !self.all.is_empty()) else {
+            return notice.reason == Reason::QuotesDelimiters
+                && self.has_said(&first_sentence(view, prompt, notice));
+        };
+        let file = EntityId::file(entity.path.clone());
+        let of_file = Some(file).filter(|_| notice.reason.is_divergence());
+        let mut abouts = of_file.into_iter().chain([entity.clone()]);
+        abouts.any(|about| {
+            let is_refused = notice.reason == Reason::DiskHoldsRefused;
+            let refusal = notice::refusal_opening(&format!("{about}"));
+            let said = NoticeIssued {
+                entity: Some(about),
+                ..notice.clone()
+            };
+            self.has_said_since_shown(entity, &first_sentence(view, prompt, &said))
+                || is_refused && self.has_said(&refusal)
+        })
     }
 
     /// Whether the model was given this sentence and hasn't been shown the entity's code since.
@@ -676,10 +618,6 @@ impl<'p> MessagePositions<'p> {
     }
 }
 
-fn candidates(view: &StateView<'_>, prompt: &Prompt<'_>) -> Vec<(EntityId, Reason)> {
-    hydrate::hydration_candidates(view, prompt.session, prompt.mentions, prompt.request.tools)
-}
-
 /// The symbols that may be hydrated.
 fn wanted_symbols(view: &StateView<'_>, candidates: &[(EntityId, Reason)]) -> Vec<EntityId> {
     let mut wanted = Vec::new();
@@ -714,11 +652,6 @@ fn last_refusals(view: &StateView<'_>, session: SessionId) -> BTreeMap<EntityId,
     last
 }
 
-fn notices_of(hydration: &Hydration) -> Vec<Event> {
-    let notices = hydration.notices.iter().cloned();
-    notices.map(Event::NoticeIssued).collect()
-}
-
 /// The newest notices that still matter, each thing said once. `is_due` says which of those that wait are given now.
 fn notices_to_show(
     view: &StateView<'_>,
@@ -726,15 +659,11 @@ fn notices_to_show(
     new: Vec<NoticeIssued>,
     is_due: &dyn Fn(&NoticeIssued, bool) -> bool,
 ) -> Vec<NoticeIssued> {
-    let pending = view
-        .state
-        .sessions()
+    let sessions = view.state.sessions();
+    let mut notices: Vec<NoticeIssued> = sessions
         .pending_notices(prompt.session)
-        .into_iter();
-    let mut notices: Vec<NoticeIssued> = pending
-        .filter(|pending| {
-            still_matters(view, &pending.notice) && is_due(&pending.notice, pending.was_shown)
-        })
+        .into_iter()
+        .filter(|it| still_matters(view, &it.notice) && is_due(&it.notice, it.was_shown))
         .map(|pending| pending.notice)
         .collect();
     notices.extend(new);

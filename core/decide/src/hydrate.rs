@@ -71,30 +71,21 @@ pub fn hydration_candidates(
         };
         add(entity.clone(), reason);
     }
-    for proposal in view.proposals_in(session) {
-        // An edit that didn't apply is a proposal for the whole file, and the model needs the file to try again.
-        if proposal.entity.symbol.is_some() {
-            add(proposal.entity, Reason::UnderProposal);
-        } else {
-            for (entity, reason) in in_file(&proposal.entity.path, Reason::UnderProposal) {
-                add(entity, reason);
+    // An edit that didn't apply is a proposal for the whole file, and the model needs the file to try again.
+    let proposed = view.proposals_in(session).into_iter();
+    let proposed = proposed.map(|it| (it.entity, Reason::UnderProposal));
+    let followed_up = mentions.followed_up.iter().cloned();
+    let followed_up = followed_up.map(|entity| (entity, Reason::Mentioned));
+    let files = mentions.files.iter().cloned().map(EntityId::file);
+    let files = files.map(|file| (file, Reason::FileMentioned));
+    for (entity, reason) in proposed.chain(followed_up).chain(files) {
+        match entity.symbol {
+            Some(_) => add(entity, reason),
+            None => {
+                for (part, reason) in in_file(&entity.path, reason) {
+                    add(part, reason);
+                }
             }
-        }
-    }
-    for entity in &mentions.followed_up {
-        let whole = entity
-            .symbol
-            .is_none()
-            .then(|| in_file(&entity.path, Reason::Mentioned));
-        for (entity, reason) in
-            whole.unwrap_or_else(|| Vec::from([(entity.clone(), Reason::Mentioned)]))
-        {
-            add(entity, reason);
-        }
-    }
-    for path in &mentions.files {
-        for (entity, reason) in in_file(path, Reason::FileMentioned) {
-            add(entity, reason);
         }
     }
     list

@@ -71,10 +71,12 @@ impl OffKnowledge {
     pub fn learn(&mut self, files: impl IntoIterator<Item = (RelPath, String, bool)>) {
         for (path, text, is_code) in files {
             match self.rules.is_off(path.as_str()) {
-                true => self.passages.add(&path, &text, is_code),
+                true => {
+                    self.passages.add(&path, &text, is_code);
+                    self.clean.get_mut().clear();
+                }
                 false => self.passages.spare(&text),
             }
-            self.clean.get_mut().clear();
         }
     }
 }
@@ -158,7 +160,10 @@ impl<'v> OffFilter<'v> {
                     }
                     let new = self.without_parts(message.role, suspicion, text, &mut off.files);
                     // While a file is locked it is shown.
-                    if new.is_none() && self.locked.is_empty() && clean.len() < CLEAN_TEXTS {
+                    if new.is_none() && self.locked.is_empty() {
+                        if clean.len() >= CLEAN_TEXTS {
+                            clean.clear();
+                        }
                         clean.insert(key);
                     }
                     new

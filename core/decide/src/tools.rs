@@ -217,10 +217,8 @@ fn halt_tools(
 ) -> Vec<Event> {
     let is_halted = view.state.guardian().tool_session(session).halt.is_some();
     let reason = reason.filter(|_| !is_halted);
-    reason
-        .map(|reason| tool_notice(episode, session, reason))
-        .into_iter()
-        .collect()
+    let halt = reason.map(|reason| tool_notice(episode, session, reason));
+    halt.into_iter().collect()
 }
 
 fn tool_notice(episode: EpisodeId, session: SessionId, reason: Reason) -> Event {

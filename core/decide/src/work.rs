@@ -120,13 +120,13 @@ pub fn changed_meanwhile(view: &StateView<'_>, request: &Request, observed: &[Re
     if last.is_none_or(|message| message.role != Role::Tool) {
         return 0;
     }
-    let looked_at: BTreeSet<&RelPath> = observed
+    let looked_at = observed
         .iter()
         .filter_map(|recorded| match &recorded.event {
             Event::DiskObserved(observed) => Some(&observed.path),
             _ => None,
-        })
-        .collect();
+        });
+    let looked_at: BTreeSet<&RelPath> = looked_at.collect();
     let differing = view.state.stale().iter().map(|(entity, _)| &entity.path);
     let differing: BTreeSet<&RelPath> = differing.collect();
     looked_at.intersection(&differing).count()
@@ -174,6 +174,7 @@ pub fn withheld(
     changed: usize,
     request: RequestToBill<'_>,
 ) -> Option<WithheldPrompt> {
+    let withheld = |reason, message| Some(WithheldPrompt { reason, message });
     let mut all = used(view, policy, at, session);
     let prompt = policy.budget_prompt.limits().iter();
     all.extend(prompt.map(|(counter, limit)| ("a prompt", *counter, 0, *limit)));
@@ -197,28 +198,22 @@ pub fn withheld(
                 "`tslp resume` in a terminal, or `@tslp resume` as the first line of a prompt, gives it as much again."
             }
         };
-        return Some(WithheldPrompt {
-            reason: Reason::AgentBudgetUsed,
-            message: format!(
-                "BUDGET-EXHAUSTED: {whose} may use {} {counter}, and {} are used; this prompt has about {} tokens and was not sent. {way}",
-                counter.shown(limit),
-                counter.shown(done),
-                request.tokens
-            ),
-        });
+        let (limit, done, tokens) = (counter.shown(limit), counter.shown(done), request.tokens);
+        let message = format!(
+            "BUDGET-EXHAUSTED: {whose} may use {limit} {counter}, and {done} are used; this prompt has about {tokens} tokens and was not sent. {way}"
+        );
+        return withheld(Reason::AgentBudgetUsed, message);
     }
     let Repetition { calls, refused } = view.state.work().repetition(session);
     if policy.client_tools != ClientTools::Hold {
         return None;
     }
     if changed > CHANGED_MAX {
-        return Some(WithheldPrompt {
-            reason: Reason::ManyFilesChanged,
-            message: format!(
-                "DRIFT: {changed} files were changed by other hands since the agent's last step, so it was stopped. If that was meant, \
-                 say in a prompt that it shall go on."
-            ),
-        });
+        let message = format!(
+            "DRIFT: {changed} files were changed by other hands since the agent's last step, so it was stopped. If that was meant, \
+             say in a prompt that it shall go on."
+        );
+        return withheld(Reason::ManyFilesChanged, message);
     }
     let (reason, what) = if calls > SAME_CALLS_TOLD {
         let what = format!(
@@ -233,12 +228,10 @@ pub fn withheld(
             format!("the model has written {path} {times} times, and nothing of it was accepted");
         (Reason::FileRewritten, what)
     };
-    Some(WithheldPrompt {
-        reason,
-        message: format!(
-            "RECURSIVE-LOOP: {what}, so the prompt was not sent. Say in a prompt what it shall do instead."
-        ),
-    })
+    let message = format!(
+        "RECURSIVE-LOOP: {what}, so the prompt was not sent. Say in a prompt what it shall do instead."
+    );
+    withheld(reason, message)
 }
 
 /// A bound and what is used of it: whose, what, how much, of how much.

@@ -82,13 +82,7 @@ pub fn call_parts(tool: &str, arguments: &str) -> Vec<(CallPart, String)> {
     let has = |words: &[&str]| members.iter().any(|(name, _)| words.contains(name));
     let editor = value["command"].as_str();
     let is_editor = has(&["path"]) && editor.is_some_and(|word| lists(EDITOR_COMMANDS, word));
-    let writes = has(vocabulary::CONTENT)
-        || has(vocabulary::NEW)
-        || has(vocabulary::NEW_WITHOUT_OLD)
-        || has(vocabulary::EDITS)
-        || has(vocabulary::DIFF)
-        || has(vocabulary::PATCH)
-        || has(&["insert_text", "new_source", "destination", "new_path"])
+    let writes = WRITTEN_ARGUMENTS.into_iter().any(has)
         || is_editor && editor != Some("view")
         || !is_editor && holds_any(WRITING_TOOLS, &tool);
     let mut parts = Vec::new();
@@ -114,6 +108,17 @@ fn collect_members<'v>(value: &'v Value, members: &mut Vec<(&'v str, &'v Value)>
         _ => {}
     }
 }
+
+/// Arguments of calls that write.
+const WRITTEN_ARGUMENTS: [&[&str]; 7] = [
+    vocabulary::CONTENT,
+    vocabulary::NEW,
+    vocabulary::NEW_WITHOUT_OLD,
+    vocabulary::EDITS,
+    vocabulary::DIFF,
+    vocabulary::PATCH,
+    &["insert_text", "new_source", "destination", "new_path"],
+];
 
 fn collect_part(
     tool: &str,

@@ -19,14 +19,8 @@ pub struct Jail {
     pub locked: Vec<String>,
 }
 
-/// Why a path is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PathTrespass {
-    /// It is neither in the workspace nor visible.
-    Outside,
-    /// It is protected.
-    Protected,
-}
+const OUTSIDE: &str = "outside of the workspace";
+const PROTECTED: &str = "protected";
 
 impl Jail {
     /// The jail as text, for the ledger: a path in each line, after its kind. A path with a line break can't be
@@ -69,18 +63,18 @@ impl Jail {
         (!jail.root.is_empty()).then_some(jail)
     }
 
-    /// Why a path is refused, if it is; it must be absolute and normal.
+    /// Why a path is refused, if it is, in words; it must be absolute and normal.
     #[must_use]
-    pub fn trespass_of(&self, path: &str) -> Option<PathTrespass> {
+    pub fn trespass_of(&self, path: &str) -> Option<&'static str> {
         let inside = |folder: &String| is_within(path, folder);
         // A folder that the workspace itself lies in, such as `/tmp`, isn't visible: the sandbox has one of its own.
         let is_shown = |folder: &String| inside(folder) && !is_within(&self.root, folder);
         if self.protected.iter().any(inside) {
-            Some(PathTrespass::Protected)
+            Some(PROTECTED)
         } else if is_within(path, &self.root) || self.visible.iter().any(is_shown) {
             None
         } else {
-            Some(PathTrespass::Outside)
+            Some(OUTSIDE)
         }
     }
 }
@@ -134,23 +128,23 @@ mod tests {
         };
         check("a.c", None);
         check("..", None);
-        check("../..", Some(PathTrespass::Outside));
+        check("../..", Some(OUTSIDE));
         check("../../w/src/./a.c", None);
-        check("../../w2/a.c", Some(PathTrespass::Outside));
+        check("../../w2/a.c", Some(OUTSIDE));
         check("/usr/include/stdio.h", None);
-        check("/usr/../etc/passwd", Some(PathTrespass::Outside));
-        check("/usrlocal", Some(PathTrespass::Outside));
+        check("/usr/../etc/passwd", Some(OUTSIDE));
+        check("/usrlocal", Some(OUTSIDE));
         check("/dev/null", None);
-        check("/", Some(PathTrespass::Outside));
-        check("../.git/hooks/pre-commit", Some(PathTrespass::Protected));
-        check("../../../../../..", Some(PathTrespass::Outside));
+        check("/", Some(OUTSIDE));
+        check("../.git/hooks/pre-commit", Some(PROTECTED));
+        check("../../../../../..", Some(OUTSIDE));
         let in_tmp = Jail {
             root: "/tmp/u/w".into(),
             visible: vec!["/tmp".into()],
             ..Jail::default()
         };
         for outside in ["/tmp", "/tmp/u", "/tmp/etc/passwd", "/tmp/other/w"] {
-            assert_eq!(in_tmp.trespass_of(outside), Some(PathTrespass::Outside));
+            assert_eq!(in_tmp.trespass_of(outside), Some(OUTSIDE));
         }
         assert_eq!(in_tmp.trespass_of("/tmp/u/w/a.c"), None);
     }

@@ -8,7 +8,7 @@ use super::class::{Capability, Class};
 use super::command::{Join, SimpleCommand};
 use super::command_table::{ClassifiedCommand, classify};
 use super::grant::{GrantStanding, GrantToken, minutes_after};
-use super::jail::{Jail, PathTrespass, absolute_path};
+use super::jail::{Jail, absolute_path};
 use super::mode::Mode;
 use super::profile::ToolProfile;
 use super::{Decision, Denial, Step};
@@ -160,12 +160,7 @@ impl LineContext<'_> {
             let why = format!("tools don't run in mode {}", self.mode);
             deny(Step::Mode, "MODE", &why);
         }
-        if let Some((path, trespass)) = paths.find_map(|it| Some((it, self.jail.trespass_of(it)?)))
-        {
-            let is = match trespass {
-                PathTrespass::Outside => "outside of the workspace",
-                PathTrespass::Protected => "protected",
-            };
+        if let Some((path, is)) = paths.find_map(|it| Some((it, self.jail.trespass_of(it)?))) {
             deny(Step::Scope, "SCOPE-BREACH", &format!("{path} is {is}"));
         }
         let Some(capability) = class.needed_capability() else {

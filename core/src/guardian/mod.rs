@@ -28,7 +28,7 @@ pub use client::{
 pub use command::{COMMANDS_MAX, Join, LINE_BYTES_MAX, SimpleCommand, SplitError};
 pub use command_table::{ClassifiedCommand, classify};
 pub use grant::{ACTION_MINUTES, GrantStanding, GrantToken, minutes_after};
-pub use jail::{Jail, PathTrespass, absolute_path, is_within};
+pub use jail::{Jail, absolute_path, is_within};
 pub use line::{JudgedCommand, JudgedLine, LineContext, judge_line};
 pub use mode::Mode;
 pub use profile::ToolProfile;

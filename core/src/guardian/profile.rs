@@ -53,12 +53,12 @@ impl ToolProfile {
     /// The rule that allows a class, by its id, and the longest run in seconds that it sets.
     #[must_use]
     pub const fn rule_for(&self, class: Class) -> Option<(&'static str, u64)> {
-        match class {
-            Class::Read => Some(("read", self.read_seconds)),
-            Class::Build | Class::Shell => Some(("build", self.build_seconds)),
-            Class::FsMutate | Class::Package | Class::Network | Class::System | Class::Unknown => {
-                None
+        match class.needed_capability() {
+            Some(Capability::FsRead) => Some(("read", self.read_seconds)),
+            Some(Capability::BuildExec | Capability::ShellExec) => {
+                Some(("build", self.build_seconds))
             }
+            None => None,
         }
     }
 }

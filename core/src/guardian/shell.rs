@@ -37,8 +37,9 @@ pub(super) struct ShellCommand {
 }
 
 /// What the word that comes next is, after a redirection.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 enum WordIs {
+    #[default]
     Argument,
     Written,
     Read,
@@ -102,6 +103,7 @@ impl ShellCommand {
     }
 }
 
+#[derive(Default)]
 struct LineReader<'l> {
     line: &'l str,
     at: usize,
@@ -128,17 +130,7 @@ impl<'l> LineReader<'l> {
     fn new(line: &'l str) -> Self {
         Self {
             line,
-            at: 0,
-            commands: Vec::new(),
-            command: ShellCommand::default(),
-            word: None,
-            word_is: WordIs::Argument,
-            join: None,
-            documents: Vec::new(),
-            values: BTreeMap::new(),
-            special: None,
-            construct: None,
-            is_broken: false,
+            ..Self::default()
         }
     }
 
@@ -282,10 +274,7 @@ impl<'l> LineReader<'l> {
             return self.push("$()");
         }
         if rest.starts_with('(') {
-            let script = parenthesised(rest);
-            self.at += (script.len() + 2).min(rest.len());
-            self.command.scripts.push(script.to_string());
-            return self.push("$()");
+            return self.take_script();
         }
         if let Some(quoted) = rest.strip_prefix('\'') {
             let end = quoted.find('\'').unwrap_or(quoted.len());
@@ -313,6 +302,15 @@ impl<'l> LineReader<'l> {
         }
     }
 
+    /// A script in the parentheses that come next.
+    fn take_script(&mut self) {
+        let rest = self.rest();
+        let script = parenthesised(rest);
+        self.at += (script.len() + 2).min(rest.len());
+        self.command.scripts.push(script.to_string());
+        self.push("$()");
+    }
+
     fn redirect(&mut self, mark: char) {
         self.note(SplitError::Redirection);
         // A number right in front is a descriptor, and so is a lone `&`.
@@ -322,10 +320,7 @@ impl<'l> LineReader<'l> {
         }
         self.end_word();
         if self.rest().starts_with('(') {
-            let script = parenthesised(self.rest());
-            self.at += (script.len() + 2).min(self.rest().len());
-            self.command.scripts.push(script.to_string());
-            return self.push("$()");
+            return self.take_script();
         }
         self.word_is = if mark == '<' {
             if self.next_is("<<") {
@@ -374,7 +369,7 @@ impl<'l> LineReader<'l> {
         let Some((text, quoted_at)) = self.word.take() else {
             return;
         };
-        match core::mem::replace(&mut self.word_is, WordIs::Argument) {
+        match core::mem::take(&mut self.word_is) {
             WordIs::Written => self.command.writes.push(text),
             WordIs::Read => self.command.reads.push(text),
             WordIs::HereString => self.command.input.push_str(&text),
@@ -402,14 +397,9 @@ impl<'l> LineReader<'l> {
     }
 
     fn is_empty(&self) -> bool {
-        let ShellCommand {
-            words,
-            writes,
-            scripts,
-            assigns,
-            ..
-        } = &self.command;
-        words.is_empty() && writes.is_empty() && scripts.is_empty() && !assigns
+        let command = &self.command;
+        let is_unnamed = command.words.is_empty() && command.writes.is_empty();
+        is_unnamed && command.scripts.is_empty() && !command.assigns
     }
 
     /// `may_be_empty`: whether the command may be missing, as before a line break.

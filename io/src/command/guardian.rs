@@ -40,10 +40,7 @@ pub(super) fn run_guardian(command: &GuardianCommand) -> Result<Exit, CommandFai
     };
     let mode = mode_of_running(&config)?.unwrap_or_else(|| own.to_string());
     let mode = mode.as_str();
-    let why = match &tested {
-        Ok(what) => what,
-        Err(why) => why,
-    };
+    let (Ok(why) | Err(why)) = &tested;
     print_page(
         of.output,
         || tables.json_page(mode, why, file).to_string(),

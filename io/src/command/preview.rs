@@ -2,7 +2,6 @@
 //! the same engine composes the prompt that would.
 
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -39,7 +38,9 @@ pub(super) fn run_preview(args: &PreviewArgs) -> Result<Exit, CommandFailure> {
     let (config, _) = read_config(&args.common.flags.0)?;
     let (body, dialect) = match (&args.request, &args.prompt) {
         (Some(file), _) => {
-            let body = read_body(file)?;
+            let body = fs::read(file).map_err(|error| {
+                CommandFailure::new(Exit::Failure, format!("{}: {error}", file.display()))
+            })?;
             let dialect = args.route.as_deref().map_or_else(
                 || dialect_of(&body),
                 |route| Dialect::of_path(route).unwrap_or_default(),
@@ -103,11 +104,6 @@ pub(super) fn run_preview(args: &PreviewArgs) -> Result<Exit, CommandFailure> {
     let page = sections_of(&composed);
     print_page(args.common.output, || page.to_string(), || lines_of(&page))?;
     Ok(Exit::Ok)
-}
-
-fn read_body(file: &Path) -> Result<Vec<u8>, CommandFailure> {
-    fs::read(file)
-        .map_err(|error| CommandFailure::new(Exit::Failure, format!("{}: {error}", file.display())))
 }
 
 /// The dialect of a request by its fields.

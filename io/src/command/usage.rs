@@ -49,16 +49,12 @@ fn usage_lines(rows: &[UsageRow], prices: &Prices) -> Vec<String> {
         own.sort_by_key(|row| std::cmp::Reverse(row.read + row.written));
         let mut sum = own[0].clone();
         own[1..].iter().for_each(|row| sum.add(row));
-        let model = if model.is_empty() {
-            "(no model named)"
-        } else {
-            model
+        let model = match model {
+            "" => "(no model named)",
+            model => model,
         };
-        lines.push(format!(
-            "{} {model}: {}",
-            utc_day(day.0),
-            figures(&sum, prices)
-        ));
+        let day = utc_day(day.0);
+        lines.push(format!("{day} {model}: {}", figures(&sum, prices)));
         for row in own.iter().take(CONVERSATIONS_SHOWN) {
             let whose = match row.session.0 {
                 0 => "outside of conversations".to_owned(),
@@ -85,11 +81,7 @@ fn figures(row: &UsageRow, prices: &Prices) -> String {
         text += &format!(", {} of them estimated", row.estimated);
     }
     if *prices != Prices::default() {
-        text += &format!(", cost {}", cost_text(row, prices));
+        text += &format!(", cost {}", Counter::Money.shown(row.cost(prices)));
     }
     text
-}
-
-fn cost_text(row: &UsageRow, prices: &Prices) -> String {
-    Counter::Money.shown(row.cost(prices))
 }

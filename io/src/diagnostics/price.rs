@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use tslp_core::event::{PromptCost, ServerUsage};
 use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_projections::episodes::EpisodeRow;
 
@@ -10,70 +11,53 @@ use tslp_projections::episodes::EpisodeRow;
 const MEANING: &str = "A model server reads a prompt anew from its first change on; \"directly\" is what the clients' own \
     prompts would have cost without the proxy.";
 
-/// The price of one prompt, or of several.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The price of one prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PromptPrice {
     /// As the client wrote it.
-    pub client: CharacterCounts,
+    pub client: PromptCost,
     /// As it was sent.
-    pub sent: CharacterCounts,
+    pub sent: PromptCost,
     /// The model server's own figures.
-    pub server: Option<TokenCounts>,
-}
-
-/// The part of a prompt that was not in the server's cache.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CharacterCounts {
-    /// All of it.
-    pub total: u64,
-    /// The part that the model server had to read.
-    pub anew: u64,
-}
-
-/// The model server's own figures; those that it didn't report are `None`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TokenCounts {
-    /// The whole prompt.
-    pub prompt: Option<u64>,
-    /// Tokens from its cache.
-    pub cached: Option<u64>,
-    /// Tokens that it read.
-    pub evaluated: Option<u64>,
+    pub server: ServerUsage,
 }
 
 impl PromptPrice {
     /// The price in a row of `episodes`, once there is one.
-    pub(super) fn of_row(row: &EpisodeRow) -> Option<Self> {
-        let server = TokenCounts {
-            prompt: row.prompt_tokens.map(u64::from),
-            cached: row.cached_tokens.map(u64::from),
-            evaluated: row.evaluated_tokens.map(u64::from),
+    pub(crate) fn of_row(row: &EpisodeRow) -> Option<Self> {
+        let cost = |total: Option<u32>, anew: Option<u32>| {
+            let (chars_total, chars_anew) = total.zip(anew)?;
+            Some(PromptCost {
+                chars_total,
+                chars_anew,
+            })
         };
         Some(Self {
-            client: CharacterCounts {
-                total: row.client_chars?.into(),
-                anew: row.client_chars_anew?.into(),
+            client: cost(row.client_chars, row.client_chars_anew)?,
+            sent: cost(row.sent_chars, row.sent_chars_anew)?,
+            server: ServerUsage {
+                prompt_tokens: row.prompt_tokens,
+                cached_tokens: row.cached_tokens,
+                evaluated_tokens: row.evaluated_tokens,
+                completion_tokens: None,
             },
-            sent: CharacterCounts {
-                total: row.sent_chars?.into(),
-                anew: row.sent_chars_anew?.into(),
-            },
-            server: (server != TokenCounts::default()).then_some(server),
         })
     }
 
     /// The page's object.
     #[must_use]
     pub fn json_object(&self) -> Value {
-        json!({
-            "client": self.client.json_object(),
-            "sent": self.sent.json_object(),
-            "server": self.server.map(|tokens| json!({
-                "cached_tokens": tokens.cached,
-                "evaluated_tokens": tokens.evaluated,
-                "prompt_tokens": tokens.prompt,
-            })),
-        })
+        let counts =
+            |cost: PromptCost| counts_object(cost.chars_anew.into(), cost.chars_total.into());
+        let server = self.server;
+        let server = (server != ServerUsage::default()).then(|| {
+            json!({
+                "cached_tokens": server.cached_tokens,
+                "evaluated_tokens": server.evaluated_tokens,
+                "prompt_tokens": server.prompt_tokens,
+            })
+        });
+        json!({ "client": counts(self.client), "sent": counts(self.sent), "server": server })
     }
 
     /// One line for people.
@@ -81,9 +65,12 @@ impl PromptPrice {
     pub fn text_line(&self) -> String {
         let mut words = format!(
             "{} of {} characters read anew, directly {} of {}",
-            self.sent.anew, self.sent.total, self.client.anew, self.client.total
+            self.sent.chars_anew,
+            self.sent.chars_total,
+            self.client.chars_anew,
+            self.client.chars_total
         );
-        if let Some((cached, prompt)) = self.server.and_then(|tokens| tokens.cached_share()) {
+        if let Some((cached, prompt)) = cached_share(&self.server) {
             words.push_str(&format!("; {cached} of {prompt} tokens were cached"));
         }
         words
@@ -110,14 +97,15 @@ const TOKEN_CHARS: u64 = 4;
 impl CacheBreak {
     /// Between two prompts of a conversation.
     pub(super) fn between(before: &PromptPrice, after: &PromptPrice) -> Option<Self> {
-        let known = |it: CharacterCounts| it.total - it.anew;
-        let breaks = |before: CharacterCounts, after: CharacterCounts| {
-            known(after) + SLACK_CHARS < before.total
+        let known = |it: PromptCost| u64::from(it.chars_total - it.chars_anew);
+        let breaks = |before: PromptCost, after: PromptCost| {
+            known(after) + SLACK_CHARS < u64::from(before.chars_total)
         };
+        let both = before.sent.chars_total.min(after.sent.chars_total);
         breaks(before.sent, after.sent).then(|| Self {
             at: known(after.sent),
             is_clients: breaks(before.client, after.client),
-            tokens: (before.sent.total.min(after.sent.total) - known(after.sent)) / TOKEN_CHARS,
+            tokens: (u64::from(both) - known(after.sent)) / TOKEN_CHARS,
         })
     }
 
@@ -157,34 +145,27 @@ pub(super) fn cache_breaks(episodes: &[EpisodeRow]) -> BTreeMap<EpisodeId, Cache
     breaks
 }
 
-impl CharacterCounts {
-    fn json_object(self) -> Value {
-        json!({ "anew": self.anew, "chars": self.total })
-    }
-
-    fn add_counts(&mut self, other: Self) {
-        self.total += other.total;
-        self.anew += other.anew;
-    }
+fn counts_object(anew: u64, chars: u64) -> Value {
+    json!({ "anew": anew, "chars": chars })
 }
 
-impl TokenCounts {
-    /// Tokens in the cache and in all, where the server has said enough to know both.
-    fn cached_share(&self) -> Option<(u64, u64)> {
-        // llama.cpp says how many tokens it read, OpenAI-style servers how many it had.
-        let from_evaluated = || self.prompt?.checked_sub(self.evaluated?);
-        let cached = self.cached.or_else(from_evaluated)?;
-        let prompt = self.prompt.or_else(|| Some(cached + self.evaluated?))?;
-        Some((cached, prompt))
-    }
+/// Tokens in the cache and in all, where the server has said enough to know both.
+fn cached_share(server: &ServerUsage) -> Option<(u64, u64)> {
+    // llama.cpp says how many tokens it read, OpenAI-style servers how many it had.
+    let from_evaluated = || server.prompt_tokens?.checked_sub(server.evaluated_tokens?);
+    let cached = u64::from(server.cached_tokens.or_else(from_evaluated)?);
+    let whole = || Some(cached + u64::from(server.evaluated_tokens?));
+    let prompt = server.prompt_tokens.map(u64::from).or_else(whole)?;
+    Some((cached, prompt))
 }
 
 /// The prices of the episodes that are kept, together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PriceSum {
     episodes: usize,
-    client: CharacterCounts,
-    sent: CharacterCounts,
+    /// Characters that were read anew, and all.
+    client: (u64, u64),
+    sent: (u64, u64),
     /// Episodes whose replies said how much of the prompt was cached.
     episodes_reported: usize,
     cached_tokens: u64,
@@ -198,9 +179,11 @@ impl PriceSum {
         let mut sum = Self::default();
         for price in prices {
             sum.episodes += 1;
-            sum.client.add_counts(price.client);
-            sum.sent.add_counts(price.sent);
-            if let Some((cached, prompt)) = price.server.and_then(|tokens| tokens.cached_share()) {
+            for (sum, cost) in [(&mut sum.client, price.client), (&mut sum.sent, price.sent)] {
+                sum.0 += u64::from(cost.chars_anew);
+                sum.1 += u64::from(cost.chars_total);
+            }
+            if let Some((cached, prompt)) = cached_share(&price.server) {
                 sum.episodes_reported += 1;
                 sum.cached_tokens += cached;
                 sum.prompt_tokens += prompt;
@@ -221,11 +204,11 @@ impl PriceSum {
             })
         });
         json!({
-            "client": self.client.json_object(),
+            "client": counts_object(self.client.0, self.client.1),
             "episodes": self.episodes,
             "meaning": MEANING,
-            "sent": self.sent.json_object(),
-            "sent_percent": percent_of(self.sent.anew, self.client.anew),
+            "sent": counts_object(self.sent.0, self.sent.1),
+            "sent_percent": percent_of(self.sent.0, self.client.0),
             "server": server,
         })
     }
@@ -233,7 +216,7 @@ impl PriceSum {
     /// Characters that the model server read anew: of what was sent, and of what clients wrote.
     #[must_use]
     pub const fn read_anew(&self) -> (u64, u64) {
-        (self.sent.anew, self.client.anew)
+        (self.sent.0, self.client.0)
     }
 
     /// One line for people, and what it means.
@@ -244,17 +227,13 @@ impl PriceSum {
         }
         let mut words = format!(
             "{} characters read anew as sent, {} directly",
-            self.sent.anew, self.client.anew
+            self.sent.0, self.client.0
         );
-        if let Some(percent) = percent_of(self.sent.anew, self.client.anew) {
+        if let Some(percent) = percent_of(self.sent.0, self.client.0) {
             words.push_str(&format!(" ({percent} %)"));
         }
-        let prompts = if self.episodes == 1 {
-            "prompt"
-        } else {
-            "prompts"
-        };
-        words.push_str(&format!(", in the last {} {prompts}", self.episodes));
+        let plural = if self.episodes == 1 { "" } else { "s" };
+        words.push_str(&format!(", in the last {} prompt{plural}", self.episodes));
         if let Some(percent) = percent_of(self.cached_tokens, self.prompt_tokens) {
             words.push_str(&format!(
                 "; the model server says that {percent} % of {} tokens were cached",
@@ -275,27 +254,31 @@ fn percent_of(part: u64, whole: u64) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn price(client: (u64, u64), sent: (u64, u64), server: Option<TokenCounts>) -> PromptPrice {
-        let characters = |(total, anew)| CharacterCounts { total, anew };
+    fn price(client: (u32, u32), sent: (u32, u32), server: Option<ServerUsage>) -> PromptPrice {
+        let cost = |(chars_total, chars_anew)| PromptCost {
+            chars_total,
+            chars_anew,
+        };
         PromptPrice {
-            client: characters(client),
-            sent: characters(sent),
-            server,
+            client: cost(client),
+            sent: cost(sent),
+            server: server.unwrap_or_default(),
         }
     }
 
-    fn tokens(prompt: Option<u64>, cached: Option<u64>, evaluated: Option<u64>) -> TokenCounts {
-        TokenCounts {
-            prompt,
-            cached,
-            evaluated,
+    fn tokens(prompt: Option<u32>, cached: Option<u32>, evaluated: Option<u32>) -> ServerUsage {
+        ServerUsage {
+            prompt_tokens: prompt,
+            cached_tokens: cached,
+            evaluated_tokens: evaluated,
+            completion_tokens: None,
         }
     }
 
     #[test]
     fn the_cached_share_comes_of_whatever_two_figures_are_there() {
         let check = |prompt, cached, evaluated, expected| {
-            assert_eq!(tokens(prompt, cached, evaluated).cached_share(), expected);
+            assert_eq!(cached_share(&tokens(prompt, cached, evaluated)), expected);
         };
         check(Some(10), Some(4), None, Some((4, 10)));
         check(None, Some(4), Some(6), Some((4, 10)));

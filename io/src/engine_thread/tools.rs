@@ -84,15 +84,9 @@ struct CallsInProgress {
     text: String,
     queue: VecDeque<WrittenCall>,
     results: Vec<CallResult>,
-    /// The call whose paths are being looked at.
-    asked: Option<CallUnderReview>,
+    /// The line and the commands of the call whose paths are being looked at; it isn't judged yet.
+    asked: Option<(String, Vec<SimpleCommand>)>,
     under_way: Option<RunningTool>,
-}
-
-/// A call that was read and isn't judged yet.
-struct CallUnderReview {
-    line: String,
-    commands: Vec<SimpleCommand>,
 }
 
 /// A tool that runs.
@@ -122,10 +116,8 @@ impl ToolLoop {
     /// The settings and the worker's queue, if the sandbox holds.
     pub(super) fn ready(&self) -> Option<(&ToolLoopConfig, &Sender<ToolJob>)> {
         let is_sound = matches!(self.tested, Some(Ok(())));
-        self.jobs
-            .as_ref()
-            .filter(|_| is_sound)
-            .map(|jobs| (&self.config, jobs))
+        let jobs = self.jobs.as_ref().filter(|_| is_sound)?;
+        Some((&self.config, jobs))
     }
 }
 
@@ -283,29 +275,24 @@ impl EngineThread {
             _ => {}
         }
         tools.tested_at = now;
-        let jobs = match tools.jobs.take() {
-            Some(jobs) => Ok(jobs),
-            None => {
-                let durable = Arc::clone(&self.wiring.durable);
-                worker::start_worker(Sandbox::default(), durable, tools.to_engine.clone())
-            }
-        };
-        match jobs {
-            Ok(jobs) => {
-                let layers = [WorkspaceLayer::ReadOnly, WorkspaceLayer::Scratch];
-                let plans = layers.map(|layer| tools.config.scope.self_test_plan(layer));
-                // A worker that has ended is noticed with the first call, which isn't run then.
-                let _ = jobs.send(ToolJob::Test(plans.into()));
-                tools.jobs = Some(jobs);
-                tools.tested = None;
-                self.tell_mode();
-                false
-            }
-            Err(error) => {
-                tools.tested = Some(Err(format!("there is no thread for tools: {error}")));
-                true
+        if tools.jobs.is_none() {
+            let durable = Arc::clone(&self.wiring.durable);
+            match worker::start_worker(Sandbox::default(), durable, tools.to_engine.clone()) {
+                Ok(jobs) => tools.jobs = Some(jobs),
+                Err(error) => {
+                    tools.tested = Some(Err(format!("there is no thread for tools: {error}")));
+                    return true;
+                }
             }
         }
+        let layers = [WorkspaceLayer::ReadOnly, WorkspaceLayer::Scratch];
+        let plans = layers.map(|layer| tools.config.scope.self_test_plan(layer));
+        // A worker that has ended is noticed with the first call, which isn't run then.
+        let test = ToolJob::Test(plans.into());
+        let _ = tools.jobs.as_ref().map(|jobs| jobs.send(test));
+        tools.tested = None;
+        self.tell_mode();
+        false
     }
 
     /// The sandbox was tested.
@@ -335,9 +322,9 @@ impl EngineThread {
             self.is_stopped = is_stopped;
             self.wiring.to_loop.send(ToLoop::Stopped(is_stopped));
         }
-        let mode = match &self.tools {
+        let tools = self.tools.as_ref().filter(|tools| tools.config.runs());
+        let mode = match tools {
             None => Mode::SafeMode,
-            Some(tools) if !tools.config.runs() => Mode::SafeMode,
             Some(_) if is_breached => Mode::OpPreserve,
             Some(tools) if tools.tested.is_none() && tools.jobs.is_none() => Mode::Boot,
             Some(tools) => {
@@ -401,13 +388,13 @@ impl EngineThread {
             // Without a worker nothing is run, wherever it leads.
             return self.decide_call(exchange, line, Ok(commands), Vec::new());
         }
-        reply.working.as_mut()?.asked = Some(CallUnderReview { line, commands });
+        reply.working.as_mut()?.asked = Some((line, commands));
         Some(())
     }
 
     /// The worker has looked where a call's paths lead.
     pub(super) fn links_seen(&mut self, exchange: ExchangeId, links: Vec<LinkSeen>) -> Option<()> {
-        let CallUnderReview { line, commands } = self.working(exchange)?.asked.take()?;
+        let (line, commands) = self.working(exchange)?.asked.take()?;
         self.decide_call(exchange, line, Ok(commands), links)?;
         self.make_waiting_calls(exchange)
     }
@@ -674,28 +661,27 @@ impl EngineThread {
         let Some(running) = running.filter(|it| it.rounds != RoundsAllowed::One) else {
             return false;
         };
-        if !is_wanted {
-            // Where nothing is judged, a call that can't be read is the client's to read.
-            self.wiring.to_loop.send(ToLoop::CallJudged {
-                exchange,
-                number: ALL_CALLS,
-                instead: None,
-            });
-            return false;
-        }
         let calls = running.decoder.tool_calls().len();
-        running.decoder.keep_calls(&running.calls_passed);
-        let is_unreadable = ending.is_success() && running.decoder.is_given_up();
-        if is_unreadable {
-            let why = "The Guardian kept the reply's calls of tools back: they can't be read.\n";
+        let verdict = match is_wanted {
+            // Where nothing is judged, a call that can't be read is the client's to read.
+            false => Some(None),
+            true => {
+                running.decoder.keep_calls(&running.calls_passed);
+                let why =
+                    "The Guardian kept the reply's calls of tools back: they can't be read.\n";
+                let is_unreadable = ending.is_success() && running.decoder.is_given_up();
+                is_unreadable.then(|| Some(why.to_owned()))
+            }
+        };
+        let is_unreadable = matches!(verdict, Some(Some(_)));
+        let left = running.decoder.tool_calls().len();
+        if let Some(instead) = verdict {
             self.wiring.to_loop.send(ToLoop::CallJudged {
                 exchange,
                 number: ALL_CALLS,
-                instead: Some(why.to_owned()),
+                instead,
             });
         }
-        let running = self.running.get(&exchange);
-        let left = running.map_or(0, |running| running.decoder.tool_calls().len());
         is_unreadable || left < calls
     }
 
@@ -790,13 +776,10 @@ impl EngineThread {
 
     /// Ends every tool that runs.
     pub(super) fn stop_tools(&mut self) {
-        for running in self.running.values_mut() {
-            let reply = running.tools.as_deref_mut();
-            let working = reply.and_then(|reply| reply.working.as_mut());
-            if let Some(under_way) = working.and_then(|working| working.under_way.as_mut()) {
-                under_way.stop = None;
-            }
-        }
+        let replies = self.running.values_mut();
+        let replies = replies.filter_map(|running| running.tools.as_deref_mut());
+        let running = replies.filter_map(|reply| reply.working.as_mut()?.under_way.as_mut());
+        running.for_each(|tool| tool.stop = None);
     }
 
     /// Another profile was approved.

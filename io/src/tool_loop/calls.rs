@@ -112,7 +112,7 @@ fn read_block(block: &str, calls_max: usize) -> Vec<WrittenCall> {
 }
 
 /// The two fields of a call, if each is there once: of one that is there twice, two readers would take different ones.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct CallFields {
     #[serde(default, rename = "type")]
     kind: Value,
@@ -129,10 +129,7 @@ fn read_call(item: &str) -> WrittenCall {
             return flawed(format!("a call has each field once: {error}"));
         }
         // No object.
-        Err(_) => CallFields {
-            kind: Value::Null,
-            command: Value::Null,
-        },
+        Err(_) => CallFields::default(),
     };
     match (&fields.kind, &fields.command) {
         (Value::String(kind), Value::String(command)) if kind == "shell" => WrittenCall {

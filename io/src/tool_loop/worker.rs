@@ -105,6 +105,10 @@ fn work_off_jobs(
     todo: &Receiver<ToolJob>,
     to_engine: &Sender<ToEngine>,
 ) {
+    let run = |plan: &SandboxPlan, stop: &PipeReader| {
+        let outcome = or_defect(|| sandbox.run_until(plan, Some(stop)));
+        outcome.unwrap_or_else(RunOutcome::not_started)
+    };
     for job in todo {
         let done = match job {
             ToolJob::Test(plans) => {
@@ -122,20 +126,18 @@ fn work_off_jobs(
                     links: links.collect(),
                 }
             }
-            ToolJob::Run(run) => ToEngine::ToolEnded {
-                exchange: run.exchange,
-                call: run.call,
-                outcome: Box::new(match durable.wait_for(run.durable_at) {
-                    Ok(_) => or_defect(|| sandbox.run_until(&run.plan, &run.stop))
-                        .unwrap_or_else(RunOutcome::not_started),
+            ToolJob::Run(tool) => ToEngine::ToolEnded {
+                exchange: tool.exchange,
+                call: tool.call,
+                outcome: Box::new(match durable.wait_for(tool.durable_at) {
+                    Ok(_) => run(&tool.plan, &tool.stop),
                     Err(stopped) => RunOutcome::not_started(stopped.0),
                 }),
             },
             ToolJob::Check(check) => ToEngine::CheckEnded {
                 episode: check.episode,
                 outcome: Box::new(match check.is_saved() {
-                    true => or_defect(|| sandbox.run_until(&check.plan, &check.stop))
-                        .unwrap_or_else(RunOutcome::not_started),
+                    true => run(&check.plan, &check.stop),
                     false => RunOutcome::not_started("the change isn't in its files"),
                 }),
             },

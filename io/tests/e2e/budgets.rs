@@ -325,6 +325,9 @@ fn what_models_used_is_told_by_day_model_and_conversation_and_bounded_by_its_cos
         assert_eq!(response.status(), 200);
         tslp.ended(response.episode());
     }
+    // No model reads so much: what isn't believed is estimated.
+    upstream.will(said(u64::from(u32::MAX), 10));
+    tslp.ended(ask("m", "d").episode());
     // A tenth and a hundredth each; 500 tokens more would cost another twentieth.
     let refused = ask("dear-1", &"abc ".repeat(500));
     assert_eq!(refused.status(), 400);

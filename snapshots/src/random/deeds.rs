@@ -169,6 +169,19 @@ impl Player {
         Ok(())
     }
 
+    /// The user says which files models may see.
+    pub(super) fn change_scope(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+        let verb = *u.choose(&["off", "off", "on", "lock", "unlock", "unlock"])?;
+        let target = match verb {
+            "off" | "on" => *u.choose(&[FILES[0], FILES[1], "*.c", "**"])?,
+            _ => *u.choose(&FILES)?,
+        };
+        let asked = *u.choose(&FILES)?;
+        let text = format!("@tslp {verb} {target}\n\nPlease explain {asked}");
+        self.stage.step(Step::User(text));
+        Ok(())
+    }
+
     /// The client is an agent that takes another step of its loop: the user's last message changes nothing any more.
     pub(super) fn continue_agent_loop(&mut self) {
         if !self.stage.is_answered() {

@@ -11,7 +11,7 @@ use tslp_core::event::{
     DiskFinding, Event, History, PromptAmended, PromptComposed, Recorded, Transitioned,
 };
 use tslp_core::hash::{ArtifactHash, SliceHash};
-use tslp_core::ids::{CaptureId, EpisodeId, VersionId};
+use tslp_core::ids::{CaptureId, EpisodeId, SessionId, VersionId};
 use tslp_core::path::RelPath;
 use tslp_core::read_message::ReadMessage;
 use tslp_core::reason::Reason;
@@ -124,8 +124,16 @@ impl Law {
                 (&recorded.event, stage.last_sent())
                 && recorded.episode == sent.episode
             {
-                let text = self.text_added(new, sent.episode, composed, &sent.texts().join("\n"));
+                let all = sent.texts().join("\n");
+                let text = self.text_added(new, sent.episode, composed, &all);
                 self.check_prompt(&stage.view(), stage.disk(), composed, &text);
+                check_scope(&stage.view(), recorded.session, composed, &all);
+                // What is recognised of a file that is off goes out of older messages as well.
+                let is_scope = |it: &Recorded| matches!(it.event, Event::ScopeChanged(_));
+                let mut rules = stage.state().scope().rules();
+                if new.iter().any(is_scope) || rules.next().is_some() {
+                    self.last_sent = None;
+                }
                 self.check_growth(sent, composed.history, amended_in(new, sent.episode));
             }
         }
@@ -440,6 +448,30 @@ impl Law {
                 );
             }
         }
+    }
+}
+
+/// What is off is in no prompt, and beside what is locked nothing is added; a lock wins.
+fn check_scope(view: &StateView<'_>, session: SessionId, composed: &PromptComposed, sent: &str) {
+    let scope = view.state.scope();
+    let locked = scope.locked(session);
+    let may_be_shown = |path: &RelPath| {
+        locked.contains(path) || locked.is_empty() && !scope.off().is_off(path.as_str())
+    };
+    let mut added = composed.hydrated.iter().filter(|shown| shown.tokens > 0);
+    assert!(
+        added.all(|shown| may_be_shown(&shown.entity.path)),
+        "{sent}"
+    );
+    for path in view.state.state_map().paths() {
+        let is_off = scope.off().is_off(path.as_str()) && !locked.contains(path);
+        let is_shown = |block: &&str| {
+            let entity = block.strip_prefix("Entity: ");
+            let rest = entity.and_then(|entity| entity.strip_prefix(path.as_str()));
+            rest.is_some_and(|rest| rest.starts_with(['\n', ':']))
+        };
+        let block = blocks_of(sent).into_iter().find(is_shown);
+        assert!(!is_off || block.is_none(), "{path} is off: {block:?}");
     }
 }
 

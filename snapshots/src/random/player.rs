@@ -10,6 +10,7 @@ use tslp_core::gate::GateProfile;
 use tslp_core::path::RelPath;
 use tslp_core::policy::{AuditChoice, Policy};
 use tslp_core::reason::Reason;
+use tslp_core::scope::ScopeChange;
 use tslp_decide::observe;
 use tslp_projections::STATE_MAP;
 use tslp_projections::proposals::Proposal;
@@ -100,13 +101,14 @@ const MODEL_ACTIONS: [ModelAction; 12] = [
 
 impl Player {
     fn play_step(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
-        match u.int_in_range(0..=29_u8)? {
+        match u.int_in_range(0..=30_u8)? {
             20..=23 => self.model_edits(u)?,
             24 | 25 => self.answer_audit(u)?,
             26 => self.give_directive(u)?,
             27 => self.ask_for_change(u)?,
             28 => self.user_edits(u)?,
             29 => self.model_writes_file(u)?,
+            30 => self.change_scope(u)?,
             0..=4 => self.paste_code(u)?,
             5..=7 => self.ask_question(u)?,
             8..=14 => self.model_replies(u)?,
@@ -195,14 +197,15 @@ impl Player {
                 .current_version(&entity)
                 .is_some_and(|current| current.slice == function.slice_hash());
             assert!(
-                is_true || quoted || self.is_repeated_message(),
+                is_true || quoted || self.is_repeated_message() || self.is_locked(),
                 "the user's paste of {entity} didn't win:\n{text}"
             );
             assert!(
                 self.stage.view().divergence(&entity).is_none()
                     || self.stage.disk().at(&entity.path) == Some(&DiskEntry::Locked)
                     || quoted
-                    || self.is_repeated_message(),
+                    || self.is_repeated_message()
+                    || self.is_locked(),
                 "pasting {entity} didn't settle it"
             );
         }
@@ -239,6 +242,12 @@ impl Player {
             });
         (is_proposed || self.was_said_by_others(&function.text()))
             && !self.is_on_disk(path, function)
+    }
+
+    /// Whether a prompt may not go out, and what it changes not count, because of a lock.
+    fn is_locked(&self) -> bool {
+        let mut rules = self.stage.state().scope().rules();
+        rules.any(|rule| rule.rule == ScopeChange::Lock)
     }
 
     fn is_on_disk(&self, path: &str, function: Function) -> bool {
@@ -410,6 +419,7 @@ impl Player {
         let is_foreign = |symbol: &Symbol| !NAMES.contains(&symbol.as_str());
         let is_all_there = action == ModelAction::Fragment || !symbols.iter().any(is_foreign);
         let counts = self.profile == GateProfile::Standard
+            && !self.is_locked()
             && is_faithful
             && is_all_there
             && !looks_like_damage

@@ -57,6 +57,27 @@ fn a_record_lives_with_the_code_that_it_quotes() {
 }
 
 #[test]
+fn a_window_shows_records_as_well() {
+    check(
+        "records__in_a_window",
+        "Where older turns are replaced by a window, what is kept stands behind them, before the code.",
+        &format!(
+            "full what the model saw
+            policy history window
+            {FILE}
+            user
+            | @tslp note fact #add.plain: It doesn't check for overflow. `return a + b;` [src/a.c:2]
+            | What does `add` do?
+            model
+            | It adds.
+            user
+            | And `add` for large numbers?
+            "
+        ),
+    );
+}
+
+#[test]
 fn the_user_notes_and_forgets() {
     check(
         "records__words",

@@ -176,18 +176,15 @@ fn output_pipe() -> io::Result<OwnedFd> {
 }
 
 /// A program's whole environment.
-fn program_environment(plan: &SandboxPlan) -> Vec<(&'static str, String)> {
+fn program_environment(plan: &SandboxPlan) -> impl Iterator<Item = (&'static str, String)> {
     let folders = programs::program_folders(&plan.toolchains);
     let folders: Vec<String> = folders
         .map(|it| it.to_string_lossy().into_owned())
         .collect();
-    let mut environment = vec![("PATH", folders.join(":"))];
-    environment.extend(
-        FIXED
-            .iter()
-            .map(|(name, value)| (*name, (*value).to_owned())),
-    );
-    environment
+    let fixed = FIXED
+        .iter()
+        .map(|(name, value)| (*name, (*value).to_owned()));
+    std::iter::once(("PATH", folders.join(":"))).chain(fixed)
 }
 
 const FIXED: &[(&str, &str)] = &[

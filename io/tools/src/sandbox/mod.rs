@@ -70,10 +70,6 @@ pub fn run_as_helper(first_argument: Option<&OsStr>) -> Option<ExitCode> {
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     /// The `tslp` executable, for the helpers.
-    #[cfg_attr(
-        not(target_os = "linux"),
-        expect(dead_code, reason = "nothing is started")
-    )]
     helper: PathBuf,
 }
 
@@ -92,33 +88,25 @@ impl Sandbox {
     }
 
     /// Carries a plan out and waits for its end; no process that it started is alive afterwards.
-    #[cfg(target_os = "linux")]
     #[must_use]
     pub fn run_plan(&self, plan: &SandboxPlan) -> RunOutcome {
-        run::run_sandbox(&self.helper, plan, None)
+        self.run_until(plan, None)
     }
 
     /// As [`run_plan`](Self::run_plan), and ends the run as soon as the other end of `stop` is closed.
-    #[cfg(target_os = "linux")]
     #[must_use]
-    pub fn run_until(&self, plan: &SandboxPlan, stop: &PipeReader) -> RunOutcome {
-        run::run_sandbox(&self.helper, plan, Some(stop))
-    }
-
-    /// Tools need Linux.
-    #[cfg(not(target_os = "linux"))]
-    #[must_use]
-    pub fn run_until(&self, plan: &SandboxPlan, _: &PipeReader) -> RunOutcome {
-        self.run_plan(plan)
-    }
-
-    /// Tools need Linux.
-    #[cfg(not(target_os = "linux"))]
-    #[must_use]
-    pub fn run_plan(&self, _: &SandboxPlan) -> RunOutcome {
-        RunOutcome::not_started(
-            "tools run on Linux only: no other system has the boundary they need",
-        )
+    pub fn run_until(&self, plan: &SandboxPlan, stop: Option<&PipeReader>) -> RunOutcome {
+        #[cfg(target_os = "linux")]
+        {
+            run::run_sandbox(&self.helper, plan, stop)
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = (&self.helper, plan, stop);
+            RunOutcome::not_started(
+                "tools run on Linux only: no other system has the boundary they need",
+            )
+        }
     }
 
     /// Tries to get out of the sandbox in every way that can be tried in a moment.

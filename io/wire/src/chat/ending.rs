@@ -254,39 +254,47 @@ pub(super) fn piece(
         });
         return event.filter(|_| !is_thought).unwrap_or_default();
     }
-    let mut piece = shared.clone();
-    let mut put = |name: &str, value: Value| piece.insert(name.to_owned(), value);
+    let piece = shared_piece(dialect, shared, is_thought, text);
+    piece.map_or_else(Vec::new, |piece| piece_bytes(dialect, "", &piece))
+}
+
+/// A piece in the dialects whose pieces have the same members; `None` where one has no place for a thought.
+fn shared_piece(
+    dialect: Dialect,
+    shared: &Map<String, Value>,
+    is_thought: bool,
+    text: &str,
+) -> Option<Value> {
+    let mut piece = Value::Object(shared.clone());
     match dialect {
         Dialect::ChatCompletions => {
-            let field = if is_thought {
-                "reasoning_content"
-            } else {
-                "content"
+            let field = match is_thought {
+                true => "reasoning_content",
+                false => "content",
             };
             let choice = json!({"index": 0, "delta": { field: text }, "finish_reason": null});
-            put("object", "chat.completion.chunk".into());
-            put("choices", json!([choice]));
+            piece["object"] = "chat.completion.chunk".into();
+            piece["choices"] = json!([choice]);
         }
         Dialect::OllamaChat => {
-            let message = match is_thought {
+            piece["message"] = match is_thought {
                 true => json!({"role": "assistant", "content": "", "thinking": text}),
                 false => json!({"role": "assistant", "content": text}),
             };
-            put("message", message);
-            put("done", false.into());
+            piece["done"] = false.into();
         }
-        _ if is_thought => return Vec::new(),
+        _ if is_thought => return None,
         Dialect::Completions => {
-            put("object", "text_completion".into());
             let choice = json!({"index": 0, "text": text, "finish_reason": null});
-            put("choices", json!([choice]));
+            piece["object"] = "text_completion".into();
+            piece["choices"] = json!([choice]);
         }
         _ => {
-            put("response", text.into());
-            put("done", false.into());
+            piece["response"] = text.into();
+            piece["done"] = false.into();
         }
     }
-    piece_bytes(dialect, "", &Value::Object(piece))
+    Some(piece)
 }
 
 /// A piece of text, before the event that ends the text.
@@ -314,19 +322,6 @@ pub(super) fn text_event(ending: &str, json: &Value, text: &str) -> Option<Vec<u
 pub fn stopped_stream(dialect: Dialect, progress: &StreamProgress, text: &str) -> Vec<u8> {
     let id = progress.reply_id().unwrap_or("tslp-stopped");
     match dialect {
-        Dialect::ChatCompletions | Dialect::Completions => {
-            let mut choice = json!({"index": 0, "finish_reason": "stop"});
-            let object = if dialect == Dialect::Completions {
-                choice["text"] = text.into();
-                "text_completion"
-            } else {
-                choice["delta"] = json!({ "content": text });
-                "chat.completion.chunk"
-            };
-            let piece =
-                json!({"id": id, "object": object, "created": 0, "model": "", "choices": [choice]});
-            format!("data: {piece}\n\ndata: [DONE]\n\n").into_bytes()
-        }
         Dialect::Messages => {
             let mut out = Vec::new();
             if let Some(index) = progress.open_block() {
@@ -357,15 +352,19 @@ pub fn stopped_stream(dialect: Dialect, progress: &StreamProgress, text: &str) -
             out.extend(event_bytes("response.completed", &last));
             out
         }
-        Dialect::OllamaChat => {
-            let message = json!({"role": "assistant", "content": text});
-            let line =
-                json!({"model": "", "message": message, "done": true, "done_reason": "stop"});
-            format!("{line}\n").into_bytes()
-        }
-        Dialect::OllamaGenerate => {
-            let line = json!({"model": "", "response": text, "done": true, "done_reason": "stop"});
-            format!("{line}\n").into_bytes()
+        _ => {
+            let shared = match dialect.streams_json_lines() {
+                true => json!({"model": ""}),
+                false => json!({"id": id, "created": 0, "model": ""}),
+            };
+            let shared = shared.as_object().cloned().unwrap_or_default();
+            let mut last = shared_piece(dialect, &shared, false, text).unwrap_or_default();
+            if dialect.streams_json_lines() {
+                (last["done"], last["done_reason"]) = (true.into(), "stop".into());
+                return piece_bytes(dialect, "", &last);
+            }
+            last["choices"][0]["finish_reason"] = "stop".into();
+            [&piece_bytes(dialect, "", &last)[..], b"data: [DONE]\n\n"].concat()
         }
     }
 }

@@ -135,9 +135,8 @@ impl ResponseRounds {
     /// Whether the response has calls of the client's own tools, or may have one that isn't read yet.
     #[must_use]
     pub fn may_hold_calls(&self) -> bool {
-        let has_calls = self.gate.as_ref().is_some_and(CallGate::has_calls);
         let may_begin = held_calls::may_open_call(self.dialect, &self.held);
-        self.form == ResponseForm::Whole || has_calls || may_begin
+        self.form == ResponseForm::Whole || may_begin || self.has_read_calls()
     }
 
     fn is_open(&self, event: &StreamEvent) -> bool {
@@ -148,8 +147,11 @@ impl ResponseRounds {
     /// Whether the client's own tools are called in a stream.
     #[must_use]
     pub fn has_calls(&self) -> bool {
-        let has_calls = self.gate.as_ref().is_some_and(CallGate::has_calls);
-        has_calls || self.waiting.iter().any(|event| !event.calls.is_empty())
+        self.has_read_calls() || self.waiting.iter().any(|event| !event.calls.is_empty())
+    }
+
+    fn has_read_calls(&self) -> bool {
+        self.gate.as_ref().is_some_and(CallGate::has_calls)
     }
 
     /// Whether text is kept back that may be calls.
@@ -197,7 +199,7 @@ impl ResponseRounds {
         if let Some(later) = &mut self.later {
             let piece = later.decoder.push(data);
             self.ends = later.decoder.is_finished();
-            return self.pass_on(piece);
+            return self.pass_on(&piece);
         }
         self.held.extend_from_slice(data);
         if self.form == ResponseForm::Whole {
@@ -313,10 +315,7 @@ impl ResponseRounds {
                 Some(gate) => gate.pass(event),
                 None => (String::new(), event.bytes),
             };
-            passed.extend(self.pass_on(DecodedPiece {
-                text: said,
-                parts: Vec::new(),
-            }));
+            passed.extend(self.say(&said));
             match is_end {
                 true => self.held.extend(bytes),
                 false => passed.extend(bytes),
@@ -331,10 +330,7 @@ impl ResponseRounds {
     pub fn say_for_model(&mut self, text: &str) -> Vec<u8> {
         let mut passed = self.close_round();
         if self.in_text {
-            passed.extend(self.pass_on(DecodedPiece {
-                text: text.to_owned(),
-                parts: Vec::new(),
-            }));
+            passed.extend(self.say(text));
         }
         passed
     }
@@ -385,7 +381,7 @@ impl ResponseRounds {
     fn close_round(&mut self) -> Vec<u8> {
         if let Some(later) = &mut self.later {
             let piece = later.decoder.end_message();
-            return self.pass_on(piece);
+            return self.pass_on(&piece);
         }
         let mut passed = self.end_first_round();
         if self.form == ResponseForm::Stream {
@@ -412,20 +408,25 @@ impl ResponseRounds {
     }
 
     /// More of the reply, as the model's own.
-    fn pass_on(&mut self, more: DecodedPiece) -> Vec<u8> {
-        self.said.push_str(&more.text);
+    fn pass_on(&mut self, more: &DecodedPiece) -> Vec<u8> {
         let mut passed = Vec::new();
-        if self.form == ResponseForm::Stream {
-            let parts = more.parts.iter();
-            let thoughts = parts.filter(|(kind, ..)| *kind == PartKind::Reasoning);
-            for (kind, _, thought) in thoughts {
+        let is_stream = self.form == ResponseForm::Stream;
+        for (kind, _, thought) in more.parts.iter().filter(|_| is_stream) {
+            if *kind == PartKind::Reasoning {
                 passed.extend(self.piece(*kind, thought));
             }
-            if !more.text.is_empty() {
-                passed.extend(self.piece(PartKind::OtherText, &more.text));
-            }
         }
+        passed.extend(self.say(&more.text));
         passed
+    }
+
+    /// More of the reply's text.
+    fn say(&mut self, text: &str) -> Vec<u8> {
+        self.said.push_str(text);
+        match self.form {
+            ResponseForm::Stream if !text.is_empty() => self.piece(PartKind::OtherText, text),
+            _ => Vec::new(),
+        }
     }
 
     fn piece(&self, kind: PartKind, text: &str) -> Vec<u8> {

@@ -59,17 +59,8 @@ impl OffFiles {
                 continue;
             }
             // A name alone is a file, or a folder with all in it.
-            let walk = WalkBuilder::new(root.join(folder))
-                .standard_filters(false)
-                .follow_links(false)
-                .filter_entry(|entry| entry.file_name() != ".git")
-                .build();
-            for entry in walk
-                .take(WALKED_MAX)
-                .flatten()
-                .filter(|entry| entry.file_type().is_some_and(|it| it.is_file()))
-            {
-                self.read(root, entry.path(), grammars, &mut found);
+            for file in files_below(&root.join(folder), false) {
+                self.read(root, &file, grammars, &mut found);
             }
         }
         let known: Vec<RelPath> = self.seen.keys().cloned().collect();
@@ -77,14 +68,7 @@ impl OffFiles {
             self.read(root, &root.join(path.as_str()), grammars, &mut found);
         }
         if is_first && !found.is_empty() {
-            // What version control ignores isn't read.
-            let walk = WalkBuilder::new(root)
-                .hidden(false)
-                .follow_links(false)
-                .build();
-            let files = walk.take(WALKED_MAX).flatten();
-            let files = files.filter(|entry| entry.file_type().is_some_and(|it| it.is_file()));
-            self.others = files.map(ignore::DirEntry::into_path).collect();
+            self.others = files_below(root, true);
         }
         self.read_others(root, &mut found);
         found
@@ -97,8 +81,7 @@ impl OffFiles {
             && let Some(file) = self.others.pop()
         {
             let relative = file.strip_prefix(root).ok().and_then(Path::to_str);
-            let path =
-                relative.filter(|path| !path.starts_with(".git/") && !self.rules.is_off(path));
+            let path = relative.filter(|path| !self.rules.is_off(path));
             let length = fs::symlink_metadata(&file).map_or(u64::MAX, |about| about.len());
             if let Some(path) = path.filter(|_| length <= OTHER_BYTES_MAX)
                 && let Ok(text) = fs::read_to_string(&file)
@@ -122,16 +105,12 @@ impl OffFiles {
         found: &mut Vec<OffFile>,
     ) {
         let relative = file.strip_prefix(root).ok().and_then(Path::to_str);
-        let Some(path) = relative
-            .map(RelPath::from_normalised)
-            .filter(|path| self.rules.is_off(path.as_str()))
-        else {
-            return;
-        };
         // A file that can't be read can't be shown either.
-        let Ok(about) = fs::symlink_metadata(file) else {
+        let about = fs::symlink_metadata(file);
+        let (Some(path), Ok(about)) = (relative.filter(|it| self.rules.is_off(it)), about) else {
             return;
         };
+        let path = RelPath::from_normalised(path);
         let version = (about.len(), about.modified().ok());
         let is_known = self.seen.get(&path) == Some(&version);
         let is_over = about.len() > FILE_BYTES_MAX
@@ -150,4 +129,17 @@ impl OffFiles {
             });
         }
     }
+}
+
+/// The files below a folder, the first ones; those that version control ignores as well, or not.
+fn files_below(folder: &Path, leaves_ignored: bool) -> Vec<PathBuf> {
+    let walk = WalkBuilder::new(folder)
+        .standard_filters(leaves_ignored)
+        .hidden(false)
+        .follow_links(false)
+        .filter_entry(|entry| entry.file_name() != ".git")
+        .build();
+    let files = walk.take(WALKED_MAX).flatten();
+    let files = files.filter(|entry| entry.file_type().is_some_and(|it| it.is_file()));
+    files.map(ignore::DirEntry::into_path).collect()
 }
