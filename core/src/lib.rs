@@ -55,6 +55,7 @@ pub mod guardian;
 pub mod name_hash;
 pub mod policy;
 pub mod record;
+pub mod runs;
 pub mod scope;
 pub mod visible;
 pub mod window;

@@ -27,6 +27,12 @@ const HOUR_MS: u64 = 60 * 60 * 1000;
 /// Longest life of a hypothesis.
 const LIFE_MS_MAX: u64 = 90 * 24 * HOUR_MS;
 
+/// Marks a fact or a decision as an assumption: it is a hypothesis then.
+pub const ASSUMPTION: &str = "[ASSUMPTION]";
+
+/// How long an assumption lives, unless it says so.
+const ASSUMPTION_LIFE_MS: u64 = 14 * 24 * HOUR_MS;
+
 /// Under which an answer that is imported holds records alone: what a model says through MCP.
 pub const MCP_SOURCE: &str = "mcp";
 
@@ -194,9 +200,15 @@ pub fn names_statement(words: &BTreeSet<String>, key: &str, statement: &str) -> 
 
 fn split_note(text: &str) -> Option<Note> {
     let (kind, rest) = text.trim().split_once(char::is_whitespace)?;
-    let kind = RecordKind::of_word(&kind.to_ascii_lowercase())?;
+    let mut kind = RecordKind::of_word(&kind.to_ascii_lowercase())?;
     let (key, rest) = rest.trim_start().split_once(':')?;
     let (mut rest, mut life_ms, mut inputs) = (rest.trim(), None, Vec::new());
+    let unmarked = rest.replacen(ASSUMPTION, "", 1);
+    let is_assumed =
+        unmarked.len() < rest.len() && matches!(kind, RecordKind::Fact | RecordKind::Decision);
+    if is_assumed {
+        (kind, rest) = (RecordKind::Hypothesis, unmarked.trim());
+    }
     if kind == RecordKind::Hypothesis
         && let Some((before, life)) = rest.rsplit_once(" ttl ")
     {
@@ -217,7 +229,7 @@ fn split_note(text: &str) -> Option<Note> {
         statement: statement.to_string(),
         citation: citation.map(|(path, quotation)| (path.into(), quotation.trim().into())),
         inputs,
-        life_ms,
+        life_ms: life_ms.or(is_assumed.then_some(ASSUMPTION_LIFE_MS)),
     })
 }
 
@@ -282,6 +294,15 @@ mod tests {
         assert_eq!(
             (guess.life_ms, guess.citation.is_some()),
             (Some(3 * 24 * HOUR_MS), true)
+        );
+        let assumed = parse_note("decision #dns: It is DNS. [ASSUMPTION]").unwrap();
+        assert_eq!(assumed.kind, RecordKind::Hypothesis);
+        assert_eq!(assumed.statement, "It is DNS.");
+        assert_eq!(assumed.life_ms, Some(ASSUMPTION_LIFE_MS));
+        let assumed = parse_note("fact #dns: [ASSUMPTION] It is `x` [a.c] ttl 3d").unwrap();
+        assert_eq!(
+            (&*assumed.statement, assumed.life_ms),
+            ("It is", Some(3 * 24 * HOUR_MS))
         );
         let derived = parse_note("derived #slow: It allocates. from #ring.full, #queue").unwrap();
         assert_eq!(derived.statement, "It allocates.");

@@ -14,6 +14,7 @@ use clap::{
     Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint,
 };
 use clap_complete::Shell;
+use tslp_core::record;
 
 pub use self::evidence::LogArgs;
 pub use self::tool::{
@@ -306,7 +307,7 @@ pub struct GoalArgs {
 }
 
 /// A moment of the ledger.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Moment {
     /// After this event.
     Event(u64),
@@ -314,16 +315,21 @@ pub enum Moment {
     Episode(u64),
     /// When a conversation was cleared last.
     Clear,
+    /// When the statement of this key was noted last.
+    Record(String),
 }
 
 fn parse_moment(written: &str) -> Result<Moment, String> {
     let number = |digits: &str| digits.parse().ok().filter(|number| *number > 0);
     let moment = match written.strip_prefix('e') {
         _ if written == "clear" => Some(Moment::Clear),
+        _ if written.starts_with('#') => record::parse_key(written).map(Moment::Record),
         Some(episode) => number(episode).map(Moment::Episode),
         None => number(written).map(Moment::Event),
     };
-    moment.ok_or_else(|| "say an event's number, an episode such as `e7`, or `clear`".to_owned())
+    moment.ok_or_else(|| {
+        "say an event's number, an episode such as `e7`, `clear`, or a record's `#key`".to_owned()
+    })
 }
 
 /// What `tslp clear` takes.

@@ -11,7 +11,6 @@ mod overview;
 pub mod price;
 pub mod recent;
 pub mod records;
-pub mod runs;
 pub mod state;
 pub mod status;
 pub mod tool_check;

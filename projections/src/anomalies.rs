@@ -1,13 +1,12 @@
 //! Anomalies: events that could not have been decided on the state before them. Only a damaged ledger has any.
 
-use alloc::vec::Vec;
 use core::fmt;
 
 use tslp_core::event::Recorded;
 use tslp_core::ids::Seq;
 
 use crate::changes::Changes;
-use crate::row::{EventAt, Keeps, UnfitRow};
+use crate::row_map::RowMap;
 use crate::table::Text;
 
 row! {
@@ -29,7 +28,7 @@ const ANOMALIES_KEPT: usize = 100;
 /// Events that contradict the state before them.
 #[derive(Default)]
 pub struct Anomalies {
-    events: Vec<AnomalyRow>,
+    pub(crate) events: RowMap<AnomalyRow>,
 }
 
 impl Anomalies {
@@ -40,15 +39,8 @@ impl Anomalies {
                 seq: recorded.seq,
                 event: recorded.event.name().into(),
             };
-            changes.put(|| anomaly.clone());
-            self.events.push(anomaly);
+            self.events.put(anomaly, changes);
         }
-    }
-
-    /// The number of anomalies.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.events.len()
     }
 
     /// Whether there are no anomalies.
@@ -58,21 +50,10 @@ impl Anomalies {
     }
 }
 
-impl Keeps<AnomalyRow> for Anomalies {
-    fn visit_rows(&self, visit: &mut dyn FnMut(AnomalyRow)) {
-        self.events.iter().cloned().for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: AnomalyRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        self.events.push(row);
-        Ok(())
-    }
-}
-
 impl fmt::Display for Anomalies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.events
-            .iter()
+            .values()
             .try_for_each(|AnomalyRow { seq, event }| writeln!(f, "{seq} {}", &**event))
     }
 }

@@ -1,8 +1,6 @@
 //! How the user's check ended last, in each conversation (docs/repair.md).
 
-use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
-use core::fmt;
 
 use tslp_core::event::{Event, Recorded};
 use tslp_core::hash::ArtifactHash;
@@ -10,6 +8,7 @@ use tslp_core::ids::{Seq, SessionId};
 use tslp_core::limits::SESSIONS_KEPT;
 
 use crate::changes::Changes;
+use crate::row_map::RowMap;
 
 row! {
     /// `checks`: the last run of the user's check after a conversation's change.
@@ -33,7 +32,7 @@ row! {
 /// The last runs, of the newest conversations.
 #[derive(Default)]
 pub struct Checks {
-    rows: BTreeMap<SessionId, CheckRow>,
+    pub(crate) rows: RowMap<CheckRow>,
 }
 
 impl Checks {
@@ -49,30 +48,13 @@ impl Checks {
             outcome: ran.outcome.to_string(),
             output: ran.output,
         };
-        changes.put(|| row.clone());
-        self.rows.insert(recorded.session, row);
-        if self.rows.len() > SESSIONS_KEPT
-            && let Some((oldest, _)) = self.rows.pop_first()
-        {
-            changes.remove::<CheckRow>(|| (oldest,));
-        }
+        self.rows.put(row, changes);
+        self.rows.keep_last(SESSIONS_KEPT, changes);
     }
 
     /// The last run of a conversation.
     #[must_use]
     pub fn last(&self, session: SessionId) -> Option<&CheckRow> {
-        self.rows.get(&session)
-    }
-}
-
-keeps! {
-    Checks:
-    CheckRow in rows by |row| row.session;
-}
-
-impl fmt::Display for Checks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut rows = self.rows.values();
-        rows.try_for_each(|row| writeln!(f, "{} {}: {}", row.session, row.command, row.outcome))
+        self.rows.get(&(session,))
     }
 }

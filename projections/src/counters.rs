@@ -1,7 +1,5 @@
 //! The last number of each kind of id, and the captured block that isn't resolved yet.
 
-use core::fmt;
-
 use tslp_core::event::{Event, Recorded};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 
@@ -124,15 +122,5 @@ impl Keeps<CounterRow> for Counters {
         let index = index.ok_or(UnfitRow("a counter has another name"))?;
         self.values[index] = row.value;
         Ok(())
-    }
-}
-
-impl fmt::Display for Counters {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut counted = NAMES
-            .iter()
-            .zip(self.values)
-            .filter(|(_, value)| *value > 0);
-        counted.try_for_each(|(name, value)| writeln!(f, "{name} {value}"))
     }
 }

@@ -1,14 +1,13 @@
 //! What the user says that the work is for.
 
-use alloc::collections::BTreeMap;
 use alloc::string::String;
-use core::fmt;
 
 use tslp_core::event::{Event, GoalChanged, Recorded};
 use tslp_core::goal::{GOAL_NOTES_MAX, GoalChange};
 use tslp_core::ids::{Seq, SessionId, UnixMillis};
 
 use crate::changes::Changes;
+use crate::row_map::RowMap;
 
 row! {
     /// `goal`: the goal, and what was said of it, in order; nothing if there is none.
@@ -32,7 +31,7 @@ row! {
 /// The goal; there is one at most.
 #[derive(Default)]
 pub struct Goal {
-    rows: BTreeMap<Seq, GoalRow>,
+    pub(crate) rows: RowMap<GoalRow>,
 }
 
 impl Goal {
@@ -48,13 +47,8 @@ impl Goal {
             oldest.filter(|_| notes.count() + 1 >= GOAL_NOTES_MAX)
         };
         let oldest = oldest();
-        self.rows.retain(|seq, _| {
-            let ends = begins || oldest == Some(*seq);
-            if ends {
-                changes.remove::<GoalRow>(|| (*seq,));
-            }
-            !ends
-        });
+        self.rows
+            .forget(|row| begins || oldest == Some(row.seq), changes);
         if *change != GoalChange::Done {
             let row = GoalRow {
                 seq: recorded.seq,
@@ -63,13 +57,12 @@ impl Goal {
                 said_in: recorded.session,
                 at_ms: recorded.at,
             };
-            changes.put(|| row.clone());
-            self.rows.insert(recorded.seq, row);
+            self.rows.put(row, changes);
         }
     }
 
     /// The goal first, then what was said of it, in order; nothing if there is none.
-    pub fn rows(&self) -> impl Iterator<Item = &GoalRow> {
+    pub fn rows(&self) -> impl DoubleEndedIterator<Item = &GoalRow> {
         self.rows.values()
     }
 
@@ -86,26 +79,15 @@ impl Goal {
 pub fn lines<'r>(
     rows: impl DoubleEndedIterator<Item = &'r GoalRow>,
 ) -> impl Iterator<Item = String> {
-    let (mut goal, mut notes) = (alloc::vec::Vec::new(), alloc::vec::Vec::new());
-    for GoalRow { what, text, .. } in rows.rev() {
-        match what {
-            GoalChange::Set => goal.push(alloc::format!("Goal: {text}")),
-            GoalChange::Next => notes.push(alloc::format!("Next: {text}")),
-            GoalChange::Question => notes.push(alloc::format!("Question: {text}")),
-            GoalChange::Done => {}
-        }
-    }
-    goal.into_iter().chain(notes)
-}
-
-keeps! {
-    Goal:
-    GoalRow in rows by |row| row.seq;
-}
-
-impl fmt::Display for Goal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut rows = self.rows.values();
-        rows.try_for_each(|row| writeln!(f, "{} {}", row.what, row.text))
-    }
+    let mut rows: alloc::vec::Vec<_> = rows.rev().collect();
+    rows.sort_by_key(|row| row.what != GoalChange::Set);
+    rows.into_iter().filter_map(|GoalRow { what, text, .. }| {
+        let title = match what {
+            GoalChange::Set => "Goal",
+            GoalChange::Next => "Next",
+            GoalChange::Question => "Question",
+            GoalChange::Done => return None,
+        };
+        Some(alloc::format!("{title}: {text}"))
+    })
 }

@@ -12,6 +12,7 @@ extern crate alloc;
 pub mod row;
 pub mod changes;
 pub mod checks;
+pub mod row_map;
 pub mod table;
 
 pub mod counters;
@@ -34,6 +35,7 @@ pub mod tombstones;
 pub mod stale;
 
 pub mod anomalies;
+pub mod at_hand;
 pub mod audits;
 pub mod episodes;
 pub mod goal;

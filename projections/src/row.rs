@@ -36,6 +36,9 @@ pub trait Row: Sized {
     /// The fields that are its primary key.
     type Key: Key;
 
+    /// Its key.
+    fn key(&self) -> Self::Key;
+
     /// Its cells, in the order of the columns.
     fn into_cells(self) -> Cells;
 
@@ -168,6 +171,10 @@ macro_rules! row {
                 };
 
                 type Key = ($($key_type,)+);
+
+                fn key(&self) -> Self::Key {
+                    ($(self.$key.clone(),)+)
+                }
 
                 fn into_cells(self) -> Cells {
                     let mut cells = Cells::with_capacity(COLUMNS.len());

@@ -106,8 +106,6 @@ pub struct Session {
     pub refused: BTreeMap<RelPath, EpisodeId>,
     /// How its context was cleared.
     pub clear: Clear,
-    /// Whether its last reply asks for tools whose results haven't come.
-    pub awaits_tools: bool,
 }
 
 /// How a session's context was cleared.
@@ -265,7 +263,6 @@ impl Sessions {
         session.system = prompt.system;
         let current = prompt.messages.current();
         session.last_episode = episode;
-        session.awaits_tools = false;
         if !current.iter().any(|message| message.role == Role::Tool) {
             let turn = Turn {
                 from: episode,
@@ -422,7 +419,6 @@ impl Sessions {
         let head = open.transcript.extended(ended.key);
         session.length = open.length.saturating_add(1);
         session.head = Some(head);
-        session.awaits_tools = !ended.tool_calls.is_empty();
         let point = ConversationPoint {
             transcript: head,
             length: session.length,
@@ -768,13 +764,6 @@ impl Sessions {
     pub fn last_clear(&self) -> Seq {
         let cuts = self.sessions.values().filter_map(|it| it.clear.cut);
         cuts.map(|(_, seq)| seq).max().unwrap_or_default()
-    }
-
-    /// Whether the session's last reply has left something undone: tools whose results haven't come, or changes that were refused.
-    #[must_use]
-    pub fn left_undone(&self, session: SessionId) -> bool {
-        let session = self.sessions.get(&session);
-        session.is_some_and(|session| session.awaits_tools || !session.refused.is_empty())
     }
 
     /// The user's texts in the session's prompt whose reply hasn't come to its end.

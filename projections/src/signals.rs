@@ -1,13 +1,12 @@
 //! What clients' hooks have told: that a conversation was compacted, cleared or ended there, and that its model was asked for decisions.
 
-use alloc::collections::BTreeMap;
 use alloc::string::String;
-use core::fmt;
 
 use tslp_core::event::{DirectiveGiven, Event, Recorded, Verb};
 use tslp_core::ids::{Seq, UnixMillis};
 
 use crate::changes::Changes;
+use crate::row_map::RowMap;
 
 /// Signals that are kept, the newest.
 const SIGNALS_MAX: usize = 64;
@@ -29,7 +28,9 @@ row! {
 
 /// The signals of clients' hooks.
 #[derive(Default)]
-pub struct Signals(BTreeMap<String, SignalRow>);
+pub struct Signals {
+    pub(crate) rows: RowMap<SignalRow>,
+}
 
 impl Signals {
     /// Folds one event in.
@@ -46,20 +47,17 @@ impl Signals {
             seq: recorded.seq,
             at_ms: recorded.at,
         };
-        changes.put(|| row.clone());
-        self.0.insert(target.clone(), row);
-        if self.0.len() > SIGNALS_MAX
-            && let Some(oldest) = self.0.values().min_by_key(|row| row.seq).cloned()
-        {
-            changes.remove::<SignalRow>(|| (oldest.signal.clone(),));
-            self.0.remove(&oldest.signal);
+        self.rows.put(row, changes);
+        if self.rows.len() > SIGNALS_MAX {
+            let oldest = self.rows.values().map(|row| row.seq).min();
+            self.rows.forget(|row| Some(row.seq) == oldest, changes);
         }
     }
 
     /// The event by which a client told last that a conversation was compacted, cleared or ended there.
     #[must_use]
     pub fn last_end(&self) -> Seq {
-        last_end(self.0.values())
+        last_end(self.rows.values())
     }
 }
 
@@ -72,15 +70,3 @@ pub fn last_end<'r>(rows: impl IntoIterator<Item = &'r SignalRow>) -> Seq {
 
 /// The signals after which nobody is at work in the conversation as it was.
 const ENDS: [&str; 4] = ["compacting", "compacted", "cleared", "ended"];
-
-keeps! {
-    Signals:
-    SignalRow in 0 by |row| row.signal.clone();
-}
-
-impl fmt::Display for Signals {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut rows = self.0.values();
-        rows.try_for_each(|row| writeln!(f, "{} {}", row.signal, row.seq.0))
-    }
-}

@@ -10,6 +10,7 @@ use tslp_core::ids::{EpisodeId, Seq, SessionId};
 use tslp_core::path::RelPath;
 
 use crate::anomalies::Anomalies;
+use crate::at_hand::AtHand;
 use crate::audits::Audits;
 use crate::changes::{Changes, RowChange};
 use crate::checks::Checks;
@@ -62,6 +63,7 @@ pub struct State {
     usage: Usage,
     scope: Scope,
     goal: Goal,
+    at_hand: AtHand,
     checks: Checks,
     signals: Signals,
     records: Records,
@@ -105,6 +107,7 @@ impl State {
         self.usage.apply(recorded, &self.episodes, changes);
         self.scope.apply(recorded, changes);
         self.goal.apply(recorded, changes);
+        self.at_hand.apply(recorded, changes);
         self.checks.apply(recorded, changes);
         self.signals.apply(recorded, changes);
         self.records.apply(recorded, changes);
@@ -227,6 +230,12 @@ impl State {
     #[must_use]
     pub const fn goal(&self) -> &Goal {
         &self.goal
+    }
+
+    /// What was asked last, and the last calls.
+    #[must_use]
+    pub const fn at_hand(&self) -> &AtHand {
+        &self.at_hand
     }
 
     /// How the user's check ended last.

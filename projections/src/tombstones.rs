@@ -1,7 +1,5 @@
 //! Tombstones: entities that an authoritative update left out, for a number of episodes (spec §9.2).
 
-use alloc::collections::BTreeMap;
-use alloc::vec::Vec;
 use core::fmt;
 
 use tslp_core::artifact::Transition;
@@ -12,7 +10,7 @@ use tslp_core::limits::TOMBSTONE_EPISODES_DEFAULT;
 use tslp_core::policy::Policy;
 
 use crate::changes::Changes;
-use crate::row::{EventAt, Keeps, UnfitRow};
+use crate::row_map::RowMap;
 
 row! {
     /// `tombstones`: removed entities, with the episode that removed them.
@@ -31,7 +29,7 @@ row! {
 
 /// Recently removed entities.
 pub struct Tombstones {
-    removed: BTreeMap<EntityId, (VersionId, EpisodeId)>,
+    pub(crate) removed: RowMap<TombstoneRow>,
     /// Episodes for which each is kept.
     episodes_kept: u32,
 }
@@ -39,7 +37,7 @@ pub struct Tombstones {
 impl Default for Tombstones {
     fn default() -> Self {
         Self {
-            removed: BTreeMap::new(),
+            removed: RowMap::default(),
             episodes_kept: TOMBSTONE_EPISODES_DEFAULT,
         }
     }
@@ -51,11 +49,17 @@ impl Tombstones {
         match &recorded.event {
             Event::Transitioned(transitioned) => match transitioned.transition {
                 Transition::Remove => {
-                    let tombstone = (transitioned.version, recorded.episode);
-                    changes.put(|| row(&transitioned.entity, tombstone));
-                    self.removed.insert(transitioned.entity.clone(), tombstone);
+                    let tombstone = TombstoneRow {
+                        entity: transitioned.entity.clone(),
+                        version: transitioned.version,
+                        episode: recorded.episode,
+                    };
+                    self.removed.put(tombstone, changes);
                 }
-                Transition::Promote => self.lift(&transitioned.entity, changes),
+                Transition::Promote => {
+                    self.removed
+                        .remove(&(transitioned.entity.clone(),), changes);
+                }
                 Transition::Discard | Transition::Supersede => {}
             },
             Event::PromptReceived(_) => self.expire(recorded.episode, changes),
@@ -70,62 +74,27 @@ impl Tombstones {
     }
 
     fn expire(&mut self, now: EpisodeId, changes: &mut Changes) {
-        let expired: Vec<EntityId> = self
-            .removed
-            .iter()
-            .filter(|(_, (_, episode))| now.0.saturating_sub(episode.0) > self.episodes_kept.into())
-            .map(|(entity, _)| entity.clone())
-            .collect();
-        for entity in expired {
-            self.lift(&entity, changes);
-        }
-    }
-
-    fn lift(&mut self, entity: &EntityId, changes: &mut Changes) {
-        if self.removed.remove(entity).is_some() {
-            changes.remove::<TombstoneRow>(|| (entity.clone(),));
-        }
+        let kept = u64::from(self.episodes_kept);
+        let is_over = |row: &TombstoneRow| now.0.saturating_sub(row.episode.0) > kept;
+        self.removed.forget(is_over, changes);
     }
 
     /// The episode that removed the entity, if that is one of the last.
     #[must_use]
     pub fn episode_of(&self, entity: &EntityId) -> Option<EpisodeId> {
-        self.removed.get(entity).map(|(_, episode)| *episode)
+        self.removed.get(&(entity.clone(),)).map(|row| row.episode)
     }
 
     /// Whether the entity was removed within the last episodes.
     #[must_use]
     pub fn contains(&self, entity: &EntityId) -> bool {
-        self.removed.contains_key(entity)
-    }
-}
-
-impl Keeps<TombstoneRow> for Tombstones {
-    fn visit_rows(&self, visit: &mut dyn FnMut(TombstoneRow)) {
-        let removed = self.removed.iter();
-        let rows = removed.map(|(entity, tombstone)| row(entity, *tombstone));
-        rows.for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: TombstoneRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        self.removed.insert(row.entity, (row.version, row.episode));
-        Ok(())
-    }
-}
-
-fn row(entity: &EntityId, (version, episode): (VersionId, EpisodeId)) -> TombstoneRow {
-    TombstoneRow {
-        entity: entity.clone(),
-        version,
-        episode,
+        self.removed.contains_key(&(entity.clone(),))
     }
 }
 
 impl fmt::Display for Tombstones {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (entity, (version, episode)) in &self.removed {
-            writeln!(f, "{entity} {version} {episode}")?;
-        }
-        Ok(())
+        let mut rows = self.removed.values();
+        rows.try_for_each(|row| writeln!(f, "{} {} {}", row.entity, row.version, row.episode))
     }
 }

@@ -14,11 +14,12 @@ use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 
 use crate::changes::Changes;
+use crate::row_map::RowMap;
 use crate::usage::TokensUsed;
 
 row! {
-    /// `work`: what was done in each of the last sessions since the Operator resumed it. Session 0 is all of a day.
     #[derive(Default)]
+    /// `work`: what was done in each of the last sessions since the Operator resumed it. Session 0 is all of a day.
     pub struct WorkRow in table "work", version 2;
     key {
         /// The session.
@@ -91,8 +92,8 @@ const HEAD_BYTES_MAX: usize = 400;
 /// What was done in each session, and on the day.
 #[derive(Default)]
 pub struct Work {
-    rows: BTreeMap<SessionId, WorkRow>,
-    files: BTreeMap<(SessionId, RelPath), WorkFileRow>,
+    pub(crate) rows: RowMap<WorkRow>,
+    pub(crate) files: RowMap<WorkFileRow>,
     /// The outputs in the tools' results of the prompt that is being recorded, by the hashes of the results.
     outputs: BTreeMap<ArtifactHash, ArtifactHash>,
 }
@@ -153,10 +154,8 @@ impl Work {
                     self.add(recorded, changes, |row| row.is_told |= row.session != DAY);
                 }
                 Reason::ToolsResumed if notice.session == DAY => {
-                    let all: Vec<SessionId> = self.rows.keys().copied().collect();
-                    for session in all {
-                        self.forget(session, changes);
-                    }
+                    self.rows.forget(|_| true, changes);
+                    self.files.forget(|_| true, changes);
                 }
                 Reason::ToolsResumed => {
                     self.forget(notice.session, changes);
@@ -190,7 +189,7 @@ impl Work {
     }
 
     fn note_refusal(&mut self, session: SessionId, path: &RelPath, changes: &mut Changes) {
-        let Some(requests) = self.rows.get(&session).map(|row| row.requests) else {
+        let Some(requests) = self.rows.get(&(session,)).map(|row| row.requests) else {
             return;
         };
         self.change_file(session, path, changes, |file| {
@@ -219,19 +218,19 @@ impl Work {
         changes: &mut Changes,
         act: impl FnOnce(&mut WorkFileRow) -> T,
     ) -> Option<T> {
-        let key = (session, path.clone());
-        if !self.files.contains_key(&key) && self.files.len() >= FILES_MAX {
+        let known = self.files.get(&(session, path.clone()));
+        if known.is_none() && self.files.len() >= FILES_MAX {
             return None;
         }
-        let file = self.files.entry(key).or_insert(WorkFileRow {
+        let mut file = known.cloned().unwrap_or_else(|| WorkFileRow {
             session,
             path: path.clone(),
             is_counted: false,
             refused: 0,
             refused_at: 0,
         });
-        let result = act(file);
-        changes.put(|| file.clone());
+        let result = act(&mut file);
+        self.files.put(file, changes);
         Some(result)
     }
 
@@ -239,12 +238,13 @@ impl Work {
     fn add(&mut self, recorded: &Recorded, changes: &mut Changes, act: impl Fn(&mut WorkRow)) {
         let (at, day) = (recorded.at, day_of(recorded.at));
         // A clock that is set back begins no new day.
-        if self.rows.get(&DAY).is_some_and(|row| row.day < day) {
+        if self.rows.get(&(DAY,)).is_some_and(|row| row.day < day) {
             self.forget(DAY, changes);
         }
         let own = Some(recorded.session).filter(|session| *session != DAY);
         for session in [DAY].into_iter().chain(own) {
-            let row = self.rows.entry(session).or_insert(WorkRow {
+            let known = self.rows.get(&(session,)).cloned();
+            let mut row = known.unwrap_or(WorkRow {
                 session,
                 day,
                 last_at: at,
@@ -256,47 +256,40 @@ impl Work {
                 row.millis += pause.unsigned_abs();
             }
             (row.day, row.last_at) = (row.day.max(day), at);
-            act(row);
-            changes.put(|| row.clone());
+            act(&mut row);
+            self.rows.put(row, changes);
         }
         let is_old = |old: &SessionId| ![DAY, recorded.session].contains(old);
         if self.rows.len() > SESSIONS_KEPT
-            && let Some(oldest) = self.rows.keys().copied().find(is_old)
+            && let Some(oldest) = self.rows.values().map(|row| row.session).find(is_old)
         {
             self.forget(oldest, changes);
         }
     }
 
     fn forget(&mut self, session: SessionId, changes: &mut Changes) {
-        if self.rows.remove(&session).is_some() {
-            changes.remove::<WorkRow>(|| (session,));
-        }
-        self.files.retain(|(of, path), _| {
-            if *of == session {
-                changes.remove::<WorkFileRow>(|| (session, path.clone()));
-            }
-            *of != session
-        });
+        self.rows.remove(&(session,), changes);
+        self.files.forget(|file| file.session == session, changes);
     }
 
     /// What was done in a session since it was resumed.
     #[must_use]
     pub fn of_session(&self, session: SessionId) -> WorkDone {
-        let row = self.rows.get(&session).filter(|_| session != DAY);
+        let row = self.rows.get(&(session,)).filter(|_| session != DAY);
         row.map_or_else(WorkDone::default, WorkRow::done)
     }
 
     /// What was done in all sessions on the day of this moment.
     #[must_use]
     pub fn of_day(&self, at: UnixMillis) -> WorkDone {
-        let row = self.rows.get(&DAY).filter(|row| row.day >= day_of(at));
+        let row = self.rows.get(&(DAY,)).filter(|row| row.day >= day_of(at));
         row.map_or_else(WorkDone::default, WorkRow::done)
     }
 
     /// What a session's agent does again and again.
     #[must_use]
     pub fn repetition(&self, session: SessionId) -> Repetition {
-        let Some(row) = self.rows.get(&session) else {
+        let Some(row) = self.rows.get(&(session,)) else {
             return Repetition::default();
         };
         // No path comes before an empty one.
@@ -315,7 +308,7 @@ impl Work {
     /// Whether a session was told that a budget is nearly used up.
     #[must_use]
     pub fn is_told(&self, session: SessionId) -> bool {
-        self.rows.get(&session).is_some_and(|row| row.is_told)
+        self.rows.get(&(session,)).is_some_and(|row| row.is_told)
     }
 }
 
@@ -355,12 +348,6 @@ fn framed_output(result: &[u8]) -> Option<&[u8]> {
     let head = &result[..result.len().min(HEAD_BYTES_MAX)];
     let at = head.windows(mark.len()).position(|window| window == mark)?;
     Some(&result[at + mark.len()..])
-}
-
-keeps! {
-    Work:
-    WorkRow in rows by |row| row.session;
-    WorkFileRow in files by |row| (row.session, row.path.clone());
 }
 
 impl fmt::Display for Work {

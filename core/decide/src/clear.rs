@@ -15,7 +15,7 @@ use tslp_core::outgoing::Outgoing;
 use tslp_core::policy::{Grounding, Policy};
 use tslp_core::read_message::ReadMessage;
 use tslp_core::reason::Reason;
-use tslp_core::record::RecordKind;
+use tslp_core::record::{ASSUMPTION, RecordKind};
 use tslp_core::request::Request;
 use tslp_projections::state::StateView;
 
@@ -27,9 +27,6 @@ pub const FORCE: &str = "force";
 
 /// How many of a hundred decisions need evidence.
 const GROUNDED_PERCENT_MIN: usize = 95;
-
-/// Marks a statement that counts as no claim.
-const ASSUMPTION: &str = "[ASSUMPTION]";
 
 /// Decisions that are named in an answer.
 const NAMED_MAX: usize = 8;
@@ -43,7 +40,7 @@ pub struct DecisionEvidence {
 }
 
 impl DecisionEvidence {
-    /// Assumptions count in neither figure: else the advised remedy wouldn't help.
+    /// The evidence of those that are kept.
     #[must_use]
     pub fn of(view: &StateView<'_>) -> Self {
         let last_clear = view.state.sessions().last_clear();
@@ -52,9 +49,6 @@ impl DecisionEvidence {
         let decided =
             entries.filter(|entry| entry.kind == RecordKind::Decision && entry.seq > last_clear);
         for row in decided.filter_map(|entry| view.record(entry)) {
-            if row.statement.contains(ASSUMPTION) {
-                continue;
-            }
             evidence.claims += 1;
             let lacks = if row.path.is_empty() {
                 "no citation".into()

@@ -357,7 +357,7 @@ fn assemble(
     notices: &[NoticeIssued],
     told: Option<&[String]>,
 ) -> (Vec<String>, Event) {
-    let memory = told.map(|told| records::memory_block(view, prompt, &hydration, told));
+    let memory = told.map(|told| records::memory_block(view, policy, prompt, &hydration, told));
     let (memory, unsaid) = memory.unwrap_or_default();
     hydration.dropped.extend(unsaid);
     let mut sections: Vec<String> = memory.into_iter().chain(hydration.blocks).collect();

@@ -1,5 +1,6 @@
 //! Goals, and what a conversation that begins anew is told while there is one (docs/memory.md).
 
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -18,11 +19,13 @@ use tslp_core::message::{Role, Tools};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
+use tslp_projections::at_hand::AskedRow;
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::goal::lines;
 use tslp_projections::state::StateView;
 
 use super::hydrate;
+use super::last_runs::{Run, last_runs};
 use crate::prompt_facts::RecordedSight;
 
 /// How long a conversation that waits for its tools counts as at work, in milliseconds: few commands take longer.
@@ -31,8 +34,14 @@ pub const AT_WORK_MILLIS: u64 = 10 * 60 * 1000;
 /// Most tokens of what is told, its delimiters left out.
 const RECOVERY_TOKENS_MAX: usize = 100;
 
-/// Files that are named as changed.
-const CHANGED_MAX: usize = 4;
+/// Files that are named as changed, or changes as refused.
+const NAMED_MAX: usize = 4;
+
+/// A prompt of fewer words says little.
+const WORDS_MIN: usize = 4;
+
+/// Of work that has broken off.
+pub const BROKEN_OFF: &str = "The last reply did not come to its end.";
 
 /// Carries out what the user says of the goal.
 #[must_use]
@@ -94,7 +103,12 @@ fn goes_on(view: &StateView<'_>, at: UnixMillis, begun: SessionId, request: &Req
     let Some(last) = last_of_another(view, begun).filter(|_| request.tools != Tools::None) else {
         return false;
     };
-    let left = || view.state.sessions().left_undone(last.session);
+    let left = || {
+        let (build, test) = runs(view);
+        view.state.at_hand().awaits(last.session)
+            || !view.state.sessions().refused_files(last.session).is_empty()
+            || build.into_iter().chain(test).any(|run| run.has_failed())
+    };
     let is_over = || {
         view.state.signals().last_end() > last.seq
             || at.0.abs_diff(last.at_ms.0) >= AT_WORK_MILLIS
@@ -103,27 +117,25 @@ fn goes_on(view: &StateView<'_>, at: UnixMillis, begun: SessionId, request: &Req
     let is_unfinished = match last.outcome {
         // Its client or the proxy has ended in the middle of the reply.
         Some(ReplyOutcome::ClientGone | ReplyOutcome::Interrupted) => true,
-        Some(ReplyOutcome::Completed) => left() && is_over(),
+        Some(ReplyOutcome::Completed) => is_over() && left(),
         _ => false,
     };
-    is_unfinished && !whole_work_in(view, last.session).is_empty()
+    is_unfinished && !left_work(view, last).is_empty()
 }
 
 /// The last episode of another conversation than the one that begins.
 fn last_of_another<'v>(view: &StateView<'v>, begun: SessionId) -> Option<&'v EpisodeRow> {
-    let is_another = |row: &&EpisodeRow| ![SessionId(0), begun].contains(&row.session);
+    let at_hand = view.state.at_hand();
+    let was_asked = |session| at_hand.asked().any(|it| it.session == session);
+    let is_another = |row: &&EpisodeRow| row.session != begun && was_asked(row.session);
     view.state.episodes().iter().rev().find(is_another)
 }
 
 /// Whether the conversation begins with its client's summary of what it held before.
 fn is_after_compaction(request: &Request) -> bool {
-    let mut users = request.messages.iter().filter(|it| it.role == Role::User);
-    users.any(|message| {
-        message
-            .parts
-            .iter()
-            .any(|part| capture::begins_with_summary(part))
-    })
+    let users = request.messages.iter().filter(|it| it.role == Role::User);
+    let mut texts = users.flat_map(|it| &it.parts);
+    texts.any(|text| capture::begins_with_summary(text))
 }
 
 /// Whether nothing was said before in the conversation.
@@ -142,8 +154,7 @@ fn opens_conversation(
 
 /// What a conversation is told of the work; `None` if there is nothing to tell.
 pub(super) fn recovery_block(view: &StateView<'_>, session: SessionId) -> Option<String> {
-    let rows: Vec<_> = view.state.goal().rows().collect();
-    let said: Vec<String> = lines(rows.into_iter())
+    let said: Vec<String> = lines(view.state.goal().rows())
         .chain(last_work(view, session))
         .collect();
     (!said.is_empty()).then(|| block_of(said.into_iter()))
@@ -152,9 +163,15 @@ pub(super) fn recovery_block(view: &StateView<'_>, session: SessionId) -> Option
 /// What a conversation is told in the place of the messages that were cleared.
 pub(super) fn block_after_clear(view: &StateView<'_>, session: SessionId) -> String {
     let cleared = String::from("The user cleared the earlier messages of this conversation.");
-    let rows: Vec<_> = view.state.goal().rows().collect();
-    let said = lines(rows.into_iter());
-    let work = work_in(view, session, &[]).into_iter();
+    let said = lines(view.state.goal().rows());
+    let episode = view
+        .state
+        .at_hand()
+        .asked()
+        .next_back()
+        .map(|it| it.episode);
+    let is_before = |it: &AskedRow| it.session == session && Some(it.episode) != episode;
+    let work = work_in(view, session, is_before).into_iter();
     block_of(
         [cleared]
             .into_iter()
@@ -187,7 +204,7 @@ pub fn lines_within(lines: impl Iterator<Item = String>, tokens_max: usize) -> V
 /// The work of another conversation than the one that begins.
 fn last_work(view: &StateView<'_>, begun: SessionId) -> Vec<String> {
     let last = last_of_another(view, begun);
-    last.map_or_else(Vec::new, |last| whole_work_in(view, last.session))
+    last.map_or_else(Vec::new, |last| left_work(view, last))
 }
 
 /// The files that a conversation has changed, as far as that is true.
@@ -206,30 +223,92 @@ fn changed_in(view: &StateView<'_>, session: SessionId) -> Option<String> {
         !is_off(path) && entities.any(|entity| is_own(&entity))
     };
     let changed = view.state.state_map().paths().filter(of_session);
-    let changed: Vec<&str> = changed.take(CHANGED_MAX).map(RelPath::as_str).collect();
+    let changed: Vec<&str> = changed.take(NAMED_MAX).map(RelPath::as_str).collect();
     (!changed.is_empty()).then(|| format!("Changed: {}", changed.join(", ")))
 }
 
-/// The work of a conversation, with its prompt whose reply hasn't come to its end.
-fn whole_work_in(view: &StateView<'_>, session: SessionId) -> Vec<String> {
-    work_in(view, session, view.state.sessions().open_texts(session))
+/// Where the work stands after an episode of a conversation.
+#[must_use]
+pub fn left_work(view: &StateView<'_>, last: &EpisodeRow) -> Vec<String> {
+    let mut lines = work_in(view, last.session, |it| it.episode <= last.episode);
+    let is_broken_off =
+        last.outcome != Some(ReplyOutcome::Completed) || view.state.at_hand().awaits(last.session);
+    if is_broken_off && !lines.is_empty() {
+        lines.insert(1, String::from(BROKEN_OFF));
+    }
+    lines
 }
 
-/// What was asked last in a conversation, and which of its changes were refused. `open` are the texts of a later prompt.
-fn work_in(view: &StateView<'_>, session: SessionId, open: &[ArtifactHash]) -> Vec<String> {
-    let exchanges = view.state.sessions().recent_exchanges(session);
-    let answered = exchanges.iter().rev().map(|exchange| &exchange.user[..]);
-    let asked = [open].into_iter().chain(answered).find_map(|texts| {
-        let mut words = texts.iter().filter_map(|content| {
-            let text = view.artifact_content(*content)?;
-            Some(first_words::first_words(&String::from_utf8_lossy(&text)))
-        });
-        words.find(|words| !words.is_empty())
-    });
-    let mut lines: Vec<String> = Vec::new();
-    lines.extend(asked.map(|words| format!("Asked last: {words}")));
+/// The last build and the last test run.
+fn runs(view: &StateView<'_>) -> (Option<Run>, Option<Run>) {
+    last_runs(view.state.at_hand().calls().rev(), &|content| {
+        text(view, content)
+    })
+}
+
+fn text(view: &StateView<'_>, content: ArtifactHash) -> Option<String> {
+    let text = view.artifact_content(content)?;
+    Some(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// What was asked last, which changes of a conversation were refused, and how the last runs ended. `is_meant` are prompts of it.
+fn work_in(
+    view: &StateView<'_>,
+    session: SessionId,
+    is_meant: impl Fn(&AskedRow) -> bool,
+) -> Vec<String> {
+    let asked = view.state.at_hand().asked().rev().filter(|it| is_meant(it));
+    let asked = asked_last(asked, &|content| text(view, content));
+    let asked = asked.map(|(_, words, before)| asked_line(&words, before.as_deref()));
     let refused = view.state.sessions().refused_files(session).into_iter();
     let refused = refused.filter(|path| !view.state.scope().off().is_off(path.as_str()));
-    lines.extend(refused.map(|path| format!("In flight: a change of {path} was refused")));
-    lines
+    let refused = refused.flat_map(|path| view.proposals_under(&path));
+    let refused = refused.filter(|it| it.session == session && it.origin == Origin::Model);
+    let refused = refused.filter_map(|it| Some(in_flight_line(&it.entity, it.refused_for()?)));
+    let refused: BTreeSet<String> = refused.collect();
+    let (build, test) = runs(view);
+    let test = test.map(|run| run.line("Last test run"));
+    let build = build.map(|run| run.line("Last build"));
+    let refused = refused.into_iter().take(NAMED_MAX);
+    asked
+        .into_iter()
+        .chain(refused)
+        .chain(test)
+        .chain(build)
+        .collect()
+}
+
+/// The newest of what was asked, of which the newest come first, with its first words; where it says as little as "Go on.", with those of
+/// the last that says more. What a client says by itself, such as the summary of a conversation, is nobody's request.
+pub fn asked_last<'r>(
+    asked: impl Iterator<Item = &'r AskedRow>,
+    text: &impl Fn(ArtifactHash) -> Option<String>,
+) -> Option<(&'r AskedRow, String, Option<String>)> {
+    let mut asked = asked.filter_map(|row| {
+        let text = text(row.text)?;
+        let is_clients =
+            capture::quotes_a_conversation(&text) || capture::begins_with_summary(&text);
+        let words = first_words::first_words(&text);
+        (!is_clients && !words.is_empty()).then_some((row, words))
+    });
+    let says_little = |words: &str| words.split_whitespace().count() < WORDS_MIN;
+    let (row, words) = asked.next()?;
+    let before = match says_little(&words) {
+        true => asked.map(|(_, words)| words).find(|it| !says_little(it)),
+        false => None,
+    };
+    Some((row, words, before))
+}
+
+/// Says what was asked last.
+#[must_use]
+pub fn asked_line(words: &str, before: Option<&str>) -> String {
+    let before = before.map_or_else(String::new, |it| format!(" (before: {it})"));
+    format!("Asked last: {words}{before}")
+}
+
+/// Says that a change was refused, and why.
+#[must_use]
+pub fn in_flight_line(entity: &EntityId, reason: Reason) -> String {
+    format!("In flight: {entity} refused ({})", reason.code())
 }

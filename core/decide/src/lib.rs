@@ -26,6 +26,7 @@ pub mod found_code;
 pub mod found_edit;
 pub mod goal;
 pub mod hydrate;
+pub mod last_runs;
 mod last_turn;
 mod link;
 pub mod lost;

@@ -23,7 +23,7 @@ use tslp_core::limits::{
 };
 use tslp_core::message::Role;
 use tslp_core::path::RelPath;
-use tslp_core::policy::Policy;
+use tslp_core::policy::{Grounding, Policy};
 use tslp_core::reason::Reason;
 use tslp_core::record::{self, Note, RecordKind, RecordStanding};
 use tslp_core::request::Request;
@@ -497,8 +497,7 @@ pub fn files_of_records(
     });
     let told: Vec<String> = told.collect();
     let told = last_told(&told).into_keys();
-    let told: Vec<String> = told.collect();
-    let told = told.iter().filter_map(|key| records.named(key));
+    let told = told.filter_map(|key| records.named(&key));
     let about = Subject::of(view, index, request, named.iter()).records(view);
     let looked_up = about.into_iter().take(LOOKED_UP_MAX).chain(told);
     let mut ahead: Vec<&RecordEntry> = looked_up.collect();
@@ -524,6 +523,7 @@ pub fn files_of_records(
 #[must_use]
 pub(super) fn memory_block(
     view: &StateView<'_>,
+    policy: &Policy,
     prompt: &Prompt<'_>,
     hydration: &Hydration,
     told: &[String],
@@ -553,6 +553,12 @@ pub(super) fn memory_block(
     let before = told.keys().filter_map(|key| records.named(key));
     // What was told comes first, because what is taken back always has a place.
     let before: Vec<&RecordEntry> = before.collect();
+    // Whatever crosses a clear without evidence is an assumption.
+    let last_clear = view.state.sessions().last_clear();
+    let is_assumed = |entry: &RecordEntry, record: &RecordChanged| {
+        let lacks_evidence = record.kind == RecordKind::Decision && record.path.is_empty();
+        lacks_evidence && entry.seq < last_clear && policy.grounding != Grounding::Disabled
+    };
     let mut seen = BTreeSet::new();
     let all = before.into_iter().chain(about);
     let candidates = all.filter(|entry| seen.insert(&*entry.key)).enumerate();
@@ -569,7 +575,11 @@ pub(super) fn memory_block(
         if was_told.is_none() && !subject.is_about(&record) {
             continue;
         }
-        let line = record_line(&record);
+        let kind = match is_assumed(entry, &record) {
+            true => RecordKind::Hypothesis,
+            false => record.kind,
+        };
+        let line = record_line(kind, &record);
         // What has no place needn't be looked up.
         if was_told.is_none() && line.len() >= left {
             drop_record(&entry.key, Reason::OverBudget);
@@ -580,7 +590,7 @@ pub(super) fn memory_block(
             (Ok(()), _) if line.len() >= left => drop_record(&entry.key, Reason::OverBudget),
             (Ok(()), _) => {
                 left -= line.len() + 1;
-                sections[section_of(record.kind)].1.push(line);
+                sections[section_of(kind)].1.push(line);
             }
             (Err(reason), None) => drop_record(&entry.key, reason),
             (Err(reason), Some(told)) => {
@@ -618,14 +628,14 @@ const fn section_of(kind: RecordKind) -> usize {
     }
 }
 
-fn record_line(record: &RecordChanged) -> String {
+fn record_line(kind: RecordKind, record: &RecordChanged) -> String {
     let RecordChanged {
         key,
         statement,
         path,
         ..
     } = record;
-    let kind = match record.kind {
+    let kind = match kind {
         RecordKind::Hypothesis => " (hypothesis)",
         RecordKind::Derived => " (derived)",
         _ => "",

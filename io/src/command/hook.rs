@@ -86,11 +86,8 @@ pub(super) fn settings_lines(client: HookClient) -> Vec<String> {
     if client == HookClient::ClaudeCode {
         settings["statusLine"] = json!({ "type": "command", "command": "tslp statusline" });
     }
-    let settings = format!("{settings:#}");
-    let settings = settings.lines().map(str::to_owned);
-    std::iter::once(format!("# {place}"))
-        .chain(settings)
-        .collect()
+    let lines = format!("# {place}\n{settings:#}");
+    lines.lines().map(str::to_owned).collect()
 }
 
 /// One JSON value: a client may leave standard input open behind it.
@@ -281,12 +278,16 @@ fn begin_session(question: &Value, flags: &WrittenFlags) -> Value {
         // A second window begins like a client that was started anew after a crash; all other sources are the conversation itself.
         if matches!(question["source"].as_str(), None | Some("startup")) {
             let is_running = DoorClient::connect_for(&config.data_dir, DOOR_TIME).is_some();
-            let is_at_work = status.waits.is_some_and(|waits| {
-                let age = SystemClock.now().0.abs_diff(waits.since.0);
-                age < AT_WORK_MILLIS && (is_running || !waits.for_reply)
+            let is_at_work = status.waits.is_some_and(|(since, for_reply)| {
+                let age = SystemClock.now().0.abs_diff(since.0);
+                age < AT_WORK_MILLIS && (is_running || !for_reply)
             });
             if is_at_work && !others_have_ended(&config) {
-                status = status.with_goal_alone();
+                // What it leaves is its own.
+                status = Status {
+                    goal: status.goal,
+                    ..Status::default()
+                };
             }
         }
         if let Some(process) = client_process() {

@@ -40,9 +40,9 @@ fn notes_lines(status: &Status, records: &[RecordNow]) -> Vec<String> {
     ];
     let said = |what| status.goal.iter().filter(move |row| row.what == what);
     lines.extend(said(GoalChange::Set).map(|row| format!("- **Current Goal**: {}", row.text)));
-    if let Some(asked) = &status.asked {
-        let at = utc_moment(asked.at.0);
-        lines.push(format!("- **Asked last**: {} ({at})", asked.words));
+    if let Some((asked, words, _)) = &status.asked {
+        let at = utc_moment(asked.at_ms.0);
+        lines.push(format!("- **Asked last**: {words} ({at})"));
     }
     let in_flight = status.in_flight.iter();
     lines.extend(in_flight.map(|(entity, reason)| {
@@ -53,7 +53,7 @@ fn notes_lines(status: &Status, records: &[RecordNow]) -> Vec<String> {
         lines.push("| Identifier | Purpose |\n|------------|---------|".to_owned());
     }
     let changed = status.changed.iter();
-    lines.extend(changed.map(|place| format!("| {} | changed |", place.shown())));
+    lines.extend(changed.map(|(_, place)| format!("| {place} | changed |")));
     lines.push("\n### Decision Log".to_owned());
     for record in records.iter().filter(|it| it.is_kept()) {
         let (at, decision) = record.said();

@@ -71,19 +71,16 @@ pub fn read_records(subject: &DiagnosedSubject) -> Result<Vec<RecordNow>, Ledger
 /// What is derived from what doesn't hold doesn't hold.
 fn withdraw_derived(records: &mut [RecordNow]) {
     loop {
-        let kept = records.iter().filter(|it| it.is_kept());
-        let holding = kept.filter(|it| it.why_not.is_none());
+        let holding = records
+            .iter()
+            .filter(|it| it.is_kept() && it.why_not.is_none());
         let holding: BTreeSet<String> = holding.map(|it| it.record().key.clone()).collect();
-        let mut changed = false;
-        for record in records.iter_mut().filter(|it| it.why_not.is_none()) {
-            if !record.record().inputs.iter().all(|it| holding.contains(it)) {
-                record.why_not = Some("what it is derived from no longer holds");
-                changed = true;
-            }
-        }
-        if !changed {
+        let lacks = |it: &RecordNow| !it.record().inputs.iter().all(|it| holding.contains(it));
+        let mut records = records.iter_mut();
+        let Some(record) = records.find(|it| it.why_not.is_none() && lacks(it)) else {
             return;
-        }
+        };
+        record.why_not = Some("what it is derived from no longer holds");
     }
 }
 
@@ -150,11 +147,8 @@ impl RecordNow {
         if !record.path.is_empty() {
             // A quotation may be long.
             let first = record.quotation.lines().next().unwrap_or_default();
-            let more = if first.len() < record.quotation.len() {
-                " …"
-            } else {
-                ""
-            };
+            let is_whole = first.len() == record.quotation.len();
+            let more = if is_whole { "" } else { " …" };
             line += &format!(" `{first}{more}` [{}]", record.path);
         }
         if !record.inputs.is_empty() {

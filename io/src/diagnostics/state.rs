@@ -9,6 +9,7 @@ use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{Event, EventKind};
 use tslp_core::ids::{EpisodeId, Seq, UnixMillis, VersionId};
 use tslp_core::path::RelPath;
+use tslp_core::record::RecordStanding;
 use tslp_projections::audits::AuditRow;
 use tslp_projections::changes::Changes;
 use tslp_projections::disk::{DiskRow, PathFinding};
@@ -258,9 +259,13 @@ pub fn position_of(subject: &DiagnosedSubject, moment: Moment) -> Result<Option<
     let mut last = None;
     let reader = subject.readers.open()?;
     reader.read_without(&[EventKind::Content], Seq(1), &mut |stored, event| {
-        let is_meant = match moment {
-            Moment::Episode(episode) => stored.episode == EpisodeId(episode),
-            _ => matches!(event, Event::ContextCleared(_)),
+        let is_meant = match (&moment, &event) {
+            (Moment::Episode(episode), _) => stored.episode == EpisodeId(*episode),
+            (Moment::Record(key), Event::RecordChanged(record)) => {
+                record.key == *key && record.standing == RecordStanding::Kept
+            }
+            (Moment::Clear, Event::ContextCleared(_)) => true,
+            _ => false,
         };
         if is_meant {
             last = Some(stored.seq);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::{JSON, Places, Talk, Tslp, prompt, user};
-use crate::upstream::{Reply, Upstream};
+use crate::upstream::{Reply, Step, Upstream};
 
 /// One dialect: its route, its field of messages, messages with a call and its result, and how a text is said and answered.
 struct Spoken {
@@ -238,4 +238,41 @@ fn decisions_without_evidence_keep_a_terminals_clear_back() {
     let (code, outcome, _) = clear(&[]);
     assert_eq!((code, outcome.as_str()), (0, "clear_asked"));
     tslp.stop();
+}
+
+/// The prompt that clears is on record with its clear, or neither is: whatever is resent, what goes out is whole or cleared.
+#[test]
+fn a_kill_in_a_clear_leaves_it_whole_or_absent() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let messages = [
+        user("What is first?"),
+        json!({"role": "assistant", "content": "One."}),
+        user("@tslp clear\nWhat is second?"),
+    ];
+    let tslp = Tslp::start(&places, &upstream);
+    upstream.will_say("One.");
+    Talk::new(&tslp).ask("What is first?");
+    upstream.next();
+    let (_hold, held) = crossbeam_channel::bounded(0);
+    upstream.will(Reply::Silence(Step::Await(held)));
+    let waiting = tslp.asking(&json!({"model": "m", "messages": messages}));
+    upstream.next();
+    tslp.kill();
+    drop(waiting);
+    let tslp = Tslp::start(&places, &upstream);
+    upstream.will_say("Two.");
+    tslp.chat(&json!({"model": "m", "messages": messages}));
+    let seen = upstream.next().json();
+    let count = seen["messages"].as_array().unwrap().len();
+    let is_told = seen
+        .to_string()
+        .contains("The user cleared the earlier messages");
+    assert!(
+        (count, is_told) == (1, true) || (count, is_told) == (3, false),
+        "{seen}"
+    );
+    tslp.at_rest();
+    tslp.stop();
+    let (code, report) = places.cli_json(&["verify", "--deep"]);
+    assert_eq!(code, 0, "{report}");
 }

@@ -271,6 +271,15 @@ fn a_call_proposes_and_promotes_nothing_but_what_is_proven() {
         client.leave();
         recalled
     };
+    for at in 0..40 {
+        let note = format!("decision #long{at}: {}", "so it is ".repeat(20));
+        assert_eq!(places.cli_json(&["note", &note]).0, 0);
+    }
+    let long = recalled("so it is");
+    assert!(
+        long.len() < 2100 && long.ends_with(" more: ask by a key."),
+        "{long}"
+    );
     std::fs::write(&file, "int f(void) {\n    return 2;\n}\n").unwrap();
     assert!(recalled("one").contains("does NOT hold now: the code that it quotes has changed"));
     assert_eq!(places.cli_json(&["off", "a.c"]).0, 0);
@@ -309,5 +318,16 @@ fn what_is_no_request_ends_nothing() {
             line
         );
     }
+    for at in 0..1000 {
+        client.say(&"{[\"\\".repeat(at % 7 + 1));
+    }
+    assert_eq!(
+        client.read_state()["content"][0]["text"],
+        "Nothing was asked yet."
+    );
     client.leave();
+    assert!(
+        !places.data.join("ledger.db").exists(),
+        "nothing is on record"
+    );
 }

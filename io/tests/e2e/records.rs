@@ -203,3 +203,36 @@ fn what_can_not_be_read_proves_nothing_and_says_why() {
         "{recent}"
     );
 }
+
+#[test]
+fn records_need_no_model_server() {
+    let places = Places::new();
+    places.write("a.c", "int f(void) {\n    return 1;\n}\n");
+    let tslp = Tslp::with(&places, "http://127.0.0.1:1", &[]);
+    for line in [
+        "@tslp accept a.c",
+        "@tslp note fact #f.one: It is one. `return 1;` [a.c]",
+        "@tslp note hypothesis #dns: It is DNS. ttl 3d",
+        "@tslp note decision #queue: One writer. [ASSUMPTION]",
+        "@tslp forget #dns",
+    ] {
+        let response = tslp.chat(&prompt(line));
+        assert_eq!(response.status(), 502, "{line}");
+    }
+    tslp.at_rest();
+    let rows = places.cli_json(&["records"]).1["records"].clone();
+    let row = |at: usize, field: &str| rows[at][field].as_str().unwrap().to_owned();
+    assert_eq!(rows.as_array().unwrap().len(), 2, "{rows}");
+    assert_eq!(
+        (row(0, "key"), row(0, "kind")),
+        ("f.one".into(), "fact".into())
+    );
+    assert_eq!(
+        (row(1, "key"), row(1, "kind")),
+        ("queue".into(), "hypothesis".into())
+    );
+    places.write("a.c", "int f(void) {\n    return 2;\n}\n");
+    let rows = places.cli_json(&["records"]).1["records"].clone();
+    assert_eq!(rows[0]["grounded"], false, "{rows}");
+    tslp.stop();
+}

@@ -44,7 +44,6 @@ impl Keeps<SessionRow> for Sessions {
                 from: row.turn_before,
                 composed: row.turn_before_composed,
             },
-            awaits_tools: row.awaits_tools,
             composed_seq: row.composed_seq,
             head: row.head,
             tail: row.tail,
@@ -334,7 +333,6 @@ fn session_row(session: SessionId, state: &Session) -> SessionRow {
         open_user: open.and_then(|open| open.user_key),
         in_flight: open.map(|open| open.in_flight),
         in_tool_chain: open.map(|open| open.in_tool_chain),
-        awaits_tools: state.awaits_tools,
     }
 }
 

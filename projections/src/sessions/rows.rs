@@ -12,7 +12,7 @@ use crate::table::Text;
 
 row! {
     /// `sessions`: conversations that can be continued.
-    pub struct SessionRow in table "sessions", version 7;
+    pub struct SessionRow in table "sessions", version 8;
     key {
         /// The session.
         session: SessionId,
@@ -56,8 +56,6 @@ row! {
         in_flight: Option<bool>,
         /// Whether it ends with a tool's result.
         in_tool_chain: Option<bool>,
-        /// Whether the last reply asks for tools whose results haven't come.
-        awaits_tools: bool,
         /// The event that composed the last prompt.
         composed_seq: Seq,
     }

@@ -11,6 +11,7 @@ use tslp_core::event::Event;
 use tslp_snapshots::recording::{self, RecordedStep};
 
 mod daily;
+mod derived;
 mod price;
 pub(crate) mod session;
 mod table;

@@ -174,7 +174,7 @@ pub(super) fn play_without(name: &str, requests: Vec<RecordedStep>, off: Option<
 }
 
 /// The request goes out, as the proxy writes it, and is answered.
-fn step_through(stage: &mut Stage, step: &RecordedStep) -> (EpisodeId, Vec<u8>) {
+pub(super) fn step_through(stage: &mut Stage, step: &RecordedStep) -> (EpisodeId, Vec<u8>) {
     put_files(stage, &step.files);
     let mut known = KnownMessages::default();
     let Ok(Some((body, request))) =

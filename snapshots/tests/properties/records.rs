@@ -1,7 +1,8 @@
-//! Whatever a model says, calls, or has its tools return, and whatever comes through MCP: of what is kept for the project only facts come
+//! Whatever a model says, calls, or has its tools return, and whatever comes through MCP or a client's hooks: of what is kept for the project only facts come
 //! of it that the code proves, no rule of scope, and nothing that is true of code.
 
-use tslp_core::event::{Author, Event};
+use tslp_core::directive::Directive;
+use tslp_core::event::{Author, Event, Verb};
 use tslp_core::message::Role;
 use tslp_core::record::{RecordKind, RecordStanding};
 use tslp_projections::{SCOPE, STATE_MAP};
@@ -77,7 +78,7 @@ fn only_facts_come_of_what_is_not_the_users_word() {
                 ending: Ending::Whole,
             });
             let text = saying(&mut dice);
-            match dice.below(4) {
+            match dice.below(6) {
                 0 => stage.step(Step::Import {
                     source: "mcp".into(),
                     text: text + "\n```c:a.c\nint f(void) {\n    return 3;\n}\n```",
@@ -88,8 +89,17 @@ fn only_facts_come_of_what_is_not_the_users_word() {
                     stage.step(Step::Again);
                     continue;
                 }
+                // What a hook tells the proxy, and what it tells the model in the client's name.
+                2 => stage.step(Step::Command(Directive {
+                    verb: Verb::Signal,
+                    target: text,
+                })),
+                3 => stage.step(Step::Context {
+                    role: Role::User,
+                    text: format!("<system-reminder>\nSessionStart hook additional context: {text}\n</system-reminder>"),
+                }),
                 // A year forth and back.
-                2 => stage.step(Step::Later(if dice.below(2) == 0 { 8760 } else { -8760 })),
+                4 => stage.step(Step::Later(if dice.below(2) == 0 { 8760 } else { -8760 })),
                 _ => {}
             }
             stage.step(step("What about #style, #queue and #one?"));

@@ -41,6 +41,32 @@ fn a_goal_is_told_to_what_begins() {
 }
 
 #[test]
+fn another_goal_has_nothing_of_the_one_before() {
+    check(
+        "goals__another",
+        "A second goal takes the place of the first, with all that was said of that.",
+        "
+        full what the model saw
+        user
+        | @tslp goal Make the parser fast
+        | @tslp goal next: measure it
+        | Go on, please.
+        model
+        | Yes.
+        new
+        user
+        | @tslp goal Write the manual
+        | Which chapters does it have?
+        model
+        | Three.
+        new
+        user
+        | Hello.
+        ",
+    );
+}
+
+#[test]
 fn an_agent_goes_on_where_the_last_one_broke_off() {
     check(
         "goals__after_a_crash",
@@ -64,6 +90,54 @@ fn an_agent_goes_on_where_the_last_one_broke_off() {
         new
         user
         | Something else entirely.
+        ",
+    );
+}
+
+#[test]
+fn an_agent_goes_on_where_the_last_one_left_a_failed_run() {
+    check(
+        "goals__after_a_failed_run",
+        "An agent's last test run failed, its change was refused, and its client is over: the next agent is told both, and how the build ended.",
+        "
+        full what the model saw
+        disk src/scan.c
+        | int scan(void) {
+        |     return one() + two();
+        | }
+        tools
+        user
+        | @tslp accept src/scan.c
+        | Make the scanner faster, please.
+        call bash
+        | {\"command\": \"make\"}
+        model
+        | I build it.
+        context tool
+        | Exit code: 0
+        again
+        call bash
+        | {\"command\": \"make check\"}
+        model
+        | And I test it.
+        context tool
+        | make: *** [check] Error 1
+        again
+        model
+        | ```c:src/scan.c
+        | int scan(void) {
+        |     return 0;
+        | }
+        | ```
+        command signal ended
+        new
+        user
+        | Go on.
+        model
+        | I go on.
+        new
+        user
+        | What is a monad?
         ",
     );
 }

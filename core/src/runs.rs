@@ -1,6 +1,9 @@
 //! What the output of a build or a test run says of its result, by the patterns of `runs.json`.
 
-use std::sync::LazyLock;
+use alloc::borrow::ToOwned as _;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 use serde::Deserialize;
 
@@ -26,13 +29,14 @@ struct RunPatterns {
     exit_codes: Vec<String>,
 }
 
-static PATTERNS: LazyLock<RunPatterns> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("runs.json")).expect("a test reads the file")
-});
-
 /// Reads an output. Of several summaries a failure counts, since a line may run several programs.
+///
+/// # Panics
+/// Never: a test reads the patterns.
 #[must_use]
 pub fn run_result(output: &str) -> RunResult {
+    let patterns: RunPatterns =
+        serde_json::from_str(include_str!("runs.json")).expect("a test reads the file");
     let from = output.len().saturating_sub(TAIL_BYTES_MAX);
     let from = (from..=output.len()).find(|at| output.is_char_boundary(*at));
     let tail = without_colours(&output[from.unwrap_or(0)..]);
@@ -47,15 +51,15 @@ pub fn run_result(output: &str) -> RunResult {
         passed: Some(passed),
         summary: summary(line),
     };
-    if let Some(line) = last(&PATTERNS.failed) {
+    if let Some(line) = last(&patterns.failed) {
         // What the failing tests were called stands before; the counts say more than "make: *** [test] Error 1".
         let counts = tail.lines().map(str::trim).rfind(|line| {
-            says(&PATTERNS.failed, line) && line.bytes().any(|byte| byte.is_ascii_digit())
+            says(&patterns.failed, line) && line.bytes().any(|byte| byte.is_ascii_digit())
         });
         return by_line(false, counts.unwrap_or(line));
     }
-    let code = exit_code(output);
-    match (last(&PATTERNS.passed), code) {
+    let code = exit_code(output, &patterns.exit_codes);
+    match (last(&patterns.passed), code) {
         (_, Some(code)) if code != 0 => RunResult {
             passed: Some(false),
             summary: Some(format!("exit code {code}")),
@@ -70,11 +74,12 @@ pub fn run_result(output: &str) -> RunResult {
 }
 
 /// The exit code that a client writes around an output: in its first or last lines.
-fn exit_code(output: &str) -> Option<i64> {
+fn exit_code(output: &str, marks: &[String]) -> Option<i64> {
     let lines = || output.lines();
     let near = lines().take(6).chain(lines().rev().take(6));
     let code_in = |line: &str| {
-        PATTERNS.exit_codes.iter().find_map(|mark| {
+        marks.iter().find_map(|mark| {
+            let line = line.to_ascii_lowercase();
             let rest = line.split_once(mark.as_str())?.1.trim_start();
             let end = rest.find(|it: char| !it.is_ascii_digit() && it != '-');
             rest[..end.unwrap_or(rest.len())].parse().ok()
@@ -216,12 +221,22 @@ mod tests {
             Some(false),
             "1",
         );
-        check("Process exited with code 0\nok", Some(true), "0");
+        check("Process exited with code 0\nbuilt", Some(true), "0");
         // The pipe's last program ended well; the summary knows better.
         check(
             "Exit code: 0\ntest result: FAILED. 0 passed; 1 failed\n",
             Some(false),
             "1 failed",
+        );
+        check(
+            "Command: make\nOutput: cc -o lex\nExit Code: 0\nSignal: (none)",
+            Some(true),
+            "0",
+        );
+        check(
+            r#"[{"query":"make","result":"cc\n","success":false}]"#,
+            Some(false),
+            "1",
         );
         check("some words that say nothing", None, "");
         check("", None, "");
