@@ -164,7 +164,7 @@ fn pieces(dialect: Dialect, text: &str) -> Vec<String> {
     }
 }
 
-fn reply(dialect: Dialect, streams: bool, text: &str) -> Reply {
+pub(crate) fn reply(dialect: Dialect, streams: bool, text: &str) -> Reply {
     let (media, bytes) = match (streams, dialect) {
         (false, _) => ("application/json", body(dialect, text).to_string()),
         (true, Dialect::OllamaChat) => ("application/x-ndjson", pieces(dialect, text).concat()),
@@ -176,7 +176,7 @@ fn reply(dialect: Dialect, streams: bool, text: &str) -> Reply {
 /// What a client reads of a response: its text, its calls, and why it ended.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Read {
-    text: String,
+    pub(crate) text: String,
     pub(crate) calls: Vec<(String, String)>,
     reason: String,
 }

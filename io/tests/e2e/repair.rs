@@ -8,7 +8,7 @@ use crate::client::Response;
 use crate::harness::{
     CHAT, JSON, Places, RING, RING_BETTER, RING_PUT, Talk, Tslp, eventually, fenced, user,
 };
-use crate::lost_calls::{forms, read};
+use crate::lost_calls::{forms, read, reply};
 use crate::sandbox::snapshot;
 use crate::tool_loop::{events as recorded, of_kind};
 use crate::upstream::{Reply, Step, Upstream, barrier, closing, completion, event, events};
@@ -610,6 +610,35 @@ fn every_dialect_that_a_chat_speaks_is_asked_once_more() {
             "{path}: {second}"
         );
         assert!(second.contains("\"temperature\":0"), "{path}: {second}");
+    }
+}
+
+#[test]
+fn a_streamed_reply_is_asked_for_once_more_in_every_dialect() {
+    let pasted = format!("{}Return -1 when it is full.", fenced("src/ring.c", RING));
+    for (dialect, streams) in forms().filter(|(_, streams)| *streams) {
+        let (upstream, places) = (Upstream::start(), Places::new());
+        places.write("src/ring.c", RING);
+        let tslp = Tslp::with(&places, &upstream.url, &["--repair-code", "chats"]);
+        for code in [LAZY, RING_BETTER] {
+            upstream.will(reply(dialect, streams, &reply_with(code)));
+        }
+        let mut request = json!({"model": "m", "max_tokens": 900, "stream": true});
+        let field = match dialect {
+            Dialect::Responses => "input",
+            _ => "messages",
+        };
+        request[field] = json!([user(&pasted)]);
+        let body = request.to_string();
+        let response = tslp.request("POST", dialect.route_path(), &[JSON], body.as_bytes());
+        let said = response.text();
+        assert!(!said.contains("rest of the code"), "{dialect:?}: {said}");
+        let got = read(dialect, &response).text;
+        assert_eq!(got, reply_with(RING_BETTER), "{dialect:?}: {said}");
+        upstream.next();
+        let second = upstream.next().text();
+        assert!(second.contains("Answer the request again."), "{second}");
+        assert!(upstream.saw_nothing(), "{dialect:?}: never a third request");
     }
 }
 
