@@ -33,9 +33,13 @@ pub fn fitted_arguments(
     for hunk in &mut hunks {
         let fits = edit::apply(from_ref(hunk), BaseTexts::Whole(&text));
         if let (Err(EditError::NotFound), Hunk::Replace { old, new, .. }) = (fits, &mut *hunk) {
-            let mut stale = former.iter().filter(|_| was_shown(old));
-            let fitted = in_layout(old, new, &text);
-            let fitted = fitted.or_else(|| stale.find_map(|it| since(old, new, it, &text)))?;
+            // A text that was there is meant itself, and no other place that is like it.
+            let mut stale = former.iter().filter(|it| it.contains(&**old)).peekable();
+            let fitted = match stale.peek() {
+                None => in_layout(old, new, &text),
+                Some(_) if was_shown(old) => stale.find_map(|it| since(old, new, it, &text)),
+                Some(_) => None,
+            }?;
             let written = [core::mem::take(old), core::mem::take(new)];
             (*old, *new) = fitted;
             changes.extend(written.into_iter().zip([old.clone(), new.clone()]));

@@ -181,8 +181,11 @@ fn no_edit_is_made_in_a_wrong_place() {
             continue;
         }
         tried[kind] += 1;
-        let fitted = in_layout(&old, &new, &text);
-        let Some((found, written)) = fitted.or_else(|| since(&old, &new, file, &text)) else {
+        let fitted = match file.contains(&old) {
+            true => since(&old, &new, file, &text),
+            false => in_layout(&old, &new, &text),
+        };
+        let Some((found, written)) = fitted else {
             continue;
         };
         let hunk = Hunk::Replace {
