@@ -348,9 +348,7 @@ impl<'c> CodeLine<'c> {
         match part {
             Part::Decorator => self.part() == Some(part),
             Part::Condition => {
-                // `let Some(it) = first else {`
                 says(&DECIDING)
-                    || says(&["else"]) && !self.begins_with(&BRANCHES)
                     || ["?", "&&", "||"]
                         .iter()
                         .any(|mark| self.text.contains(mark))
@@ -372,17 +370,12 @@ impl<'c> CodeLine<'c> {
             .any(|word| lines.iter().any(|line| line.words.contains(&word)))
     }
 
-    /// The number of its words that another has as well, each as often as both have it.
-    fn words_shared(&self, other: &CodeLine<'_>) -> usize {
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for word in &other.words {
-            *counts.entry(word).or_default() += 1;
-        }
-        let shared = self.words.iter().filter(|word| {
-            let count = counts.get_mut(**word);
-            count.is_some_and(|count| core::mem::replace(count, count.saturating_sub(1)) > 0)
-        });
-        shared.count()
+    /// Whether another line does what it did, with all that it was about.
+    fn lives_on_in(&self, other: &CodeLine<'_>) -> bool {
+        let mut names = self.words.iter().filter(|word| is_name(word)).peekable();
+        names.peek().is_some()
+            && self.part().is_none_or(|part| other.can_be(part))
+            && names.all(|name| other.words.contains(name))
     }
 }
 
@@ -487,42 +480,30 @@ pub fn compare(
     let hunks = align_hunks(&base.code, &new.code);
     let pairs = hunks
         .iter()
-        .map(|hunk| paired_lines(&base.code[hunk.base.clone()], &new.code[hunk.new.clone()]));
+        .map(|hunk| unpaired_lines(&base.code[hunk.base.clone()], &new.code[hunk.new.clone()]));
     let pairs: Vec<_> = pairs.collect();
-    let retired = retired_names(&base.code, &new.code, &pairs);
     let inserted: BTreeSet<&str> = hunks
         .iter()
         .flat_map(|hunk| &new.code[hunk.new.clone()])
         .map(|line| line.key.as_str())
         .collect();
-    let added_lines: Vec<&CodeLine<'_>> = pairs.iter().flat_map(|it| &it.added).copied().collect();
+    let added_lines: Vec<&CodeLine<'_>> =
+        pairs.iter().flat_map(|(_, added)| added).copied().collect();
     let was_moved = |line: &CodeLine<'_>| {
         line.words.len() > 1 && inserted.contains(line.key.as_str())
             || context.moved_to.contains(&line.key)
             || added_lines
                 .iter()
-                .any(|added| is_like(line, added) && added.is_about(core::slice::from_ref(line)))
+                .any(|added| line.lives_on_in(added) && added.words.len() > 1)
     };
-    let is_asked = |line: &CodeLine<'_>| {
-        (context.is_asked)(line.text) || line.words.iter().any(|word| retired.contains(word))
-    };
-    let asked = lines_asked(&base.code, &is_asked);
-    let is_excused = |line: &CodeLine<'_>| was_moved(line) || asked.contains(line.key.as_str());
+    let asked = lines_asked(&base.code, context.is_asked);
     let known_remarks: BTreeSet<&str> =
         base.remarks.iter().map(|(text, _)| text.as_str()).collect();
     let mut judged = DamageTally::default();
-    for (hunk, lines) in hunks.iter().zip(&pairs) {
+    for (hunk, (gone, added)) in hunks.iter().zip(&pairs) {
         let (old, fresh) = (&base.code[hunk.base.clone()], &new.code[hunk.new.clone()]);
-        let (mut gone, added) = (lines.gone.clone(), lines.added.clone());
-        gone.retain(|line| !is_excused(line));
-        // Whatever was changed beside it, one statement may stand for what is gone.
-        let only = match fresh {
-            [only] => Some(only),
-            _ => added
-                .first()
-                .copied()
-                .filter(|_| added.len() == 1 && gone.len() > 1),
-        };
+        let (mut gone, added) = (gone.clone(), added.clone());
+        gone.retain(|line| !was_moved(line) && !asked.contains(line.key.as_str()));
         let places = possible_positions(&base.code, hunk);
         let first = new
             .remarks
@@ -535,44 +516,38 @@ pub fn compare(
             // A line that is commented out isn't hidden from the user.
             has_remark: remarks
                 .any(|(text, _)| gone.len() > 1 || !gone.iter().any(|it| text.contains(&it.key))),
-            is_stub: is_stub(old, &gone, only) || computes_nothing(old, &gone, only),
+            is_stub: is_stub(old, &gone, fresh) || computes_nothing(old, &gone, fresh),
             is_recent: &|line| context.added_last.contains(&line.key),
             is_end: hunk.base.end == base.code.len() && is_end_gone(old, &gone, fresh),
             is_emptied: is_emptied(&base.code, &new.code, hunk),
             are_members: content == DefinitionContent::Members,
-            is_empty: added.is_empty() && !lines.take_over(&gone),
             gone,
             added,
             old,
             new: fresh,
         });
     }
-    let exits = guards_of(&new.code);
-    let leaves = |line: &CodeLine<'_>| exits.iter().any(|(it, _)| core::ptr::eq(*it, line));
-    let changed = pairs.iter().flat_map(|it| &it.changed);
-    let guards: Vec<_> = changed.filter(|(_, after)| leaves(after)).collect();
-    let count = |lines: &[CodeLine<'_>], key: &str| lines.iter().filter(|it| it.key == key).count();
-    let is_there = |line: &CodeLine<'_>| {
-        count(&new.code, &line.key) >= count(&base.code, &line.key)
-            || is_excused(line)
-            || guards
-                .iter()
-                .any(|(before, _)| core::ptr::eq(*before, line))
-    };
-    let lost = guards_of(&base.code).into_iter();
-    let lost = lost.filter(|(check, exit)| !is_there(check) && !is_there(exit));
-    let replaced = added_lines
-        .iter()
-        .filter(|it| it.can_be(Part::Condition))
-        .count();
-    if lost.count() > replaced.saturating_sub(usize::from(context.adds_check)) {
+    let is_excused = |line: &CodeLine<'_>| was_moved(line) || asked.contains(line.key.as_str());
+    let mut lost = guards_beyond(&base.code, &new.code);
+    lost.retain(|(check, exit)| !is_excused(check) && !is_excused(exit));
+    let replaced = guards_beyond(&new.code, &base.code).len();
+    if lost.len() > replaced.saturating_sub(usize::from(context.adds_check)) {
         judged.worst = judged.worst.into_iter().chain([Damage::PartRemoved]).min();
     }
     judged.into_comparison(weight_of(&base.code), context.may_shrink)
 }
 
-/// The checks that leave, each with its exit.
-fn guards_of<'l, 'c>(code: &'l [CodeLine<'c>]) -> Vec<(&'l CodeLine<'c>, &'l CodeLine<'c>)> {
+/// Checks that leave, each with its exit, of which the other code has neither the condition, however extended, nor the exit.
+fn guards_beyond<'l, 'c>(
+    code: &'l [CodeLine<'c>],
+    other: &[CodeLine<'_>],
+) -> Vec<(&'l CodeLine<'c>, &'l CodeLine<'c>)> {
+    let count = |lines: &[CodeLine<'_>], key: &str| lines.iter().filter(|it| it.key == key).count();
+    let is_kept = |line: &CodeLine<'_>| count(other, &line.key) >= count(code, &line.key);
+    let is_extended = |line: &CodeLine<'_>| {
+        let mut conditions = other.iter().filter(|it| it.can_be(Part::Condition));
+        conditions.any(|it| line.words.iter().all(|word| it.words.contains(word)))
+    };
     let guards = code.iter().enumerate().map(|(index, line)| {
         let is_inside = |it: &&CodeLine<'_>| it.depth() > line.depth();
         let body = code[index + 1..].iter().take_while(is_inside);
@@ -580,19 +555,17 @@ fn guards_of<'l, 'c>(code: &'l [CodeLine<'c>]) -> Vec<(&'l CodeLine<'c>, &'l Cod
     });
     guards
         .filter(|(line, exit)| line.part() == Some(Part::Condition) && exit.jumps())
+        .filter(|(line, exit)| !is_kept(line) && !is_kept(exit) && !is_extended(line))
         .collect()
 }
 
 /// The keys of the lines that the user asks to take out, with what is inside of them.
-fn lines_asked<'l>(
-    base: &'l [CodeLine<'_>],
-    is_asked: &dyn Fn(&CodeLine<'_>) -> bool,
-) -> BTreeSet<&'l str> {
+fn lines_asked<'l>(base: &'l [CodeLine<'_>], is_asked: &dyn Fn(&str) -> bool) -> BTreeSet<&'l str> {
     let mut asked = BTreeSet::new();
     let mut around = None;
     for line in base {
         let is_inside = around.is_some_and(|around| line.depth() > around);
-        if is_inside || is_asked(line) {
+        if is_inside || is_asked(line.text) {
             around = if is_inside {
                 around
             } else {
@@ -641,12 +614,8 @@ fn is_emptied(base: &[CodeLine<'_>], new: &[CodeLine<'_>], hunk: &LineHunk) -> b
 }
 
 /// Whether one statement that has to do with none of them replaced several lines.
-fn computes_nothing(
-    old: &[CodeLine<'_>],
-    gone: &[&CodeLine<'_>],
-    only: Option<&CodeLine<'_>>,
-) -> bool {
-    let Some(only) = only else { return false };
+fn computes_nothing(old: &[CodeLine<'_>], gone: &[&CodeLine<'_>], new: &[CodeLine<'_>]) -> bool {
+    let [only] = new else { return false };
     let words = words_in(gone.iter().copied());
     gone.len() >= REMOVED_LINES_MIN && words >= 2 * STUBBED_WORDS && !only.is_about(old)
 }
@@ -796,91 +765,45 @@ fn possible_positions(base: &[CodeLine<'_>], hunk: &LineHunk) -> core::ops::Rang
     new.start - up..new.end + down
 }
 
-/// The lines of a hunk. A line with half of its words kept was changed.
-#[derive(Default)]
-struct LinePairs<'l, 'c> {
-    /// Lines of the base without a similar new one.
-    gone: Vec<&'l CodeLine<'c>>,
-    /// New lines without a similar one of the base.
-    added: Vec<&'l CodeLine<'c>>,
-    /// Lines that were changed, before and after.
-    changed: Vec<(&'l CodeLine<'c>, &'l CodeLine<'c>)>,
-}
-
-impl LinePairs<'_, '_> {
-    /// Whether a changed line has gained a name of these lines, and so may do what they did.
-    fn take_over(&self, gone: &[&CodeLine<'_>]) -> bool {
-        self.changed.iter().any(|(before, after)| {
-            // Of two that are alike it is the one that is more so.
-            let kept = before.words_shared(after);
-            let others = gone.iter().filter(|line| line.words_shared(after) <= kept);
-            let count =
-                |line: &CodeLine<'_>, word| line.words.iter().filter(|it| *it == word).count();
-            let mut names = others
-                .flat_map(|line| &line.words)
-                .filter(|word| is_name(word));
-            names.any(|name| count(after, name) > count(before, name))
-        })
-    }
-}
-
-fn paired_lines<'l, 'c>(base: &'l [CodeLine<'c>], new: &'l [CodeLine<'c>]) -> LinePairs<'l, 'c> {
-    let mut pairs = LinePairs::default();
+/// Lines on either side of a hunk without a similar line on the other side. A line with half of its words kept was changed.
+fn unpaired_lines<'l, 'c>(
+    gone: &'l [CodeLine<'c>],
+    new: &'l [CodeLine<'c>],
+) -> (Vec<&'l CodeLine<'c>>, Vec<&'l CodeLine<'c>>) {
+    let (mut left, mut added) = (Vec::new(), Vec::new());
     let mut from = 0;
-    for line in base {
+    for line in gone {
         let ahead = new[from..].iter().take(PAIRED_AHEAD_MAX);
         match ahead.clone().position(|other| is_like(line, other)) {
             Some(at) => {
-                pairs.added.extend(&new[from..from + at]);
-                pairs.changed.push((line, &new[from + at]));
+                added.extend(&new[from..from + at]);
                 from += at + 1;
             }
-            None => pairs.gone.push(line),
+            None => left.push(line),
         }
     }
-    pairs.added.extend(&new[from..]);
-    pairs
-}
-
-/// Names that the change gave up: no new line has them, and a line that stays lost one without getting another for it. What depended on
-/// them goes with them.
-fn retired_names<'c>(
-    base: &[CodeLine<'c>],
-    new: &[CodeLine<'_>],
-    pairs: &[LinePairs<'_, 'c>],
-) -> BTreeSet<&'c str> {
-    let words = |lines: &[CodeLine<'_>]| -> BTreeSet<String> {
-        lines
-            .iter()
-            .flat_map(|it| &it.words)
-            .copied()
-            .map(String::from)
-            .collect()
-    };
-    let (known, left) = (words(base), words(new));
-    let changed = pairs.iter().flat_map(|it| &it.changed);
-    let losing = changed.filter(|(_, after)| {
-        after
-            .words
-            .iter()
-            .all(|it| !is_name(it) || known.contains(*it))
-    });
-    let names = losing.flat_map(|(before, _)| &before.words).copied();
-    names
-        .filter(|word| is_name(word) && !left.contains(*word))
-        .collect()
+    added.extend(&new[from..]);
+    (left, added)
 }
 
 fn is_like(one: &CodeLine<'_>, other: &CodeLine<'_>) -> bool {
     if one.part().is_some_and(|part| !other.can_be(part)) {
         return false;
     }
-    4 * one.words_shared(other) >= one.words.len() + other.words.len()
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for word in &other.words {
+        *counts.entry(word).or_default() += 1;
+    }
+    let shared = one.words.iter().filter(|word| {
+        let count = counts.get_mut(**word);
+        count.is_some_and(|count| core::mem::replace(count, count.saturating_sub(1)) > 0)
+    });
+    4 * shared.count() >= one.words.len() + other.words.len()
 }
 
 /// Whether a single statement that ends or fails replaced others. `left` are those of `gone` that aren't similar to it.
-fn is_stub(gone: &[CodeLine<'_>], left: &[&CodeLine<'_>], only: Option<&CodeLine<'_>>) -> bool {
-    let Some(only) = only else { return false };
+fn is_stub(gone: &[CodeLine<'_>], left: &[&CodeLine<'_>], new: &[CodeLine<'_>]) -> bool {
+    let [only] = new else { return false };
     let is_new = |word: &&str| !gone.iter().any(|line| line.words.contains(word));
     let (first, others) = only.words.split_at(1);
     let fails = only.fails();
@@ -921,8 +844,6 @@ struct HunkEffect<'l, 'c> {
     /// Whether they were all that something held.
     is_emptied: bool,
     are_members: bool,
-    /// Whether nothing took their place.
-    is_empty: bool,
 }
 
 /// The damage of all hunks together.
@@ -948,7 +869,7 @@ impl DamageTally {
         } else if replacement.is_stub {
             Some(Damage::StubInPlace)
         } else {
-            let is_empty = replacement.is_empty;
+            let is_empty = added.is_empty();
             if is_empty {
                 self.removed_weight += weight_of(gone.iter().copied());
                 self.removed_lines += gone.len();
@@ -975,10 +896,10 @@ impl DamageTally {
     fn count_parts(&mut self, replacement: &HunkEffect<'_, '_>) {
         let HunkEffect {
             gone,
+            added,
             old,
             new,
             is_recent,
-            is_empty,
             ..
         } = replacement;
         for part in [
@@ -995,7 +916,7 @@ impl DamageTally {
                     && line.text.trim_end().ends_with(';')
                     && !line.jumps()
                     && !has_body();
-                let counts = *is_empty || is_recent(line);
+                let counts = added.is_empty() || is_recent(line);
                 line.part() == Some(part) && !is_statement && counts
             };
             let lost = gone.iter().enumerate().filter(is_lost).count();
@@ -1149,43 +1070,6 @@ mod tests {
         );
         check(handled, &handled.replace("    raise\n", ""), part);
         check(handled, "run()\n", part);
-    }
-
-    #[test]
-    fn a_change_takes_with_it_what_it_gave_up_or_does_otherwise() {
-        let part = Some(Damage::PartRemoved);
-        let check = |base: &str, new: &str, expected: Option<Damage>| {
-            assert_eq!(compared(base, new, ""), expected, "{new}");
-        };
-        // A parameter is gone, and so is what depended on it.
-        let base = "def f(items, ordered=False):\n    fields = [read(it) for it in items]\n    if ordered:\n        fields.sort()\n    return fields\n";
-        let gone = base.replace("    if ordered:\n        fields.sort()\n", "");
-        check(base, &gone, part);
-        check(base, &gone.replace(", ordered=False", ""), None);
-        // Another name for it gives up nothing.
-        check(base, &gone.replace("ordered", "sorted_"), part);
-        // A line that was changed does what the lines beside it did.
-        let base = "int f(char *at) {\n    int size;\n    size = 0;\n    while (*at >= '0') {\n        size *= 10;\n        at++;\n    }\n    return size;\n}\n";
-        let (before, rest) = base.split_at(base.find("    size = 0").expect("there"));
-        let after = &rest[rest.find("    return").expect("there")..];
-        check(base, &[before, after].concat(), part);
-        check(
-            base,
-            &format!("{before}    size = strtoul(at, &at, 10);\n{after}"),
-            None,
-        );
-        // A check that leaves is one still, however it is worded.
-        let base = "fn f(&self) {\n    if self.params.0.len() != 1 {\n        return Err(wrong(self.params.0.len()));\n    }\n    read(self)\n}\n";
-        check(base, &base.replace("params.0", "params"), None);
-        let base = "fn f(&self) {\n    guard!(let Ok(date) = parse(self) else { return false });\n    date.is_last()\n}\n";
-        check(
-            base,
-            &base.replace("guard!(", "").replace(" });", "; };"),
-            None,
-        );
-        // A stub beside lines that were changed is one.
-        let stubbed = "int f(int value) {\n    int b = load(value);\n    abort();\n}\n";
-        check(BASE, stubbed, Some(Damage::StubInPlace));
     }
 
     #[test]

@@ -37,8 +37,6 @@ const LINES: std::ops::RangeInclusive<usize> = 4..=300;
 /// A function in two releases.
 struct ReleasedChange {
     package: String,
-    /// What the change was for, of a commit.
-    message: Option<String>,
     path: String,
     symbol: String,
     top_level: bool,
@@ -46,11 +44,6 @@ struct ReleasedChange {
     new_file: String,
     old: String,
     new: String,
-    /// Definitions that the new file has in addition and that `new` says by name, whole lines each, with whether they stand beside the
-    /// function.
-    helpers: Vec<(bool, String)>,
-    /// The first line of the outermost definition around the function, or of itself.
-    anchor: String,
     /// Where the head ends in `old`.
     old_head: usize,
 }
@@ -58,32 +51,6 @@ struct ReleasedChange {
 impl ReleasedChange {
     fn dice(&self, about: &str) -> Dice {
         Dice::about(&[&self.package, &self.path, &self.symbol, about])
-    }
-
-    /// The new function with the definitions that it newly calls and that stand beside it.
-    fn with_helpers(&self) -> String {
-        let beside = self.helpers.iter().filter(|(beside, _)| *beside);
-        let beside: String = beside
-            .map(|(_, text)| format!("\n\n{}", text.trim_end()))
-            .collect();
-        format!("{}{beside}", self.new)
-    }
-
-    /// The other definitions that it newly calls, as one more edit.
-    fn helpers_elsewhere(&self, shown: ReplyForm) -> String {
-        let others = self.helpers.iter().filter(|(beside, _)| !beside);
-        let others: String = others.map(|(_, text)| format!("{text}\n\n")).collect();
-        let anchor = &self.anchor;
-        if others.is_empty()
-            || shown != ReplyForm::Edit
-            || self.old_file.matches(anchor).count() != 1
-        {
-            return String::new();
-        }
-        format!(
-            "\n{}\n```\n<<<<<<< SEARCH\n{anchor}=======\n{others}{anchor}>>>>>>> REPLACE\n```\n",
-            self.path
-        )
     }
 
     fn language(&self) -> &'static str {
@@ -116,11 +83,7 @@ fn releases() {
     println!("{} changed functions", changes.len());
     let mut table: BTreeMap<(&str, String), BTreeMap<String, Vec<String>>> = BTreeMap::new();
     for change in &changes {
-        let plain = format!(
-            "Please work on `{}` in {} for me.",
-            change.symbol, change.path
-        );
-        let starts = [start(change, &plain), start_with_file(change)];
+        let starts = [start(change), start_with_file(change)];
         let start = |shown: ReplyForm| &starts[usize::from(shown == ReplyForm::File)];
         let mut count = |kind: &str, shown: ReplyForm, outcome: String| {
             let name = format!("{} {} {}", change.package, change.path, change.symbol);
@@ -135,49 +98,15 @@ fn releases() {
             ReplyForm::Edit,
             ReplyForm::File,
         ] {
-            let new = match shown {
-                ReplyForm::Function | ReplyForm::Edit => change.with_helpers(),
-                ReplyForm::BareMethod | ReplyForm::File => change.new.clone(),
-            };
-            if let Some(reply) = reply(change, shown, &new, &change.new_file) {
-                let reply = reply + &change.helpers_elsewhere(shown);
-                count(
-                    "faithful",
-                    shown,
-                    outcome(start(shown), &change.symbol, reply),
-                );
+            if let Some(reply) = reply(change, shown, &change.new, &change.new_file) {
+                count("faithful", shown, outcome(start(shown), reply));
             }
-        }
-        let reply_to_words = reply(
-            change,
-            ReplyForm::Edit,
-            &change.with_helpers(),
-            &change.new_file,
-        );
-        if let (Some(message), Some(reply)) = (&change.message, reply_to_words) {
-            let words = format!(
-                "{}. Please do that in `{}` in {}.",
-                message.trim(),
-                change.symbol,
-                change.path
-            );
-            let start = self::start(change, &words);
-            let reply = reply + &change.helpers_elsewhere(ReplyForm::Edit);
-            count(
-                "faithful as asked",
-                ReplyForm::Edit,
-                outcome(&start, &change.symbol, reply),
-            );
         }
         if let Some(extracted) = helper_extracted(change) {
             let file = change.old_file.replacen(&change.old, &extracted, 1);
             for shown in [ReplyForm::Function, ReplyForm::Edit] {
                 if let Some(reply) = reply(change, shown, &extracted, &file) {
-                    count(
-                        "faithful helper",
-                        shown,
-                        outcome(start(shown), &change.symbol, reply),
-                    );
+                    count("faithful helper", shown, outcome(start(shown), reply));
                 }
             }
         }
@@ -190,7 +119,7 @@ fn releases() {
                 .copied()
                 .unwrap_or(ReplyForm::Edit);
             if let Some(reply) = reply(change, shown, &damaged, &file) {
-                count(kind, shown, outcome(start(shown), &change.symbol, reply));
+                count(kind, shown, outcome(start(shown), reply));
             }
         }
     }
@@ -340,10 +269,6 @@ fn changes_under(folder: &Path) -> Vec<ReleasedChange> {
         }
         Dice::about(&[&name]).shuffle(&mut found);
         found.truncate(PER_PACKAGE);
-        let message = fs::read_to_string(package.join("message.txt")).ok();
-        found
-            .iter_mut()
-            .for_each(|it| it.message.clone_from(&message));
         changes.extend(found);
     }
     changes
@@ -399,20 +324,8 @@ fn changes_of(package: &str, path: &str, old: &str, new: &str) -> Vec<ReleasedCh
                 && it.span.end <= outer.span.end
         })
     };
-    let added: Vec<&Definition> = after
-        .definitions
-        .iter()
-        .filter(|it| !olds.contains_key(it.symbol.as_str()))
-        .collect();
-    let lines_of = |text: &str, span: Range<usize>| {
-        let begin = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
-        let end = text[span.end..]
-            .find('\n')
-            .map_or(text.len(), |at| span.end + at + 1);
-        text[begin..end].to_owned()
-    };
     let mut changes = Vec::new();
-    for (name, one) in &olds {
+    for (name, one) in olds {
         let Some(other) = news.get(name) else {
             continue;
         };
@@ -431,51 +344,13 @@ fn changes_of(package: &str, path: &str, old: &str, new: &str) -> Vec<ReleasedCh
             && squeezed(old_text) != squeezed(new_text)
             && old.matches(old_text).count() == 1
         {
-            let words = |text: &str| -> BTreeSet<String> {
-                text.split(|c: char| !c.is_alphanumeric() && c != '_')
-                    .map(String::from)
-                    .collect()
-            };
-            let said = &words(new_text) - &words(old_text);
-            let is_called = |it: &&&Definition| {
-                let last = it.symbol.as_str().rsplit(['.', ':', '#']).next();
-                let is_inside = |outer: &&Definition| {
-                    outer.span != it.span
-                        && outer.span.start <= it.span.start
-                        && it.span.end <= outer.span.end
-                };
-                last.is_some_and(|last| said.contains(last))
-                    && !it.damaged
-                    && !added.iter().any(is_inside)
-                    && !(other.span.start <= it.span.start && it.span.end <= other.span.end)
-            };
-            let holder = |symbol: &str| {
-                symbol
-                    .rfind(['.', ':', '#'])
-                    .map_or("", |at| &symbol[..at])
-                    .to_owned()
-            };
-            let helpers = added.iter().filter(is_called).map(|it| {
-                (
-                    holder(it.symbol.as_str()) == holder(name),
-                    lines_of(new, it.span.range()),
-                )
-            });
-            let around = before
-                .definitions
-                .iter()
-                .find(|it| it.span.start <= one.span.start && one.span.end <= it.span.end);
-            let anchor = around.unwrap_or(one).span.start as usize;
             changes.push(ReleasedChange {
                 package: package.into(),
-                message: None,
                 path: path.into(),
-                symbol: (*name).into(),
+                symbol: name.into(),
                 top_level: one.top_level,
                 old_file: old.into(),
                 new_file: new.into(),
-                helpers: helpers.collect(),
-                anchor: lines_of(old, anchor..anchor),
                 old: old_text.into(),
                 new: new_text.into(),
                 old_head: (one.head.end - one.span.start) as usize,
@@ -493,11 +368,14 @@ fn words(text: &str) -> usize {
 }
 
 /// The file is true, and the prompt that asks for the change has gone out with the function.
-fn start(change: &ReleasedChange, prompt: &str) -> Stage {
+fn start(change: &ReleasedChange) -> Stage {
     let mut stage = stage(change);
     stage.step(Step::User(format!("@tslp accept {}\n", change.path)));
     stage.step(model("I see.\n".into()));
-    stage.step(Step::User(format!("{prompt}\n")));
+    stage.step(Step::User(format!(
+        "Please work on `{}` in {} for me.\n",
+        change.symbol, change.path
+    )));
     stage
 }
 
@@ -570,14 +448,13 @@ fn reply(change: &ReleasedChange, shown: ReplyForm, function: &str, file: &str) 
 }
 
 /// What becomes of a reply, played on a fork.
-fn outcome(start: &Stage, symbol: &str, reply: String) -> String {
+fn outcome(start: &Stage, reply: String) -> String {
     let mut stage = start.fork();
     let before = stage.ledger().len();
     stage.step(model(reply));
     let events = &stage.ledger()[before..];
     let is_promoted = events.iter().any(|recorded| {
-        matches!(&recorded.event, Event::Transitioned(moved)
-            if moved.transition == Transition::Promote && moved.entity.symbol_str() == Some(symbol))
+        matches!(&recorded.event, Event::Transitioned(moved) if moved.transition == Transition::Promote)
     });
     if is_promoted {
         "promoted".into()
