@@ -236,7 +236,7 @@ mod tests {
         check(
             r#"[{"query":"make","result":"cc\n","success":false}]"#,
             Some(false),
-            "1",
+            "success",
         );
         check("some words that say nothing", None, "");
         check("", None, "");
