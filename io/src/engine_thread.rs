@@ -818,10 +818,10 @@ impl EngineThread {
             *usage = said.or(ending.is_success().then(ServerUsage::default));
         }
         if let ControlFlow::Break(ending) = self.settle_lost_calls(exchange, ending) {
-            return match ending {
-                Some(ending) => self.reply_over(exchange, ending),
-                None => {}
-            };
+            if let Some(ending) = ending {
+                self.reply_over(exchange, ending);
+            }
+            return;
         }
         if self.begins_another_round(exchange, ending) {
             return;

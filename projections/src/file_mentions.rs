@@ -3,6 +3,7 @@
 //! The table is an archive. Memory holds only the rows that aren't durable yet, so that the store can't return them.
 
 use alloc::collections::BTreeMap;
+use alloc::collections::btree_map::Entry;
 use core::ops::RangeInclusive;
 
 use tslp_core::event::{Event, Recorded};
@@ -57,10 +58,9 @@ impl FileMentions {
         }
         let (seq, stretch) = (recorded.seq, recorded.seq.0 / STRETCH_EVENTS);
         recorded.event.visit_paths(&mut |path| {
-            let key = (path.clone(), stretch);
-            if !self.not_durable.contains_key(&key) {
-                changes.put(|| row(&key, seq));
-                self.not_durable.insert(key, seq);
+            if let Entry::Vacant(entry) = self.not_durable.entry((path.clone(), stretch)) {
+                changes.put(|| row(entry.key(), seq));
+                entry.insert(seq);
             }
         });
     }

@@ -148,7 +148,11 @@ fn collect_part(
         }
         return;
     };
-    let patched = is_patch.then(|| patched_paths(text)).unwrap_or_default();
+    let patched = if is_patch {
+        patched_paths(text)
+    } else {
+        Vec::new()
+    };
     if is_line {
         add(CallPart::Shell, text);
     } else if !patched.is_empty() {

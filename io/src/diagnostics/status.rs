@@ -166,12 +166,15 @@ fn place_of(
     Ok(place)
 }
 
+/// A change that was refused, and why.
+type Refused = (EntityId, Reason);
+
 /// What became of the model's changes since an event: the entities that it has changed, and those whose change was refused, newest first.
 fn changes_since(
     reader: &LedgerReader,
     from: Seq,
-) -> Result<(Vec<EntityId>, Vec<(EntityId, Reason)>), LedgerError> {
-    let (mut changed, mut refused) = (Vec::new(), Vec::<(EntityId, Reason)>::new());
+) -> Result<(Vec<EntityId>, Vec<Refused>), LedgerError> {
+    let (mut changed, mut refused) = (Vec::new(), Vec::<Refused>::new());
     // What became true or was removed, and the versions of which something became, after the event that is looked at.
     let (mut settled, mut moved_versions) = (BTreeSet::new(), BTreeSet::new());
     let kinds = [EventKind::PromotionRefused, EventKind::Transitioned];

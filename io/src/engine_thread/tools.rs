@@ -386,7 +386,7 @@ impl EngineThread {
         let paths = paths_of(&commands, &tools.config.scope.tool_jail(), &rules.profile);
         let look = ToolJob::LookAt { exchange, paths };
         let jobs = tools.jobs.as_ref();
-        if !jobs.is_some_and(|jobs| jobs.send(look).is_ok()) {
+        if jobs.is_none_or(|jobs| jobs.send(look).is_err()) {
             // Without a worker nothing is run, wherever it leads.
             return self.decide_call(exchange, line, Ok(commands), Vec::new());
         }

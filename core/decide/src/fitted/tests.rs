@@ -214,5 +214,4 @@ fn no_edit_is_made_in_a_wrong_place() {
         made[0] * 2 > tried[0] && made[1] * 3 > tried[1] && made[2] * 4 > tried[2],
         "{made:?} of {tried:?}"
     );
-    std::println!("{made:?} made of {tried:?}");
 }
