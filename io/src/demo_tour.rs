@@ -226,7 +226,7 @@ impl<'o, W: io::Write> Tour<'o, W> {
     }
 
     fn print_line(&mut self, line: &str) -> Result<(), TourError> {
-        Ok(self.out.line(line)?)
+        Ok(self.out.lines(line.split('\n').map(str::to_owned))?)
     }
 }
 

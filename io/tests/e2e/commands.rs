@@ -151,6 +151,7 @@ fn the_guided_tour_comes_to_its_end() {
     let output = Places::new().command(&["demo"]).output().unwrap();
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{told}");
+    assert!(!told.contains("\\n"), "{told}");
     for part in [
         "[CURRENT STATE: AUTHORITATIVE]",
         "Refused: `elided`",
