@@ -193,6 +193,23 @@ impl EngineThread {
         ControlFlow::Break(None)
     }
 
+    /// A call with its file's own text, if an old text isn't there and exactly one place can be meant.
+    pub(super) fn fitted_call(
+        &mut self,
+        exchange: ExchangeId,
+        call: &ToolCall,
+    ) -> Option<ToolCall> {
+        let episode = self.running.get(&exchange)?.episode;
+        let (file, arguments) = self.engine.fitted_arguments(episode, call)?;
+        let flaw = format!("the text that it replaces isn't in {file}");
+        let told = (Vec::from([call.name.clone()]), flaw);
+        self.record_lost_calls(episode, &call.arguments, LostCallOutcome::Fitted, told);
+        Some(ToolCall {
+            arguments,
+            ..call.clone()
+        })
+    }
+
     pub(super) fn record_lost_calls(
         &mut self,
         episode: EpisodeId,

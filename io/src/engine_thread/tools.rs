@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::Sender;
 use tslp_core::delimiter;
 use tslp_core::event::{
-    ActionJudged, ActionRequested, CallId, LinkSeen, LostCallOutcome, ToolCallRef, ToolOutcome,
-    ToolRan,
+    ActionJudged, ActionRequested, CallId, LinkSeen, ToolCallRef, ToolOutcome, ToolRan,
 };
 use tslp_core::guardian::{
     self, CallPart, Class, Decision, Door, Jail, Join, JudgedLine, LineContext, Mode,
@@ -630,19 +629,6 @@ impl EngineThread {
             number,
             verdict,
         });
-    }
-
-    /// A call with its file's own text, if an old text isn't there and exactly one place can be meant.
-    fn fitted_call(&mut self, exchange: ExchangeId, call: &ToolCall) -> Option<ToolCall> {
-        let episode = self.running.get(&exchange)?.episode;
-        let (file, arguments) = self.engine.fitted_arguments(episode, call)?;
-        let flaw = format!("the text that it replaces isn't in {file}");
-        let told = (Vec::from([call.name.clone()]), flaw);
-        self.record_lost_calls(episode, &call.arguments, LostCallOutcome::Fitted, told);
-        Some(ToolCall {
-            arguments,
-            ..call.clone()
-        })
     }
 
     /// The text that the client gets in the place of a call, if that is denied.

@@ -181,14 +181,11 @@ fn options_of_changes(words: &[&str]) -> Option<usize> {
     while words.get(at)?.starts_with('-') {
         at += if words[at] == "-C" { 2 } else { 1 };
     }
-    match words[at..] {
-        [
-            "diff" | "log" | "show" | "whatchanged" | "blame" | "annotate" | "range-diff"
-            | "reflog",
-            ..,
-        ] => Some(at + 1),
-        _ => None,
-    }
+    let shows = matches!(
+        words[at],
+        "diff" | "log" | "show" | "whatchanged" | "blame" | "annotate" | "range-diff" | "reflog"
+    );
+    shows.then_some(at + 1)
 }
 
 /// The pipe that programs print to, errors included.
