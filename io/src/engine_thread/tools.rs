@@ -619,10 +619,9 @@ impl EngineThread {
                 running.decoder.replace_call(number, fitted);
             }
         }
-        let verdict = match (instead, fitted) {
-            (Some(text), _) => CallVerdict::Denied(text),
-            (None, Some(fitted)) => CallVerdict::Fitted(fitted.arguments),
-            (None, None) => CallVerdict::Passes,
+        let verdict = match instead {
+            Some(text) => CallVerdict::Denied(text),
+            None => fitted.map_or(CallVerdict::Passes, |it| CallVerdict::Fitted(it.arguments)),
         };
         self.wiring.to_loop.send(ToLoop::CallJudged {
             exchange,
