@@ -39,7 +39,7 @@ macro_rules! for_each_table {
             TOOL_CALLS: crate::guardian::ToolCallRow => guardian,
             WORK: crate::work::WorkRow => work.rows,
             WORK_FILES: crate::work::WorkFileRow => work.files,
-            USAGE: crate::usage::UsageRow => usage,
+            USAGE: crate::usage::UsageRow => usage.rows,
             RECORDS: crate::records::RecordRow => records,
             SCOPE: crate::scope::ScopeRow => scope,
             GOAL: crate::goal::GoalRow => goal.rows,

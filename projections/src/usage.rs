@@ -1,6 +1,5 @@
 //! What models read and wrote: by day, model and conversation.
 
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use core::fmt;
 
@@ -10,6 +9,8 @@ use tslp_core::ids::{SessionId, UnixMillis};
 
 use crate::changes::Changes;
 use crate::episodes::Episodes;
+use crate::row::Row as _;
+use crate::row_map::RowMap;
 
 row! {
     /// `usage`: what a conversation used of a model on a day, of the last so many.
@@ -65,7 +66,7 @@ const TOKENS_MAX: u32 = 1 << 24;
 /// What models read and wrote.
 #[derive(Default)]
 pub struct Usage {
-    rows: BTreeMap<(UnixMillis, String, SessionId), UsageRow>,
+    pub(crate) rows: RowMap<UsageRow>,
 }
 
 impl Usage {
@@ -77,7 +78,7 @@ impl Usage {
         let used = TokensUsed::of(measured);
         let (day, session) = (day_of(recorded.at), recorded.session);
         let model = episodes.model_of(recorded.episode).unwrap_or_default();
-        let added = UsageRow {
+        let mut added = UsageRow {
             day,
             model: String::from(model),
             session,
@@ -87,14 +88,11 @@ impl Usage {
             written: used.written,
             estimated: used.estimated,
         };
-        let row = self.rows.entry((day, added.model.clone(), session));
-        let row = row.and_modify(|row| row.add(&added)).or_insert(added);
-        changes.put(|| row.clone());
-        if self.rows.len() > ROWS_KEPT
-            && let Some(((day, model, session), _)) = self.rows.pop_first()
-        {
-            changes.remove::<UsageRow>(|| (day, model, session));
+        if let Some(before) = self.rows.get(&added.key()) {
+            added.add(before);
         }
+        self.rows.put(added, changes);
+        self.rows.keep_last(ROWS_KEPT, changes);
     }
 
     /// What was used on the day of this moment, by all conversations.
@@ -140,11 +138,6 @@ impl TokensUsed {
             estimated: unsure + unsure_too,
         }
     }
-}
-
-keeps! {
-    Usage:
-    UsageRow in rows by |row| (row.day, row.model.clone(), row.session);
 }
 
 impl fmt::Display for Usage {
