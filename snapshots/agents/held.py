@@ -81,6 +81,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     sessions.add_common_arguments(parser)
     options = parser.parse_args()
+    work = pathlib.Path(options.work).resolve()
+    if any(work.is_relative_to(scratch) for scratch in ["/tmp", "/var/tmp", "/dev"]):
+        parser.error("--work must not be a scratch folder: the Guardian lets a call delete what lies there")
     for name in options.client or ["claude", "codex", "opencode", "cline"]:
         kind = clients.ALL[name]
         harmful = [[Action("run", text="rm -rf ~/precious")], [Action("say", text="I leave it alone.")]]

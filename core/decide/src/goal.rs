@@ -103,11 +103,14 @@ fn goes_on(view: &StateView<'_>, at: UnixMillis, begun: SessionId, request: &Req
     let Some(last) = last_of_another(view, begun).filter(|_| request.tools != Tools::None) else {
         return false;
     };
-    let left = || {
+    let has_failed = || {
         let (build, test) = runs(view);
+        build.into_iter().chain(test).any(|run| run.has_failed())
+    };
+    let left = || {
         view.state.at_hand().awaits(last.session)
             || !view.state.sessions().refused_files(last.session).is_empty()
-            || build.into_iter().chain(test).any(|run| run.has_failed())
+            || has_failed()
     };
     let is_over = || {
         view.state.signals().last_end() > last.seq

@@ -210,7 +210,7 @@ impl EngineThread {
         })
     }
 
-    pub(super) fn record_lost_calls(
+    fn record_lost_calls(
         &mut self,
         episode: EpisodeId,
         written: &str,
