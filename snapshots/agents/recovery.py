@@ -120,11 +120,14 @@ class Trial:
         command = [str(part) for part in self.client.command(text)]
         if self.client.name == "codex":
             command[-1:-1] = ["--dangerously-bypass-hook-trust", *more]
+        return self.spawn(command, subprocess.DEVNULL)
+
+    def spawn(self, command, stdin):
         return subprocess.Popen(
             command,
             cwd=self.workspace,
             env=self.client.environment(),
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -155,15 +158,7 @@ class Trial:
         """One process that is told one message after the other."""
         command = [str(self.client.program), "--dangerously-skip-permissions", "-p", "--verbose"]
         command += ["--input-format", "stream-json", "--output-format", "stream-json"]
-        process = subprocess.Popen(
-            command,
-            cwd=self.workspace,
-            env=self.client.environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        process = self.spawn(command, subprocess.PIPE)
         output = []
         for text in said:
             message = {"type": "user", "message": {"role": "user", "content": text}}

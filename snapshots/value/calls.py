@@ -108,32 +108,19 @@ def post(url, body):
         return json.load(response)
 
 
-class Player(http.server.BaseHTTPRequestHandler):
+class Player(proxy.JsonHandler):
     """Answers with the reply on turn, as the model's server sent it."""
 
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
-    def answer(self, status, body):
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
     def do_GET(self):
-        self.answer(404, {"error": "unknown"})
+        self.answer({"error": "unknown"}, 404)
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.requests.append(body)
         # The second request of a turn is the model's, if there is one.
         if len(self.server.requests) > 1 and self.server.model:
-            return self.answer(200, post(self.server.model, body))
-        self.answer(200, self.server.reply)
+            return self.answer(post(self.server.model, body))
+        self.answer(self.server.reply)
 
 
 def through_tslp(options, known, cases):

@@ -25,7 +25,9 @@ class Adapter(http.server.ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
+class JsonHandler(http.server.BaseHTTPRequestHandler):
+    """Answers with JSON, and says nothing of it."""
+
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *_):
@@ -39,6 +41,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
+
+class Handler(JsonHandler):
     def do_GET(self):
         # The window of a llama.cpp server, as the real one tells it.
         known = {"/props": {"default_generation_settings": {"n_ctx": 12288}}, "/v1/models": {"data": [{"id": "qwen"}]}}
