@@ -53,7 +53,7 @@ pub enum CliCommand {
         /// Look at the page's files now, without recording it
         #[arg(long)]
         check: bool,
-        /// Show what was true after this event of the ledger (`tslp log` numbers them), after an episode (`e7`), or at the last `clear`
+        /// Show what was true after this event of the ledger (`tslp log` numbers them), after an episode (`e7`), at the last `clear`, or when a statement was kept (`'#key'`)
         #[arg(long, value_name = "SEQ|LABEL", conflicts_with = "check", value_parser = parse_moment)]
         at: Option<Moment>,
         /// Go on behind this one, where a page ended

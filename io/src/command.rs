@@ -159,7 +159,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
                     .transpose()?;
                 let page = page.flatten().ok_or_else(|| {
                     let message =
-                        "there is no such event, or nothing true of what --after names".to_owned();
+                        "there is no such event or statement, or nothing true of what --after names".to_owned();
                     CommandFailure::new(Exit::Failure, message)
                 })?;
                 return print_vouched(
