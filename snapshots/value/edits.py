@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A plain agent loop with the real model: edits attempted and landed, requests and tokens, direct and through the proxy.
+"""A plain agent loop with the real model: edits attempted and landed, requests and tokens, direct and through the proxy with each
+`repair.edits`.
 
     edits.py --server URL --tslp BINARY [--tasks N]
 
@@ -23,6 +24,7 @@ import proxy
 SYSTEM = "You are a coding agent. The project has one file, {}. Use the tools: read the file, then edit it as the user asks. Write no code outside of tool calls."
 NOT_FOUND = "String to replace not found in file."
 REQUESTS_MAX = 7
+WAYS = ("direct", "off", "tell", "rewrite")
 TOOLS = [tool for tool in calls.TOOLS if tool["function"]["name"] in ("read_file", "edit_file")]
 
 
@@ -75,13 +77,13 @@ def main():
     tasks = [(project, change) for project in (cases_python, cases_c, cases_typescript) for change in project.CHANGES.values()]
     sums = {}
     for project, change in tasks[: options.tasks]:
-        for way in ("direct", "tslp"):
+        for way in WAYS:
             with tempfile.TemporaryDirectory() as folder:
                 work = pathlib.Path(folder) / "work"
                 work.mkdir()
                 file = work / project.NAME
                 file.write_text(project.CODE)
-                process, url = (None, options.server) if way == "direct" else proxy.serve(options.tslp, work, options.server)
+                process, url = (None, options.server) if way == "direct" else proxy.serve(options.tslp, work, options.server, ["--repair-edits", way])
                 try:
                     row = play(url, project, change["ask"], file)
                 finally:

@@ -1,4 +1,5 @@
-//! What an edit that doesn't match must have meant: the lines of the file that are most like the text that it replaces (spec §12).
+//! What an edit that doesn't match must have meant: the lines of the file that are most like the text that it replaces, or the
+//! definitions that it names (spec §12).
 
 use alloc::format;
 use alloc::string::String;
@@ -16,6 +17,8 @@ use tslp_core::hash::quick_hash;
 use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::known_lines::identifiers;
 use tslp_core::message::Role;
+use tslp_core::name_hash::search_word;
+use tslp_core::path::RelPath;
 use tslp_core::policy::{EditRepair, Policy};
 use tslp_core::reason::Reason;
 use tslp_core::redact;
@@ -92,7 +95,10 @@ impl MeantLines {
         let before = former.first().filter(|_| is_made).unwrap_or(truth);
         let (missing, is_only) = unmatched_texts(&written, before.clone());
         let missing = missing.into_iter().map(|old| {
-            let places = similar_places(&old, truth);
+            let mut places = similar_places(&old, truth);
+            if places.is_empty() {
+                places = named_places(view, &file.path, &old, truth);
+            }
             let old = old.trim_matches('\n');
             let cause = match former.iter().any(|text| text.contains(old)) {
                 true => "isn't in the file any more: it is of an earlier version",
@@ -131,6 +137,30 @@ impl MeantLines {
         }
         text
     }
+}
+
+/// The definitions that `old` names in the first of its lines that names any: of a text that is like no line, since the model wrote it
+/// from memory, that is what it knew. None if there are more than [`PLACES_MAX`].
+fn named_places(view: &StateView<'_>, path: &RelPath, old: &str, truth: &str) -> Vec<Place> {
+    let symbols = hydrate::true_symbols_of(view, path);
+    let places_in = |line: &str| {
+        let is_named = |entity: &&EntityId| {
+            let name = search_word(entity);
+            name.is_some_and(|name| identifiers(line).any(|word| &line[word] == name))
+        };
+        let places = symbols.iter().filter(is_named).filter_map(|entity| {
+            let current = view.current_version(entity)?;
+            let text = text_of(view, current.artifact, &current.spans)?;
+            let first = truth[..truth.find(&text)?].matches('\n').count() + 1;
+            Some((first, first + text.matches('\n').count(), text))
+        });
+        places.collect::<Vec<Place>>()
+    };
+    let mut named = old.lines().map(places_in);
+    let places = named.find(|places| !places.is_empty());
+    places
+        .filter(|places| places.len() <= PLACES_MAX)
+        .unwrap_or_default()
 }
 
 /// The text of a file that is known whole and as disk holds it, then those that it had before, the latest first.

@@ -68,6 +68,24 @@ fn an_edit_that_does_not_match_is_answered_with_the_lines_that_it_must_have_mean
 }
 
 #[test]
+fn an_edit_from_memory_is_answered_with_the_definition_that_it_names() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    places.write("src/a.c", FILE);
+    let tslp = Tslp::start(&places, &upstream);
+    let chat = "/v1/chat/completions";
+    let mut agent = Agent::new(&tslp, &upstream, chat, "Let sub in src/a.c saturate.");
+    // Nobody has read the file.
+    let edit = edit_of(
+        "static long sub(struct number *left, long from, unsigned flags) {",
+        "",
+    );
+    agent.call("edit", &edit, "String to replace not found in file.");
+    let after = agent.call("read", &json!({"file_path": "src/a.c"}), FILE);
+    let said = "in no version of the file that is known.\\nsrc/a.c:6-9 read:\\nint sub(int a, int b)\\n{\\n    return a - b;\\n}\\n";
+    assert_eq!(after.matches(said).count(), 1, "{after}");
+}
+
+#[test]
 fn what_says_nothing_of_the_text_and_repair_that_is_off_change_no_byte() {
     let untouched = |remark: &str, settings: &[&str]| {
         let [after, _] = prompts_after_failure("/v1/chat/completions", remark, settings);

@@ -91,6 +91,11 @@ fn texts_are_replaced() {
         expected,
     );
     check(
+        "edit_file",
+        r#"{"path":"a.c","old":"x","new":"y"}"#,
+        expected,
+    );
+    check(
         "file_editor",
         r#"{"command":"str_replace","path":"a.c","old_str":"x","new_str":"y"}"#,
         expected,
