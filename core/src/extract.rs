@@ -11,6 +11,7 @@ use crate::hash::{ArtifactHash, SliceHash};
 use crate::path::RelPath;
 use crate::slice::{self, Figures, Span};
 use crate::stored::{Archive, Load, Store};
+use crate::words;
 
 /// A language with a grammar: an index into the implementor's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -162,6 +163,35 @@ pub enum ExtractError {
     Unparsable,
 }
 
+words! {
+    /// Whether a part of a text is an import, a definition or a call.
+    PartKind, "kind of parts" {
+        /// A statement that imports, or a call that does.
+        Import = "imports",
+        /// A constant of a file or a type.
+        Constant = "constants",
+        /// A type.
+        Type = "types",
+        /// A function or a method, wherever it is.
+        Function = "functions",
+        /// A call, also of a macro or a constructor.
+        Call = "calls",
+    }
+}
+
+/// A part of a text that rules for code are about ([`crate::code_spec`]).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CodePart {
+    /// Its kind.
+    pub kind: PartKind,
+    /// Its line, from 1.
+    pub line: usize,
+    /// Its name, with `()` after that of a constructor; what is called; an import as it is written.
+    pub name: String,
+    /// Whether it is in no definition.
+    pub top_level: bool,
+}
+
 /// Parsers, by language. Implementations are deterministic and bounded in time and memory for any input.
 pub trait Grammars {
     /// Hash of the pattern data (`symbols.json`) in force; every decision about code records it.
@@ -189,4 +219,9 @@ pub trait Grammars {
     /// [`ExtractError::TooLarge`] and [`ExtractError::TooDense`] if the text is over a bound, [`ExtractError::Unparsable`] if
     /// it can't be parsed in bounded time.
     fn extract(&self, language: LanguageId, source: &[u8]) -> Result<Extraction, ExtractError>;
+
+    /// The imports, calls and definitions of `source`, in source order; none where no grammar reads it.
+    fn parts(&self, _language: LanguageId, _source: &[u8]) -> Vec<CodePart> {
+        Vec::new()
+    }
 }

@@ -233,6 +233,29 @@ impl GateReport {
         }
     }
 
+    /// Adds the verdicts on the project's rules for code: how many are broken and, where one block of code is all that a reply may
+    /// have, how many it has. A model can mend that, so it is named before what the user has to decide.
+    pub fn judge_spec(&mut self, broken: u32, blocks: u32) {
+        self.verdicts.push(zero_verdict(Reason::SpecMet, broken));
+        self.verdicts.extend((blocks > 0).then_some(Verdict {
+            rule: Reason::OneBlock,
+            met: blocks == 1,
+            seen: blocks.into(),
+            needed: 1,
+        }));
+        if broken > 0 && self.passed_gate_a() {
+            self.conclusion = Some(Reason::SpecBroken);
+        }
+        self.passed &= broken == 0;
+    }
+
+    /// The count that a rule was judged by; 0 if it wasn't.
+    #[must_use]
+    pub fn seen_by(&self, rule: Reason) -> u32 {
+        let seen = self.verdicts.iter().find(|it| it.rule == rule);
+        seen.map_or(0, |it| u32::try_from(it.seen).unwrap_or(u32::MAX))
+    }
+
     /// The report of a version that was judged before and now has a grant; the rules about base and disk are judged again.
     #[must_use]
     pub fn with_late_grant(

@@ -36,6 +36,7 @@ pub mod stored;
 
 pub mod audit;
 pub mod capture;
+pub mod code_spec;
 pub mod delimiter;
 pub mod directive;
 pub mod edit;

@@ -5,6 +5,7 @@ use alloc::string::{String, ToString};
 use serde::{Deserialize, Serialize};
 
 use crate::budget::{Budget, Prices};
+use crate::code_spec::CodeSpec;
 use crate::gate::{GateProfile, Thresholds};
 use crate::limits::{HYDRATION_TOKENS_DEFAULT, TOMBSTONE_EPISODES_DEFAULT};
 use crate::stored::stored_words;
@@ -136,6 +137,8 @@ pub struct Policy {
     pub client_tools: ClientTools,
     /// What is done about an edit whose old text isn't in its file.
     pub edit_repair: EditRepair,
+    /// The project's rules for code that models write.
+    pub code_spec: CodeSpec,
     /// What decisions without evidence do to a clear.
     pub grounding: Grounding,
     /// What may be done in one conversation, until the Operator resumes it.
@@ -163,6 +166,7 @@ impl Default for Policy {
             reading_acknowledges: true,
             client_tools: ClientTools::default(),
             edit_repair: EditRepair::default(),
+            code_spec: CodeSpec::default(),
             grounding: Grounding::default(),
             budget_conversation: Budget::default(),
             budget_day: Budget::default(),
@@ -215,6 +219,7 @@ settings! {
     "etv.reading_acknowledges": reading_acknowledges,
     "guardian.client_tools": client_tools,
     "repair.edits": edit_repair,
+    "spec.file": code_spec,
     "clear.grounding": grounding,
     "budget.conversation": budget_conversation,
     "budget.day": budget_day,

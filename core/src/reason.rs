@@ -117,6 +117,12 @@ reasons! {
     SymbolsKept = "symbols_kept",
     /// A top-level symbol of the base is missing.
     SymbolsLost = "symbols_lost",
+    /// It keeps the project's rules for code.
+    SpecMet = "spec_met",
+    /// It breaks the project's rules for code.
+    SpecBroken = "spec_broken",
+    /// The reply has one block of code, as the project's rules want it.
+    OneBlock = "one_block",
     /// The AST node count has not collapsed.
     NodesKept = "nodes_kept",
     /// Its syntax tree has far fewer nodes than before.
@@ -422,6 +428,7 @@ impl Reason {
                 | Self::RenameSuspected
                 | Self::MovedOrCopied
                 | Self::RemovedByUser
+                | Self::SpecBroken
                 | Self::OutsideLock
                 | Self::GrantMissing
         )
@@ -461,6 +468,7 @@ impl Reason {
                     | Self::TakenAsShown
                     | Self::ChangeNotSaved
                     | Self::DuplicateDefinition
+                    | Self::SpecBroken
                     | Self::RenameSuspected
                     | Self::MovedOrCopied
                     | Self::RemovedByUser

@@ -1,12 +1,12 @@
 //! Colours for people who read code: what each token is, by the tree of the grammar that reads the file anyway.
 
 use tree_sitter::Node;
-use tslp_core::extract::Grammars as _;
+use tslp_core::extract::{Grammars as _, LanguageId};
 use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
 
 use crate::languages::{self, TextReader};
-use crate::{TreeSitterGrammars, c, parse};
+use crate::{TreeSitterGrammars, cpp, parse};
 
 /// A range of bytes, and what stands there: `comment`, `string`, `number`, `keyword`, `type` or `call`.
 pub type ColourSpan = (std::ops::Range<usize>, &'static str);
@@ -14,33 +14,45 @@ pub type ColourSpan = (std::ops::Range<usize>, &'static str);
 /// The tokens of `source` that have a colour, in order; none where no grammar reads the file.
 #[must_use]
 pub fn colours(path: &RelPath, source: &[u8]) -> Vec<ColourSpan> {
+    let mut spans = Vec::new();
     let language = TreeSitterGrammars.language_of_path(path);
+    visit_nodes(language, source, &mut |node| {
+        let colour = colour_of(node, source);
+        spans.extend(colour.map(|colour| (node.byte_range(), colour)));
+        // What has a colour has it whole: the quotes of a string aren't tokens of their own.
+        colour.is_none()
+    });
+    spans
+}
+
+/// Visits the nodes of `source`, outer ones first; into those for which `visit` says so. None where no grammar reads it.
+pub(crate) fn visit_nodes(
+    language: Option<LanguageId>,
+    source: &[u8],
+    visit: &mut dyn FnMut(Node<'_>) -> bool,
+) {
     let language = match language.and_then(languages::row).map(|row| row.reader) {
         Some(TextReader::One(language)) => language,
-        Some(TextReader::Header) => &c::C,
-        None => return Vec::new(),
+        Some(TextReader::Header) => &cpp::CPP,
+        None => return,
     };
     if source.len() > PARSE_BYTES_MAX {
-        return Vec::new();
+        return;
     }
     let readable = (language.readable)(source);
     let tree = parse::check_density(source, &readable)
         .and_then(|()| parse::parse_bounded(language, source));
     let Ok(tree) = tree else {
-        return Vec::new();
+        return;
     };
-    let mut spans = Vec::new();
     let mut cursor = tree.walk();
     loop {
-        let colour = colour_of(cursor.node(), source);
-        spans.extend(colour.map(|colour| (cursor.node().byte_range(), colour)));
-        // What has a colour has it whole: the quotes of a string aren't tokens of their own.
-        if colour.is_none() && cursor.goto_first_child() {
+        if visit(cursor.node()) && cursor.goto_first_child() {
             continue;
         }
         while !cursor.goto_next_sibling() {
             if !cursor.goto_parent() {
-                return spans;
+                return;
             }
         }
     }

@@ -43,12 +43,13 @@ mod walk;
 
 mod patterns;
 
+mod code_parts;
 mod colours;
 
 pub use colours::{ColourSpan, colours};
 pub use parse::{MARKS_MAX, TOKENS_MAX};
 
-use tslp_core::extract::{ExtractError, Extraction, GrammarTag, Grammars, LanguageId};
+use tslp_core::extract::{CodePart, ExtractError, Extraction, GrammarTag, Grammars, LanguageId};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
@@ -110,6 +111,10 @@ impl Grammars for TreeSitterGrammars {
             None if source.len() > PARSE_BYTES_MAX => Err(ExtractError::TooLarge),
             None => patterns::extract(usize::from(language.0) - languages::count(), source),
         }
+    }
+
+    fn parts(&self, language: LanguageId, source: &[u8]) -> Vec<CodePart> {
+        code_parts::parts(language, source)
     }
 }
 

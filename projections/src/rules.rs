@@ -13,7 +13,7 @@ use crate::row::{EventAt, Keeps, UnfitRow};
 
 row! {
     /// `rules_in_force`: each rule's name with its version or value, from the event `seq`.
-    pub struct RuleRow in table "rules_in_force", version 8;
+    pub struct RuleRow in table "rules_in_force", version 9;
     key {
         /// The rule.
         name: String,

@@ -412,7 +412,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 mentions: &mentions,
                 has_pathless_code,
                 keys: kept.as_ref().map_or(&received.keys, |kept| &kept.keys),
-                edit_repair: policy.edit_repair,
+                policy,
                 omitted_prefix: kept
                     .as_ref()
                     .map_or(received.omitted_prefix, |kept| kept.omitted_prefix),

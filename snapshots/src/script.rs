@@ -3,7 +3,8 @@
 //! ```text
 //! policy budget 100       before the first step: tokens of hydrated code; also `policy profile strict`,
 //!                         `policy placement user`, `policy history window` or `client`, `policy audit on`, `off` or
-//!                         `auto`, `policy tombstones 3`, `policy reading off`, `policy stale follow`
+//!                         `auto`, `policy tombstones 3`, `policy reading off`, `policy stale follow`,
+//!                         `policy spec one block; deny import: os` (docs/repair.md)
 //! full WHY                the golden end holds all texts that went to the model, and all tables
 //! disk src/a.c            the file now holds the text that follows
 //! | int f(void) { return 1; }
@@ -40,6 +41,7 @@
 //!
 //! Empty lines and lines that begin with `#` are ignored.
 
+use tslp_core::code_spec::CodeSpec;
 use tslp_core::directive::Directive;
 use tslp_core::event::{AuditOutcome, Verb};
 use tslp_core::gate::GateProfile;
@@ -217,6 +219,10 @@ fn set_policy(policy: &mut Policy, setting: &str) {
         Some(("audit", "auto")) => policy.audit = AuditChoice::Auto,
         Some(("reading", "off")) => policy.reading_acknowledges = false,
         Some(("repair.edits", "off")) => policy.edit_repair = EditRepair::Off,
+        Some(("spec", rules)) => {
+            let rules = rules.replace("; ", "\n- ");
+            policy.code_spec = CodeSpec::parse(&format!("- {rules}")).expect("a spec's rules");
+        }
         Some(("stale", "follow")) => policy.on_stale = OnStale::Follow,
         _ => panic!("no such policy: {setting}"),
     }

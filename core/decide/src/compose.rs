@@ -719,7 +719,7 @@ fn notice_block(
     code_bytes_max: Option<usize>,
 ) -> String {
     let is_off = |it: &EntityId| view.state.scope().off().is_off(it.path.as_str());
-    if prompt.edit_repair != EditRepair::Off
+    if prompt.policy.edit_repair != EditRepair::Off
         && let Some(file) = notice.entity.as_ref().filter(|it| !is_off(it))
         && let Some(meant) = MeantLines::of_notice(view, notice)
     {
@@ -754,7 +754,8 @@ fn notice_block(
         return notice::not_linked_notice(entity, is_edit);
     }
     let seen = |entity: &EntityId| view.disk_finding(&entity.path);
-    let lost = LostCode::of_notice(view, prompt.grammars, notice, code_bytes_max);
+    let read_by = (prompt.grammars, &prompt.policy.code_spec);
+    let lost = LostCode::of_notice(view, read_by, notice, code_bytes_max);
     let entity = notice.entity.as_ref();
     let lost = lost.filter(|_| !entity.is_some_and(is_off));
     let disk = notice.entity.as_ref().and_then(seen);

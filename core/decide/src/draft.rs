@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use tslp_projections::state::StateView;
 
 use super::Recorder;
+use super::code_spec;
 use super::found_code::FoundCode;
 use super::lost::LostCode;
 use super::notice;
@@ -16,6 +17,7 @@ use tslp_core::entity::EntityId;
 use tslp_core::event::{
     ContentKind, DraftFault, DraftRefused, Event, NoticeIssued, PromotionRefused, ToolCallRef,
 };
+use tslp_core::gate::GateReport;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::reason::Reason;
 use tslp_core::slice;
@@ -32,6 +34,8 @@ const ASKED_AGAIN: &str =
 pub struct JudgedDraft {
     /// What keeps its code out, each with what is said of it.
     faults: Vec<(DraftFault, String)>,
+    /// Broken rules for code beyond one of each block.
+    more_broken: usize,
     /// The definitions that it changes.
     pub changed: BTreeSet<EntityId>,
 }
@@ -52,22 +56,35 @@ impl JudgedDraft {
             let names = names.filter(|entity| entity.symbol.is_some());
             draft.changed.extend(names.cloned());
             let refused = events.iter().filter_map(|event| match event {
-                Event::PromotionRefused(refused) => mendable_fault(refused),
+                Event::PromotionRefused(refused) => {
+                    Some((mendable_fault(refused)?, &refused.report))
+                }
                 _ => None,
             });
-            let faults: Vec<DraftFault> = refused.collect();
+            let faults: Vec<(DraftFault, &GateReport)> = refused.collect();
             // What a whole file lacks is the file's.
             let is_files =
                 |it: &DraftFault| it.reason == Reason::SymbolsLost && it.entity.symbol.is_none();
-            let lacks_symbols = faults.iter().any(is_files);
-            for fault in faults {
-                if lacks_symbols && fault.reason == Reason::SymbolsLost && !is_files(&fault) {
+            let lacks_symbols = faults.iter().any(|(fault, _)| is_files(fault));
+            // Each of a block's versions breaks the rules that the block does.
+            let mut broken = faults.first().map_or_else(Vec::new, |(fault, report)| {
+                let code = (&fault.entity.path, &*found.code);
+                let (view, spec) = (judging.view, &judging.policy.code_spec);
+                let blocks = report.seen_by(Reason::OneBlock);
+                code_spec::broken_rules(view, judging.grammars, spec, code, blocks)
+            });
+            draft.more_broken += broken.len().saturating_sub(1);
+            let is_broken = |it: &DraftFault| it.reason == Reason::SpecBroken;
+            for (fault, _) in faults {
+                let is_other = fault.reason == Reason::SymbolsLost && !is_files(&fault);
+                if is_broken(&fault) && broken.is_empty() || lacks_symbols && is_other {
                     continue;
                 }
                 let spans = versions.iter().find(|it| it.entity == fault.entity);
                 let spans = spans.map_or(&[][..], |it| &it.spans);
                 let proposed = slice::joined(found.code.as_bytes(), spans);
-                let text = fault_text(judging, &fault, &found.code, &proposed);
+                let broken = core::mem::take(&mut broken);
+                let text = fault_text(judging, &fault, broken, (&found.code, &proposed));
                 draft.faults.push((fault, text));
             }
         }
@@ -90,7 +107,7 @@ impl JudgedDraft {
     /// How many faults it has.
     #[must_use]
     pub const fn fault_count(&self) -> usize {
-        self.faults.len()
+        self.faults.len() + self.more_broken
     }
 
     /// What a prompt goes on with when the reply is asked for once more.
@@ -141,7 +158,7 @@ fn mendable_fault(refused: &PromotionRefused) -> Option<DraftFault> {
     let reason = refused.report.conclusion?;
     let is_mendable = match reason {
         Reason::StubInPlace | Reason::RemovedUnasked => false,
-        Reason::DuplicateDefinition => true,
+        Reason::DuplicateDefinition | Reason::SpecBroken => true,
         reason => reason.is_lost_code(),
     };
     (is_mendable && refused.report.failed_by_itself()).then(|| DraftFault {
@@ -153,18 +170,20 @@ fn mendable_fault(refused: &PromotionRefused) -> Option<DraftFault> {
 fn fault_text(
     judging: JudgingContext<'_>,
     fault: &DraftFault,
-    code: &str,
-    proposed: &[u8],
+    broken: Vec<String>,
+    (code, proposed): (&str, &[u8]),
 ) -> String {
     let JudgingContext { view, grammars, .. } = judging;
     let (entity, reason) = (&fault.entity, fault.reason);
     let is_off = view.state.scope().off().is_off(entity.path.as_str());
     let proposed = String::from_utf8_lossy(proposed);
     let lost = LostCode::of_code(view, grammars, (entity, reason), (code, &proposed));
-    let lost = lost.filter(|_| !is_off).map(|lost| LostCode {
+    let lost = lost.filter(|_| !is_off && reason != Reason::SpecBroken);
+    let mut lost = lost.map(|lost| LostCode {
         whole: lost.whole_code(view, entity, SHOWN_CODE_BYTES_MAX),
         ..lost
     });
+    lost.get_or_insert_default().broken = broken;
     let ids = (judging.episode, judging.session);
     let notice = NoticeIssued::new(ids, reason, Some(entity.clone()));
     notice::block(&notice, None, lost.as_ref())

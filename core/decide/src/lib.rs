@@ -18,6 +18,7 @@ pub mod authorship;
 pub mod check;
 pub mod clear;
 pub mod code_reader;
+mod code_spec;
 pub mod compose;
 pub mod direct;
 pub mod draft;

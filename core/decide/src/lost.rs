@@ -5,7 +5,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use tslp_projections::state::StateView;
 
+use super::code_spec;
 use tslp_core::artifact::Origin;
+use tslp_core::code_spec::CodeSpec;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::NoticeIssued;
 use tslp_core::extract::{Extraction, Grammars};
@@ -28,6 +30,8 @@ pub struct LostCode {
     pub whole: Option<String>,
     /// The placeholder that replaces them, and its line in the proposed text, from 1.
     pub placeholder: Option<(String, usize)>,
+    /// What it breaks of the project's rules for code, a sentence each.
+    pub broken: Vec<String>,
 }
 
 impl LostCode {
@@ -36,20 +40,30 @@ impl LostCode {
     #[must_use]
     pub fn of_notice(
         view: &StateView<'_>,
-        grammars: &dyn Grammars,
+        (grammars, spec): (&dyn Grammars, &CodeSpec),
         notice: &NoticeIssued,
         bytes_max: Option<usize>,
     ) -> Option<Self> {
         let entity = notice.entity.as_ref();
         let is_on_disk = notice.reason == Reason::DiskHoldsRefused;
-        let entity = entity.filter(|_| notice.reason.is_lost_code() || is_on_disk)?;
+        let is_broken = notice.reason == Reason::SpecBroken;
+        let entity = entity.filter(|_| notice.reason.is_lost_code() || is_on_disk || is_broken)?;
         let proposals = view.proposals_for(entity).into_iter().rev();
         let mut refused = proposals.filter(|proposal| {
             let is_meant = is_on_disk || proposal.refused_for() == Some(notice.reason);
             proposal.origin == Origin::Model && is_meant
         });
-        let mut lost = Self::of_proposal(view, grammars, entity, &refused.next()?)?;
+        let refused = refused.next()?;
+        let mut lost = match is_broken {
+            true => Self::default(),
+            false => Self::of_proposal(view, grammars, entity, &refused)?,
+        };
+        let code = view.artifact_content(refused.artifact).unwrap_or_default();
+        let code = (&entity.path, &*String::from_utf8_lossy(&code));
+        let blocks = refused.report.unwrap_or_default().seen_by(Reason::OneBlock);
+        lost.broken = code_spec::broken_rules(view, grammars, spec, code, blocks);
         match bytes_max {
+            _ if is_broken => {}
             Some(bytes_max) => lost.whole = lost.whole_code(view, entity, bytes_max),
             None => (lost.lines, lost.more_lines) = (Vec::new(), 0),
         }
@@ -93,9 +107,9 @@ impl LostCode {
             },
             lines,
             more_lines,
-            whole: None,
             placeholder: extraction
                 .and_then(|extraction| new_placeholder(&extraction, whole, &before)),
+            ..Self::default()
         })
     }
 

@@ -44,9 +44,19 @@ const PLACEHOLDER_SHOWN: &str = " has a placeholder: ";
 const WHOLE_SHOWN: &str = "\nThis is the code to keep:\n\n";
 const LINES_SHOWN: &str = "\nMissing lines:";
 
+/// Broken rules for code that one notice names.
+const BROKEN_RULES_TOLD_MAX: usize = 10;
+
 /// The paragraph about the code to put back.
 fn missing_code_text(lost: &LostCode) -> String {
     let mut text = String::new();
+    for rule in lost.broken.iter().take(BROKEN_RULES_TOLD_MAX) {
+        text.push_str(&format!("\n{rule}"));
+    }
+    match lost.broken.len().saturating_sub(BROKEN_RULES_TOLD_MAX) {
+        0 => {}
+        more => text.push_str(&format!("\n(and {more} more)")),
+    }
     if let Some((placeholder, line)) = &lost.placeholder {
         text.push_str(&format!("\nLine {line}{PLACEHOLDER_SHOWN}{placeholder}"));
     }
@@ -145,6 +155,12 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::DuplicateDefinition => refused_text(
             &name,
             "the code defines it more than once; give the new definition alone",
+        ),
+        Reason::SpecBroken => refused_text(
+            &name,
+            &format!(
+                "it breaks the user's rules for code; keep each of them, unless the user says `@tslp confirm {name}`"
+            ),
         ),
         Reason::StubInPlace => refused_text(
             &name,

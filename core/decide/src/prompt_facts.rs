@@ -13,7 +13,7 @@ use tslp_core::extract::Grammars;
 use tslp_core::hash::MessageKey;
 use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::path::RelPath;
-use tslp_core::policy::EditRepair;
+use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
 
@@ -33,8 +33,8 @@ pub struct Prompt<'r> {
     pub session: SessionId,
     /// How older messages are treated.
     pub history: History,
-    /// What is done about an edit whose old text isn't in its file.
-    pub edit_repair: EditRepair,
+    /// The settings that decisions read.
+    pub policy: &'r Policy,
     /// What the current prompt names.
     pub mentions: &'r Mentions,
     /// Whether the user's message holds code for which nothing names a file.

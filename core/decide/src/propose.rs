@@ -10,6 +10,7 @@ use tslp_projections::store::Unreadable;
 
 use super::Recorder;
 use super::asked_removal::AskedRemovals;
+use super::code_spec;
 use super::found_code::FoundCode;
 use super::found_edit::{self, EditBase};
 use super::hydrate;
@@ -290,6 +291,8 @@ fn answers_for(view: &StateView<'_>, found: &FoundCode, candidate: &Candidate) -
 /// What a reply adds, wherever it does.
 #[derive(Debug, Default)]
 pub struct GainedCode {
+    /// Its blocks that may be code of a file, but for what its calls write.
+    pub blocks: u32,
     /// Lines that it adds to known definitions, and all lines of new ones. A line that left one definition may be among them.
     pub lines: BTreeSet<String>,
     /// Of each new definition its lines and its structure.
@@ -300,7 +303,11 @@ impl GainedCode {
     /// What the blocks of a reply add.
     #[must_use]
     pub fn of(view: &StateView<'_>, found: &[FoundCode]) -> Self {
-        let mut gained = Self::default();
+        let is_block = |it: &&FoundCode| it.format != Format::ToolCall && it.claims_an_entity();
+        let mut gained = Self {
+            blocks: saturating_u32(found.iter().filter(is_block).count()),
+            ..Self::default()
+        };
         for found in found {
             let extraction = found.extraction.as_ref();
             let definitions = extraction.map_or(&[][..], |it| &it.definitions);
@@ -440,7 +447,7 @@ struct BlockComplaint {
 
 impl Recorder<'_> {
     /// The refusal to report: the first one that failed by itself, because the others were only kept out with it. What a whole
-    /// file lacks is the file's.
+    /// file lacks or breaks is the file's.
     fn first_refusal(&self) -> Option<&PromotionRefused> {
         let refusals = self.events().iter().filter_map(|event| match event {
             Event::PromotionRefused(refused) => Some(refused),
@@ -448,10 +455,12 @@ impl Recorder<'_> {
         });
         let mut by_itself = refusals.clone().filter(|it| it.report.failed_by_itself());
         let first = by_itself.next().or_else(|| refusals.clone().next())?;
-        let lacks_symbols =
-            |refused: &&PromotionRefused| refused.report.conclusion == Some(Reason::SymbolsLost);
+        let is_files = |refused: &&PromotionRefused| {
+            let reason = refused.report.conclusion;
+            matches!(reason, Some(Reason::SymbolsLost | Reason::SpecBroken))
+        };
         let mut files = refusals.filter(|it| it.entity.symbol.is_none());
-        let file = files.find(lacks_symbols).filter(|_| lacks_symbols(&first));
+        let file = files.find(is_files).filter(|_| is_files(&first));
         Some(file.unwrap_or(first))
     }
 }
@@ -693,7 +702,20 @@ impl<'v> BlockJudge<'v> {
                 }));
             report
         };
-        changed.iter().map(judge).collect()
+        let mut reports: Vec<GateReport> = changed.iter().map(judge).collect();
+        if let Some(path) = &block.resolution.path
+            && !policy.code_spec.is_empty()
+        {
+            let (spec, code) = (&policy.code_spec, &*block.found.code);
+            let counts = block.found.format != Format::ToolCall && spec.allows_one_block();
+            let blocks = self.judging.gained.blocks * u32::from(counts);
+            let grammars = self.judging.grammars;
+            let broken = code_spec::broken_rules(self.view, grammars, spec, (path, code), blocks);
+            for report in &mut reports {
+                report.judge_spec(saturating_u32(broken.len()), blocks);
+            }
+        }
+        reports
     }
 
     /// Records that the block is refused as a whole, because its reader would apply it as a whole: versions that passed by

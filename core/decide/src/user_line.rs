@@ -135,6 +135,7 @@ fn refusal_text(reason: Reason) -> &'static str {
         Reason::BaseUnacknowledged => {
             "is not taken from this reply: the model was not shown what it replaces"
         }
+        Reason::SpecBroken => "is not taken from this reply: it breaks your rules for code",
         _ if reason.is_lost_code() => "is not taken from this reply: it lost code that was there",
         _ => "is not taken from this reply",
     }

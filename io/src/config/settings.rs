@@ -43,6 +43,8 @@ pub struct Settings {
     pub window_guard: WindowGuard,
     /// Which replies are asked for once more where gate A refuses their code.
     pub code_repair: CodeRepair,
+    /// The file with the project's rules for code, which are part of the policy.
+    pub spec_file: Option<PathBuf>,
     /// Questions to the model about its own replies.
     pub audit: AuditConfig,
     /// Looking at the workspace's files.
@@ -277,6 +279,7 @@ impl Default for Settings {
             call_repair: CallRepair::default(),
             window_guard: WindowGuard::default(),
             code_repair: CodeRepair::default(),
+            spec_file: None,
             audit: AuditConfig::default(),
             etv: EtvConfig::default(),
             tools: ToolsConfig::default(),

@@ -3,6 +3,7 @@
 use std::iter::once;
 
 use tslp_core::budget::{Budget, Counter};
+use tslp_core::code_spec::CodeSpec;
 use tslp_core::gate::GateProfile;
 use tslp_core::guardian;
 use tslp_core::limits::{RECENT_EPISODES_KEPT, TOMBSTONE_EPISODES_MAX};
@@ -314,6 +315,20 @@ keys! {
         "What decisions without evidence do to `clear`: with `strict` 95 % of those made since the last one need a quotation that holds or `[ASSUMPTION]`, with `warn` they are told, with `disabled` nobody asks.";
     "repair.code": Tuning, choice!(CodeRepair, code_repair),
         "Which replies are held until they are over, and asked for once more where gate A refuses their code (a placeholder, a lost definition): `chats`, whose clients offer no tools, or `writes`, agents' replies as well where `guardian.client_tools` is `hold`. The better of the two goes out. `off` lets each reply through as it comes.";
+    "spec.file": Common, SettingAccess {
+            kind: ValueKind::File,
+            unit: "",
+            set: |s, written| {
+                let path = written.path()?;
+                let text = std::fs::read_to_string(&path).map_err(|cause| format!("must name a file that can be read ({}: {cause})", path.display()))?;
+                s.policy.code_spec = CodeSpec::parse(&text).map_err(|problem| format!("names {}, which {problem}", path.display()))?;
+                s.spec_file = Some(path);
+                Ok(())
+            },
+            show: |s| s.spec_file.as_ref().map_or_else(String::new, |path| path.display().to_string()),
+        },
+        "A `CodeSpec.md`: rules for code that models write, as a Markdown list (docs/repair.md). Code that breaks one isn't taken, and the model is told which, line by line. It is read at start, and its text is on record.",
+        unset "no rules";
     "check.command": Common, SettingAccess {
             kind: ValueKind::Text("COMMAND"),
             unit: "",

@@ -6,7 +6,7 @@ use tslp_wire::chat::dialect::Dialect;
 use crate::budgets::Agent;
 use crate::client::Response;
 use crate::harness::{
-    CHAT, JSON, Places, RING, RING_BETTER, RING_PUT, Talk, Tslp, eventually, fenced, user,
+    CHAT, JSON, Places, RING, RING_BETTER, RING_PUT, Talk, Tslp, eventually, failure, fenced, user,
 };
 use crate::lost_calls::{forms, read, reply};
 use crate::sandbox::snapshot;
@@ -392,6 +392,105 @@ fn repaired(stream: bool, first: &str, second: Reply) -> Repaired {
         recent,
         requests,
         code,
+    }
+}
+
+const RULES: &str = "# Code of the ring\n\n- deny import: stdio.h\n- forbid call: printf\n";
+
+#[test]
+fn code_that_breaks_the_users_rules_is_asked_for_once_more_and_replay_judges_by_the_rules_of_then()
+{
+    let broken = RING_BETTER.replace(
+        "return -1;",
+        "{\n    printf(\"full\");\n    printf(\"!\");\n    return -1; }",
+    );
+    // Fewer broken rules are better.
+    let less = RING_BETTER.replace("return -1;", "{\n    printf(\"full\");\n    return -1; }");
+    let pasted = pasted_artifact();
+    for (second, goes_out, is_taken) in [
+        (RING_BETTER, RING_BETTER, true),
+        (&*less, &*less, false),
+        (&*broken, &*broken, false),
+    ] {
+        let (upstream, places) = (Upstream::start(), Places::new());
+        places.write("src/ring.c", RING);
+        places.write("CodeSpec.md", RULES);
+        let spec = places.workspace.join("CodeSpec.md");
+        let spec = spec.to_str().unwrap();
+        let tslp = Tslp::with(
+            &places,
+            &upstream.url,
+            &["--repair-code", "chats", "--spec-file", spec],
+        );
+        upstream.will_say(reply_with(&broken));
+        upstream.will_say(reply_with(second));
+        let response = tslp.chat(&chat_request(true));
+        assert!(
+            response.said().starts_with(&reply_with(goes_out)),
+            "{}",
+            response.said()
+        );
+        upstream.next();
+        let again = upstream.next().json();
+        assert_eq!(again["temperature"], json!(0));
+        let asked = again["messages"][0]["content"].as_str().unwrap().to_owned();
+        assert!(
+            asked.contains("it breaks the user's rules for code; keep each of them, unless the user says `@tslp confirm src/ring.c::ring_put`.\nLine 3 calls `printf` (rule: forbid call: printf).\nLine 4 calls `printf` (rule: forbid call: printf).\n"),
+            "{asked}"
+        );
+        assert!(upstream.saw_nothing(), "never a third request");
+        let recent = tslp.ended(response.episode());
+        let draft = json!({"entity": RING_PUT, "reason": "spec_broken"});
+        assert_eq!(
+            recent["refused_drafts"]["first"],
+            json!([draft]),
+            "{recent}"
+        );
+        assert_eq!(tslp.artifact(RING_PUT) != pasted, is_taken);
+        tslp.stop();
+        // The file may say what it likes since: code is judged by what it said then.
+        places.write("CodeSpec.md", "- names: camelCase\n- forbid call: strlen\n");
+        for settings in [
+            &["verify", "--deep"][..],
+            &["verify", "--deep", "--spec-file", spec],
+        ] {
+            let (exit, verified) = places.cli_json(settings);
+            assert_eq!(
+                (exit, &verified["deep"]["differences"]),
+                (0, &json!([])),
+                "{verified}"
+            );
+        }
+        let log = places
+            .in_workspace(&["log", "--kind", "rules_in_force"])
+            .output();
+        let log = String::from_utf8(log.unwrap().stdout).unwrap();
+        assert!(
+            log.contains("spec.file ") && !log.contains("printf"),
+            "{log}"
+        );
+    }
+}
+
+#[test]
+fn a_file_of_rules_that_can_not_be_read_is_an_error_at_start() {
+    let places = Places::new();
+    for (rules, problem) in [
+        (
+            Some("- one block\n- no prose\n"),
+            "has no rule in line 2, `- no prose`: known are `one block`",
+        ),
+        (None, "must name a file that can be read"),
+    ] {
+        rules
+            .into_iter()
+            .for_each(|rules| places.write("CodeSpec.md", rules));
+        let spec = places
+            .workspace
+            .join(rules.map_or("none.md", |_| "CodeSpec.md"));
+        let serve = ["serve", "--spec-file", spec.to_str().unwrap()];
+        let (exit, said) = failure(places.in_workspace(&serve));
+        assert!(exit != 0 && said.contains(problem), "{said}");
     }
 }
 

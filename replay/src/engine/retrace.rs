@@ -69,6 +69,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             self.policy
                 .workspace_root
                 .clone_from(&rules.policy.workspace_root);
+            // The user's file is an input as the workspace is: code is judged by what it said then.
+            self.policy.code_spec.clone_from(&rules.policy.code_spec);
             self.forget_texts();
         }
         let mut work = BatchBuilder::on_record(&recorded);

@@ -5,6 +5,7 @@ mod extent;
 mod resolution;
 
 mod clear;
+mod code_spec;
 mod gates;
 mod goals;
 mod write_head;
