@@ -28,8 +28,7 @@ pub const MARKER: &str = "[REDACTED CREDENTIAL";
 #[must_use]
 pub fn names_credential(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
-    let mut names = named::NAMES.iter();
-    names.any(|(_, name)| memchr::memmem::find(text.as_bytes(), name).is_some())
+    named::names().any(|(_, name)| memchr::memmem::find(text.as_bytes(), name).is_some())
 }
 
 /// The text with each credential replaced by its [`MARKER`].

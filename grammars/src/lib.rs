@@ -35,6 +35,7 @@ mod stub;
 mod extract;
 mod one_tree;
 mod parse;
+mod parsed;
 mod pieces;
 mod readable;
 mod repair;
@@ -48,6 +49,7 @@ mod colours;
 
 pub use colours::{ColourSpan, colours};
 pub use parse::{MARKS_MAX, TOKENS_MAX};
+pub use parsed::{ParsedTexts, remembering};
 
 use tslp_core::extract::{CodePart, ExtractError, Extraction, GrammarTag, Grammars, LanguageId};
 use tslp_core::hash::ArtifactHash;
@@ -55,7 +57,7 @@ use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
 use tslp_core::redact;
 
-/// The parsers of this crate. It holds no state, so instances are interchangeable.
+/// The parsers of this crate. It holds no state, so instances are interchangeable; see [`remembering`] for what a thread may know.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TreeSitterGrammars;
 
@@ -104,13 +106,15 @@ impl Grammars for TreeSitterGrammars {
     }
 
     fn extract(&self, language: LanguageId, source: &[u8]) -> Result<Extraction, ExtractError> {
-        let source = &*redact::with_names_for_markers(source);
-        match languages::row(language).map(|row| row.reader) {
-            Some(languages::TextReader::One(language)) => extract::extract_as(language, source),
-            Some(languages::TextReader::Header) => header::extract(source),
-            None if source.len() > PARSE_BYTES_MAX => Err(ExtractError::TooLarge),
-            None => patterns::extract(usize::from(language.0) - languages::count(), source),
-        }
+        parsed::once(language, source, || {
+            let source = &*redact::with_names_for_markers(source);
+            match languages::row(language).map(|row| row.reader) {
+                Some(languages::TextReader::One(language)) => extract::extract_as(language, source),
+                Some(languages::TextReader::Header) => header::extract(source),
+                None if source.len() > PARSE_BYTES_MAX => Err(ExtractError::TooLarge),
+                None => patterns::extract(usize::from(language.0) - languages::count(), source),
+            }
+        })
     }
 
     fn parts(&self, language: LanguageId, source: &[u8]) -> Vec<CodePart> {

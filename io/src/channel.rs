@@ -8,6 +8,7 @@ use tslp_core::event::{AuditOutcome, CallId, LinkSeen, ServerUsage};
 use tslp_core::guardian::Mode;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::message::ToolCall;
+use tslp_grammars::ParsedTexts;
 use tslp_tools::sandbox::RunOutcome;
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::held_calls::CallVerdict;
@@ -45,6 +46,8 @@ pub enum ToEngine {
         /// The request body, content codings undone.
         body: Vec<u8>,
     },
+    /// A message whose code was parsed while the engine did something else.
+    Parsed(Box<Self>, ParsedTexts),
     /// A side copy of the upstream's response body, transfer codings undone. Sent in pieces of any size.
     ReplyBytes {
         /// The exchange that this reply belongs to.

@@ -3,6 +3,7 @@
 //! A prompt goes upstream as soon as it is composed; its commit runs while the model thinks, and the network loop
 //! releases the reply only when the commit is durable. A transition is seen by a later prompt only after its commit.
 
+mod ahead;
 mod check;
 mod lost_calls;
 mod repair;
@@ -34,7 +35,7 @@ use tslp_core::request::Request;
 use tslp_decide::reply::{Reply, SegmentExtent};
 use tslp_decide::user_line::{self, UserNews};
 use tslp_decide::work::WithheldPrompt;
-use tslp_grammars::TreeSitterGrammars;
+use tslp_grammars::{TreeSitterGrammars, remembering};
 use tslp_projections::state::State;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{
@@ -59,6 +60,7 @@ use crate::metrics::Metrics;
 use crate::prompt_cost::{self, CostPair, PromptCosts};
 use crate::tool_loop::BODY_BYTES_MAX;
 use crate::windows::Windows;
+use ahead::Unparsed;
 use check::CheckState;
 use repair::CodeRepairState;
 use tools::{ToolLoop, ToolReply};
@@ -147,6 +149,8 @@ pub struct EngineThread {
     mode: Option<Mode>,
     /// Whether the loop was told that all agents are stopped.
     is_stopped: bool,
+    /// The thread that parses long texts, if there is one.
+    parser: Option<Sender<Unparsed>>,
 }
 
 /// A reply under way.
@@ -261,6 +265,8 @@ enum ComposedRequest {
     Prompt(Box<(ToLoop, Batch, PromptToModel)>),
     /// It is relayed with this body.
     LeftAlone(Vec<u8>),
+    /// It says so much new that its code is parsed elsewhere first.
+    ParseFirst(Vec<Arc<ReadMessage>>),
 }
 
 /// A prompt that goes to the model.
@@ -328,6 +334,7 @@ impl EngineThread {
             check: CheckState::default(),
             mode: None,
             is_stopped: false,
+            parser: None,
         }
     }
 
@@ -364,29 +371,13 @@ impl EngineThread {
     pub fn handle_message(&mut self, message: ToEngine) -> ControlFlow<()> {
         self.engine.rows_made_durable(self.wiring.durable.reached());
         match message {
-            ToEngine::Prompt {
-                dialect,
-                exchange,
-                session_name,
-                user_agent,
-                retry,
-                authorization,
-                body,
-            } => {
-                let envelope = RequestEnvelope {
-                    dialect,
-                    session_name,
-                    attempt: if retry {
-                        Attempt::Retry
-                    } else {
-                        Attempt::First
-                    },
-                };
-                self.worked_bytes += body.len();
-                self.handle_prompt(exchange, envelope, authorization, body);
-                if let Some(running) = self.running.get_mut(&exchange) {
-                    running.user_agent = user_agent;
-                }
+            prompt @ ToEngine::Prompt { .. } => self.handle_prompt(prompt),
+            ToEngine::Parsed(message, parsed) => {
+                // Without the parser: once is enough.
+                let parser = self.parser.take();
+                let (flow, _) = remembering(parsed, || self.handle_message(*message));
+                self.parser = parser;
+                return flow;
             }
             ToEngine::ReplyBytes {
                 exchange,
@@ -478,16 +469,33 @@ impl EngineThread {
         self.wiring.from_loop.recv().ok()
     }
 
-    fn handle_prompt(
-        &mut self,
-        exchange: ExchangeId,
-        envelope: RequestEnvelope,
-        authorization: Option<Secret>,
-        body: Vec<u8>,
-    ) {
-        let dialect = envelope.dialect;
+    fn handle_prompt(&mut self, mut prompt: ToEngine) {
+        let ToEngine::Prompt {
+            dialect,
+            exchange,
+            session_name,
+            user_agent,
+            retry,
+            authorization,
+            body,
+        } = &mut prompt
+        else {
+            return;
+        };
+        let (dialect, exchange, user_agent) = (*dialect, *exchange, user_agent.clone());
+        let envelope = RequestEnvelope {
+            dialect,
+            session_name: session_name.clone(),
+            attempt: if *retry {
+                Attempt::Retry
+            } else {
+                Attempt::First
+            },
+        };
+        self.worked_bytes += body.len();
         self.call_off_check();
         match self.compose_prompt(exchange, envelope, authorization, body) {
+            Ok(ComposedRequest::ParseFirst(new)) => self.parse_first(prompt, new),
             Ok(ComposedRequest::LeftAlone(body)) => self.wiring.to_loop.send(ToLoop::LeaveAlone {
                 exchange,
                 request: ModelRequest {
@@ -507,7 +515,7 @@ impl EngineThread {
                 };
                 self.commit_batch(batch);
                 // Its first bytes come through this thread's own queue, so none can have been missed.
-                self.await_reply(exchange, sent);
+                self.await_reply(exchange, sent, user_agent);
             }
             Err(refused) => self.wiring.to_loop.send(ToLoop::Answer {
                 exchange,
@@ -520,16 +528,19 @@ impl EngineThread {
         &mut self,
         exchange: ExchangeId,
         envelope: RequestEnvelope,
-        authorization: Option<Secret>,
-        body: Vec<u8>,
+        authorization: &mut Option<Secret>,
+        arrived: &mut Vec<u8>,
     ) -> Result<ComposedRequest, PromptRefusal> {
         self.record_said_so_far();
         let dialect = envelope.dialect;
-        let reading = request::read_request(&body, envelope, &mut self.known_messages);
+        let reading = request::read_request(arrived, envelope, &mut self.known_messages);
         let (wire, mut request) = match reading.map_err(PromptRefusal::Request)? {
             Some(read) => read,
-            None => return Ok(ComposedRequest::LeftAlone(body)),
+            None => return Ok(ComposedRequest::LeftAlone(std::mem::take(arrived))),
         };
+        if let Some(new) = self.long_prompt(&request) {
+            return Ok(ComposedRequest::ParseFirst(new));
+        }
         let previous = wire.previous_response();
         request.continues = previous.and_then(|id| self.kept_responses.session_of(&id));
         // The prompt will show what has become true, and a crash must not take that back once a model has read it.
@@ -537,8 +548,9 @@ impl EngineThread {
             .durable
             .wait_for(self.last_transition)
             .map_err(PromptRefusal::Ledger)?;
-        let places = wire.prompt_in(&body);
-        let chars = prompt_cost::chars_of(places.prompt_pieces(&body, (&body, &places.messages)));
+        let places = wire.prompt_in(arrived);
+        let chars =
+            prompt_cost::chars_of(places.prompt_pieces(arrived, (arrived, &places.messages)));
         let settings = (self.wiring.hydration, self.wiring.window_guard);
         let window = self.windows.look(settings, &request.model, chars);
         self.engine.set_budget_tokens(window.hydration);
@@ -563,7 +575,7 @@ impl EngineThread {
             .filter(|_| has_one_choice);
         // Nothing that isn't needed changes, not even white space between fields; and nothing that is large is copied.
         let (sent_body, client_body, messages) = if is_unchanged {
-            (body, None, places.messages.clone())
+            (std::mem::take(arrived), None, places.messages.clone())
         } else {
             let known = &mut self.rewritten_messages;
             let written = wire.with_messages(
@@ -572,7 +584,11 @@ impl EngineThread {
                 known,
                 memory::large_buffer,
             );
-            (written.bytes, Some(body), written.messages)
+            (
+                written.bytes,
+                Some(std::mem::take(arrived)),
+                written.messages,
+            )
         };
         let can_be_repeated = sent_body.len() <= BODY_BYTES_MAX && !messages.is_empty();
         let can_go_on = offered == Tools::None && can_be_repeated;
@@ -635,7 +651,7 @@ impl EngineThread {
             conversation: composed.conversation,
             addressee: AuditedModel {
                 model,
-                authorization,
+                authorization: authorization.take(),
             },
             client_body,
             client_prompt: places,
@@ -656,7 +672,7 @@ impl EngineThread {
     }
 
     /// A reply to the prompt may come from now on.
-    fn await_reply(&mut self, exchange: ExchangeId, sent: PromptToModel) {
+    fn await_reply(&mut self, exchange: ExchangeId, sent: PromptToModel, user_agent: String) {
         let client_body = sent.client_body.as_ref().unwrap_or(&sent.body);
         let places = &sent.client_prompt;
         let costs = self.prompt_costs.measure(
@@ -683,7 +699,7 @@ impl EngineThread {
             reply: Reply::default(),
             addressee: sent.addressee,
             costs,
-            user_agent: String::new(),
+            user_agent,
             added: Duration::ZERO,
             calls_looked_at: 0,
             calls_recorded: 0,

@@ -747,14 +747,13 @@ fn start_engine(
     let engine = new_engine(state, &config.policy, contents);
     let tools = ToolLoopConfig::from_config(config);
     let to_engine = surroundings.to_engine;
+    let engine = EngineThread::new(engine, Box::new(observer), wiring)
+        .with_parser(config.policy.clone(), to_engine.clone())?;
     let failed = handle.clone();
     let engine = thread::Builder::new().name("engine".into()).spawn(move || {
-        let work = std::panic::AssertUnwindSafe(|| {
-            let engine = EngineThread::new(engine, Box::new(observer), wiring);
-            match tools {
-                Some(tools) => engine.with_tools(tools, to_engine).run(),
-                None => engine.run(),
-            }
+        let work = std::panic::AssertUnwindSafe(|| match tools {
+            Some(tools) => engine.with_tools(tools, to_engine).run(),
+            None => engine.run(),
         });
         if std::panic::catch_unwind(work).is_err() {
             let message = "the engine stopped because of a bug in tslp; everything acknowledged is safe: restart tslp";

@@ -32,3 +32,13 @@ pub(super) const fn next_word(line: &'static [u8]) -> (&'static [u8], &'static [
     }
     (word, rest)
 }
+
+/// How many entries there are.
+pub(super) const fn count_entries(mut text: &'static [u8]) -> usize {
+    let mut count = 0;
+    while let (Some(_), after) = next_entry(text) {
+        count += 1;
+        text = after;
+    }
+    count
+}

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::data_file::{next_entry, next_word};
+use super::data_file::{count_entries, next_entry, next_word};
 use super::looks;
 use super::reading::{ByteClass, CUT, ScannedText, line_end_at};
 
@@ -88,15 +88,7 @@ static FORMATS: [CredentialFormat; FORMATS_COUNT] = parse_formats();
 
 const LINES: &[u8] = include_bytes!("formats.txt");
 
-const FORMATS_COUNT: usize = {
-    let mut count = 0;
-    let mut rest = LINES;
-    while let (Some(_), after) = next_entry(rest) {
-        count += 1;
-        rest = after;
-    }
-    count
-};
+const FORMATS_COUNT: usize = count_entries(LINES);
 
 /// Bits of formats; those above are for everything else, names, keys and URLs, by their first letter.
 const FORMAT_BITS: usize = 50;
@@ -115,8 +107,10 @@ static FIRST: [[u64; 256]; 3] = {
         at += 1;
     }
     let mut others = super::named::NAMES.as_slice();
-    while let [(_, name), after @ ..] = others {
-        add_start(&mut sets, name);
+    while let [(family, name), after @ ..] = others {
+        if !matches!(family, super::named::NameFamily::Harmless) {
+            add_start(&mut sets, name);
+        }
         others = after;
     }
     let mut others = super::block::BLOCKS.as_slice();
@@ -167,23 +161,14 @@ const fn add_start(sets: &mut [[u64; 256]; 3], start: &[u8]) {
 
 /// The next position from `at` on whose three bytes may begin a credential, and what may begin there, by its bits.
 pub(super) fn next_start(text: &[u8], at: usize) -> Option<(usize, u64)> {
-    let [first, second, third] = &FIRST;
-    let triples = text.get(at..)?.windows(3).enumerate();
     // Two bytes rule out nearly all text.
-    let may_begin =
-        |triple: &[u8]| first[usize::from(triple[0])] & SECOND_OR_CUT[usize::from(triple[1])] != 0;
-    let triples = triples.filter(|(_, triple)| may_begin(triple));
-    let inner = triples.map(|(passed, triple)| {
-        let [one, two, three] = [triple[0], triple[1], triple[2]].map(usize::from);
-        let begins = first[one] & second[two] & third[three];
-        let may_be_cut = CUT.has(triple[1]) || CUT.has(triple[2]);
-        if begins == 0 && first[one] & !OTHERS != 0 && may_be_cut {
-            return (at + passed, starts_at(text, at + passed));
-        }
-        (at + passed, begins)
-    });
-    let last = at.max(text.len().saturating_sub(2))..text.len();
-    let mut starts = inner.chain(last.map(|at| (at, starts_at(text, at))));
+    let may_begin = |at: &usize| {
+        let second = text.get(at + 1);
+        let second = second.map_or(!0, |byte| SECOND_OR_CUT[usize::from(*byte)]);
+        FIRST[0][usize::from(text[*at])] & second != 0
+    };
+    let places = (at..text.len()).filter(may_begin);
+    let mut starts = places.map(|at| (at, starts_at(text, at)));
     starts.find(|(_, begins)| *begins != 0)
 }
 

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-use super::data_file::{next_entry, next_word};
+use super::data_file::{count_entries, next_entry, next_word};
 use super::looks;
 use super::reading::{ByteClass, ScannedText, WORD};
 
@@ -21,6 +21,8 @@ pub(super) enum NameFamily {
     Basic,
     /// A program that is given a password by one of these options.
     Client(&'static [u8]),
+    /// Not a name, but the end of one whose value is harmless.
+    Harmless,
 }
 
 impl NameFamily {
@@ -48,62 +50,41 @@ impl NameFamily {
 
 const LINES: &[u8] = include_bytes!("names.txt");
 
-/// Names in lower case, with their families.
-pub(super) const NAMES: [(NameFamily, &[u8]); count_entries(false)] = {
-    let mut names = [(NameFamily::Password, b"".as_slice()); count_entries(false)];
+/// Names in lower case, and ends of names, with their families.
+pub(super) static NAMES: [(NameFamily, &[u8]); NAMES_COUNT] = {
+    let mut names = [(NameFamily::Harmless, b"".as_slice()); NAMES_COUNT];
     let mut at = 0;
     let mut rest = LINES;
     while let (Some(entry), after) = next_entry(rest) {
-        let (family, name) = next_word(entry);
+        let (family, mut name) = next_word(entry);
         let family = match family {
-            b"password" => Some(NameFamily::Password),
-            b"secret" => Some(NameFamily::Secret),
-            b"bearer" => Some(NameFamily::Bearer),
-            b"basic" => Some(NameFamily::Basic),
-            b"pair" => Some(NameFamily::Pair),
-            b"client" => Some(NameFamily::Client(next_word(name).1)),
-            b"harmless" => None,
+            b"password" => NameFamily::Password,
+            b"secret" => NameFamily::Secret,
+            b"bearer" => NameFamily::Bearer,
+            b"basic" => NameFamily::Basic,
+            b"pair" => NameFamily::Pair,
+            b"client" => {
+                let (program, options) = next_word(name);
+                name = program;
+                NameFamily::Client(options)
+            }
+            b"harmless" => NameFamily::Harmless,
             _ => panic!("names.txt says which families there are"),
         };
-        let name = match family {
-            Some(NameFamily::Client(_)) => next_word(name).0,
-            _ => name,
-        };
-        if let Some(family) = family {
-            names[at] = (family, name);
-            at += 1;
-        }
+        names[at] = (family, name);
+        at += 1;
         rest = after;
     }
     names
 };
 
-/// Ends of names whose values are harmless.
-const HARMLESS: [&[u8]; count_entries(true)] = {
-    let mut endings = [b"".as_slice(); count_entries(true)];
-    let mut at = 0;
-    let mut rest = LINES;
-    while let (Some(entry), after) = next_entry(rest) {
-        if let (b"harmless", ending) = next_word(entry) {
-            endings[at] = ending;
-            at += 1;
-        }
-        rest = after;
-    }
-    endings
-};
-
-const fn count_entries(harmless: bool) -> usize {
-    let mut count = 0;
-    let mut rest = LINES;
-    while let (Some(entry), after) = next_entry(rest) {
-        if matches!(next_word(entry).0, b"harmless") == harmless {
-            count += 1;
-        }
-        rest = after;
-    }
-    count
+/// Names, without ends of names.
+pub(super) fn names() -> impl Iterator<Item = &'static (NameFamily, &'static [u8])> {
+    let is_name = |(family, _): &&(NameFamily, _)| *family != NameFamily::Harmless;
+    NAMES.iter().filter(is_name)
 }
+
+const NAMES_COUNT: usize = count_entries(LINES);
 
 /// The text before a URL's user and password.
 pub(super) const URL: &[u8] = b"://";
@@ -142,20 +123,8 @@ const TYPE_MAX: usize = 48;
 const VALUE_BYTES_READ_MAX: usize = 48;
 
 /// Words that passwords in examples and tests consist of.
-const TEST_WORDS: [&[u8]; 12] = [
-    b"password",
-    b"passwd",
-    b"pass",
-    b"pwd",
-    b"secret",
-    b"test",
-    b"example",
-    b"dummy",
-    b"sample",
-    b"foo",
-    b"bar",
-    b"changeme",
-];
+const TEST_WORDS: &str =
+    "password passwd pass pwd secret test example dummy sample foo bar changeme";
 
 /// Most bytes between a program's name and the password that it is given.
 const OPTIONS_MAX: usize = 96;
@@ -166,7 +135,7 @@ pub(super) fn credential_at(reading: &mut ScannedText<'_>, at: usize) -> Option<
         return url_password_at(reading, at);
     }
     let first = reading.text[at].to_ascii_lowercase();
-    let mut names = NAMES.iter().filter(|(_, name)| name[0] == first);
+    let mut names = names().filter(|(_, name)| name[0] == first);
     names.find_map(|(family, name)| {
         let is_named = reading.has_bytes(at, name) && !is_public(&reading.text[..at]);
         is_named.then(|| value_after(reading, *family, at + name.len()))?
@@ -428,9 +397,8 @@ fn is_of_test_words(value: &[u8]) -> bool {
         .split(|byte| !byte.is_ascii_alphabetic())
         .filter(|word| !word.is_empty());
     let is_test = |word: &[u8]| {
-        TEST_WORDS
-            .iter()
-            .any(|known| known.eq_ignore_ascii_case(word))
+        let mut known = TEST_WORDS.split(' ');
+        known.any(|known| known.as_bytes().eq_ignore_ascii_case(word))
     };
     value.iter().all(|byte| WORD.has(*byte) || *byte == b'-') && words.all(is_test)
 }
@@ -474,7 +442,10 @@ fn is_harmless(rest: &[u8]) -> bool {
         .count();
     let rest = &rest[start..];
     let is_part = |byte: u8| matches!(byte, b'_' | b'-' | b'.');
-    HARMLESS.iter().any(|harmless| {
+    let mut endings = NAMES
+        .iter()
+        .filter(|(family, _)| *family == NameFamily::Harmless);
+    endings.any(|(_, harmless)| {
         let begins = rest
             .get(..harmless.len())
             .is_some_and(|part| part.eq_ignore_ascii_case(harmless));

@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use super::looks;
 use crate::visible;
 
-/// A text as eyes see it: without characters and colours that aren't seen, and with marks in place of their escapes in JSON, URLs and
-/// HTML. A key that one of them cuts is whole here, and a name's `=` is one however it is written.
+/// A text as eyes see it: without characters and colours that aren't seen, and with what escapes of JSON, URLs and HTML say. A key that
+/// one of them cuts is whole here, and a name's `=` is one however it is written.
 pub(super) struct SeenText<'t> {
     pub(super) bytes: Cow<'t, [u8]>,
     /// Where bytes were left out, in order.
@@ -110,12 +110,13 @@ fn seen_at(text: &str, at: usize) -> Option<(Option<u8>, usize)> {
         _ => rest.chars().next().map(|c| (c, c.len_utf8())),
     };
     let (c, length) = escape?;
-    match c {
-        '\x1b' => colour(&rest[length..]).map(|colour| (None, length + colour)),
-        '"' | '\'' | '&' | '/' | ':' | '<' | '=' | '>' | '?' if length > 1 => {
-            Some((Some(c as u8), length))
-        }
-        c => is_unseen(c).then_some((None, length)),
+    let unseen = match c {
+        '\x1b' => colour(&rest[length..]),
+        c => is_unseen(c).then_some(0),
+    };
+    match unseen {
+        Some(more) => Some((None, length + more)),
+        None => (length > 1 && c.is_ascii()).then_some((Some(c as u8), length)),
     }
 }
 
@@ -137,7 +138,7 @@ fn escaped_at(text: &str) -> Option<(char, usize)> {
         .take_while(|byte| *byte == b'\\')
         .count();
     match text.as_bytes().get(slashes)? {
-        b'u' => Some((hex(text, slashes + 1, 4)?, slashes + 5)),
+        b'u' | b'U' => Some((hex(text, slashes + 1, 4)?, slashes + 5)),
         b'x' => Some((hex(text, slashes + 1, 2)?, slashes + 3)),
         b'/' => Some(('/', slashes + 1)),
         b'e' => Some(('\x1b', slashes + 1)),
@@ -337,18 +338,7 @@ impl<'t> ScannedText<'t> {
         let before = |back: usize| at.checked_sub(back).map(|at| self.text[at]);
         match before(1) {
             Some(byte) if byte.is_ascii_alphanumeric() => {
-                let are_hex = |count: usize| {
-                    (1..=count)
-                        .all(|back| before(back).is_some_and(|byte| byte.is_ascii_hexdigit()))
-                };
-                let escape = |letters: usize| match before(letters + 1) {
-                    Some(b'\\') if letters == 1 => b"abefnrtv0".contains(&byte),
-                    Some(b'u' | b'U') => letters == 4 && before(6) == Some(b'\\'),
-                    Some(b'x') => letters == 2 && before(4) == Some(b'\\'),
-                    Some(b'%') => letters == 2,
-                    _ => false,
-                };
-                let is_escape = escape(1) || are_hex(2) && escape(2) || are_hex(4) && escape(4);
+                let is_escape = before(2) == Some(b'\\') && b"abefnrtv0".contains(&byte);
                 is_escape || self.seen.is_gap(at)
             }
             _ => true,
@@ -368,7 +358,7 @@ const PIECE_BYTES_MIN: usize = 4;
 const INDENT_BYTES_MAX: usize = 16;
 
 /// Line ends, as they stand in text, in mail, in JSON and in a shell's continued line; escaped ones besides.
-const LINE_ENDS: [&[u8]; 15] = [
+const LINE_ENDS: [&[u8]; 14] = [
     b"\n",
     b"\r\n",
     b"\r",
@@ -382,7 +372,6 @@ const LINE_ENDS: [&[u8]; 15] = [
     b"\\\n",
     b"\\\r",
     b"\\\r\n",
-    b"\\u000a",
     b"\\u2028",
 ];
 

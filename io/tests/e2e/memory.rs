@@ -148,3 +148,25 @@ fn large_bodies_take_64_megabytes_at_most() {
     check(4, 7_000_000);
     check(64, 512_000);
 }
+
+#[test]
+fn a_message_whose_code_takes_long_to_parse_keeps_nobody_else_waiting() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let code = |name: &str| -> String {
+        let define = |number| {
+            format!(
+                "int {name}{number}(int a)\n{{\n    if (a) return {number};\n    return a;\n}}\n"
+            )
+        };
+        (0..12_000).map(define).collect()
+    };
+    let long = tslp.asking(&prompt(&fenced("src/long.c", &code("f"))));
+    let short = tslp.asking(&prompt("and how are you?"));
+    assert_eq!(upstream.next().conversation(), ["user: and how are you?"]);
+    assert_eq!(short.response().said(), "ok");
+    assert!(upstream.next().text().contains("int f11999("));
+    assert_eq!(long.response().said(), "ok");
+    assert!(!tslp.artifact("src/long.c::f0").is_empty());
+    tslp.stop();
+}

@@ -159,6 +159,7 @@ fn run_engine(
             | ToEngine::ToolEnded { .. } => "tools".to_owned(),
             ToEngine::Audited { outcome, .. } => format!("audited {outcome:?}"),
             ToEngine::WindowsSaid(said) => format!("windows {said:?}"),
+            ToEngine::Parsed(..) => "parsed".to_owned(),
             ToEngine::Act { .. } | ToEngine::AdoptFile { .. } => "acted".to_owned(),
             ToEngine::Shutdown => "shutdown".to_owned(),
         };

@@ -25,6 +25,7 @@ use tslp_decide::receive::{PromptRepetition, ReceivedPrompt};
 use tslp_decide::records;
 use tslp_decide::reply::Reply;
 use tslp_decide::touch;
+use tslp_decide::unfenced;
 
 use super::Engine;
 use crate::pending::{
@@ -276,6 +277,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         for path in records::proposed_files(&view, &self.policy, notes) {
             checks.add_file(&view, &path);
         }
+    }
+
+    /// Reads the code in a user's text, and changes nothing.
+    pub fn read_users_code(&self, text: &str) {
+        let view = self.view();
+        let _ = found_code::find_users_code(self.code_reader(&view), text);
+        let _ = unfenced::has_pathless_code(&self.grammars, text);
     }
 
     /// The code in a reply, without examples that its client's system message holds.

@@ -71,18 +71,11 @@ pub(super) fn restrict_process(limits: &SandboxLimits) -> Result<(), SetupFailur
 pub(super) fn restrict_thread(plan: &SandboxPlan) -> Result<OwnedFd, SetupFailure> {
     let enforced = apply_landlock(plan).map_err(|error| ("Landlock", error))?;
     if enforced == RulesetStatus::NotEnforced {
-        return Err((
-            "Landlock",
-            io::Error::other("the kernel doesn't enforce it"),
-        ));
+        let why = io::Error::other("the kernel doesn't enforce it");
+        return Err(("Landlock", why));
     }
-    let unknown = || {
-        (
-            "seccomp",
-            io::Error::other("there is no filter for this processor"),
-        )
-    };
-    let mut program = filter::filter_program().ok_or_else(unknown)?;
+    let unknown = || io::Error::other("there is no filter for this processor");
+    let mut program = filter::filter_program().ok_or_else(|| ("seccomp", unknown()))?;
     system::install_filter(&mut program).map_err(|error| ("seccomp", error))
 }
 
