@@ -156,10 +156,8 @@ impl Windows {
             (TokenBudget::Auto, None) => HYDRATION_TOKENS_DEFAULT,
         };
         let room = self.room(model, chars).unwrap_or(u32::MAX);
-        let exceeded = match guard {
-            WindowGuard::Off => None,
-            WindowGuard::Warn | WindowGuard::Refuse => self.exceeded_by(model, chars),
-        };
+        let exceeded = self.exceeded_by(model, chars);
+        let exceeded = exceeded.filter(|_| guard != WindowGuard::Off);
         let refused = exceeded.as_ref().filter(|_| guard == WindowGuard::Refuse);
         RequestWindow {
             hydration: configured.min(room),
@@ -182,9 +180,8 @@ impl Windows {
 
     /// Whether the server is to be asked now. Whoever hears that asks it.
     pub(crate) fn is_due(&mut self, model: &str, now: Instant) -> bool {
-        let is_old = self
-            .asked
-            .is_none_or(|at| now.duration_since(at) >= ASKED_AGAIN);
+        let age = self.asked.map(|at| now.duration_since(at));
+        let is_old = age.is_none_or(|age| age >= ASKED_AGAIN);
         let is_unknown = self.window_of(model).is_none();
         let is_due = self.fruitless < FRUITLESS_MAX && (is_unknown || is_old);
         if is_due {
@@ -674,28 +671,30 @@ mod tests {
         by_turns.sort_by_key(|(session, at)| (session / 2, *at));
         let orders: [Vec<(usize, usize)>; 2] = [one_by_one.collect(), by_turns];
         let (mut judged, mut alarms) = (0, Vec::new());
-        for (order, window) in orders
-            .iter()
-            .flat_map(|it| [None, Some(longest + 1), Some(131_072)].map(|w| (it, w)))
-        {
-            for (reader, models, adds) in
-                (0..readers.len()).flat_map(|it| [(it, 1, 0), (it, 3, 9), (it, 1, 70)])
-            {
-                let mut windows = windows(window);
+        for (order, models) in orders.iter().flat_map(|it| [(it, 1), (it, 3)]) {
+            let mut costs = PromptCosts::default();
+            let turns = order.iter().enumerate();
+            let turns: Vec<_> = turns
+                .map(|(turn, (session, at))| {
+                    let model = turn % models;
+                    let pieces = || std::iter::once(sessions[*session][*at].as_bytes());
+                    let name = format!("m{model}");
+                    let cost =
+                        costs.measure(ExchangeId(turn as u64), Some(&name), pieces(), pieces());
+                    (*session, *at, model, name, cost.sent)
+                })
+                .collect();
+            let windows_told = [None, Some(longest + 100), Some(131_072)];
+            let ways = windows_told
+                .iter()
+                .flat_map(|it| (0..readers.len()).map(move |reader| (it, reader)));
+            for ((window, reader), adds) in ways.flat_map(|it| [(it, 0), (it, 70)]) {
+                let mut windows = windows(*window);
                 windows.said.windows.iter_mut().for_each(|it| it.0.clear());
-                let mut costs = PromptCosts::default();
-                for (turn, (session, at)) in order.iter().enumerate() {
-                    let body = &sessions[*session][*at];
-                    let model = format!("m{}", turn % models);
-                    let pieces = || std::iter::once(body.as_bytes());
-                    let exchange = ExchangeId(turn as u64);
-                    let sent = costs
-                        .measure(exchange, Some(&model), pieces(), pieces())
-                        .sent;
+                for (session, at, model, name, sent) in &turns {
                     // Some servers tell what they had to read and what was cached, and templates add some tokens.
-                    let tokens =
-                        counted[*session][*at][(reader + turn % models) % readers.len()] + adds;
-                    let usage = match turn % 2 {
+                    let tokens = counted[*session][*at][(reader + model) % readers.len()] + adds;
+                    let usage = match at % 2 {
                         0 => ServerUsage {
                             prompt_tokens: Some(tokens),
                             ..ServerUsage::default()
@@ -706,19 +705,12 @@ mod tests {
                             ..ServerUsage::default()
                         },
                     };
-                    let known = windows.exceeded_by(&model, sent.chars_total);
+                    let known = windows.exceeded_by(name, sent.chars_total);
                     let of = SessionId(*session as u64);
-                    let cut = windows.learn((&model, of), sent, Some(&usage));
+                    let cut = windows.learn((name, of), *sent, Some(&usage));
                     judged += 1;
                     if let Some(alarm) = cut.or(known) {
-                        alarms.push((
-                            files[*session].file_name(),
-                            at,
-                            window,
-                            readers[reader],
-                            models,
-                            alarm,
-                        ));
+                        alarms.push((files[*session].file_name(), *at, reader, alarm));
                     }
                 }
             }
