@@ -8,23 +8,16 @@ use crate::event::{ServerKind, WindowExceeded};
 impl ServerKind {
     /// What lets a model read so many tokens there.
     fn remedy(self, tokens: u32) -> String {
-        match self {
-            Self::Ollama => format!(
-                "Set OLLAMA_CONTEXT_LENGTH={tokens} for Ollama, or begin a new conversation."
-            ),
-            Self::LlamaCpp => format!(
-                "Start llama.cpp with --ctx-size {tokens} (for each slot), or begin a new conversation."
-            ),
-            Self::LmStudio => format!(
-                "Load the model with a context length of {tokens} in LM Studio, or begin a new conversation."
-            ),
-            Self::Vllm => {
-                format!("Start vLLM with --max-model-len {tokens}, or begin a new conversation.")
+        let way = match self {
+            Self::Ollama => format!("Set OLLAMA_CONTEXT_LENGTH={tokens} for Ollama"),
+            Self::LlamaCpp => format!("Start llama.cpp with --ctx-size {tokens} (for each slot)"),
+            Self::LmStudio => {
+                format!("Load the model with a context length of {tokens} in LM Studio")
             }
-            Self::Other => {
-                format!("Give the model a context of {tokens} tokens, or begin a new conversation.")
-            }
-        }
+            Self::Vllm => format!("Start vLLM with --max-model-len {tokens}"),
+            Self::Other => format!("Give the model a context of {tokens} tokens"),
+        };
+        format!("{way}, or begin a new conversation.")
     }
 }
 

@@ -230,10 +230,10 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             Out::stdout().lines(hook::settings_lines(client))?;
             Ok(Exit::Ok)
         }
-        CliCommand::Goal(of) => acting::act_on(Verb::Goal, joined(&of.words), None, &of.common),
+        CliCommand::Goal(of) => acting::act_on(Verb::Goal, &joined(&of.words), None, &of.common),
         CliCommand::Clear(of) => {
             let forced = of.force.then(|| FORCE.to_owned());
-            acting::act_on(Verb::Clear, Vec::from_iter(forced), of.session, &of.common)
+            acting::act_on(Verb::Clear, &Vec::from_iter(forced), of.session, &of.common)
         }
         CliCommand::Status(of) => {
             let (config, _) = read_config(&of.flags.0)?;
@@ -251,19 +251,21 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
         CliCommand::On(of) => acting::act_on_sight(Verb::On, &of),
         CliCommand::Lock(of) => acting::act_on_locks(Verb::Lock, &of),
         CliCommand::Unlock(of) => acting::act_on_locks(Verb::Unlock, &of),
-        CliCommand::Note(of) => acting::act_on(Verb::Note, joined(&of.words), None, &of.common),
-        CliCommand::Forget(of) => acting::act_on(Verb::Forget, joined(&of.words), None, &of.common),
+        CliCommand::Note(of) => acting::act_on(Verb::Note, &joined(&of.words), None, &of.common),
+        CliCommand::Forget(of) => {
+            acting::act_on(Verb::Forget, &joined(&of.words), None, &of.common)
+        }
         CliCommand::Records(of) => records::run_records(&of),
         CliCommand::Scope(of) => scope::run_scope(&of),
         CliCommand::Preview(args) => preview::run_preview(&args),
         CliCommand::Reply(reply) => acting::import_reply(&reply),
         CliCommand::Allow(of) => {
-            acting::act_on(Verb::Allow, joined(&of.grant), of.session, &of.common)
+            acting::act_on(Verb::Allow, &joined(&of.grant), of.session, &of.common)
         }
         CliCommand::Revoke(of) => {
-            acting::act_on(Verb::Revoke, joined(&of.grant), of.session, &of.common)
+            acting::act_on(Verb::Revoke, &joined(&of.grant), of.session, &of.common)
         }
-        CliCommand::Stop(of) => acting::act_on(Verb::Stop, Vec::new(), None, &of),
+        CliCommand::Stop(of) => acting::act_on(Verb::Stop, &Vec::new(), None, &of),
         CliCommand::Resume { breach, common } => acting::resume(breach, &common),
         CliCommand::Adopt {
             paths,

@@ -1182,7 +1182,7 @@ impl PromptRefusal {
         let refusal = match self {
             Self::Request(error) => Refusal::new(400, "invalid_request", error.to_string()),
             Self::Ledger(WriterStopped(message)) => Refusal::new(503, "ledger_failed", message),
-            // No client sends a request again that was refused so; some do after 422.
+            // After 422 Codex and aider ask again (docs/decisions.md).
             Self::Withheld(withheld) => Refusal::new(400, withheld.reason.code(), withheld.message),
         };
         OwnAnswer::json(refusal.status, refusal.body(dialect.error_shape()))

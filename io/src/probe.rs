@@ -114,7 +114,17 @@ fn ask_for_windows(target: &ProbeTarget<'_>, models: &Value) -> ServerWindows {
         let kind = Some(kind);
         (!windows.is_empty()).then_some(ServerWindows { kind, windows })
     };
-    let vllm = windows_in(models, "data", "id", "max_model_len");
+    let llama_cpp = || {
+        let props = ask("/props");
+        let of_slot = tokens_at(&props["default_generation_settings"], "n_ctx");
+        // In all, which the slots share.
+        let slots = props["total_slots"].as_u64().unwrap_or(1).max(1);
+        let shared = || Some(tokens_at(&props, "n_ctx")? / u32::try_from(slots).ok()?);
+        of(
+            ServerKind::LlamaCpp,
+            vec![(String::new(), of_slot.or_else(shared)?)],
+        )
+    };
     // What was allocated for the models that are loaded, which is less than they could read.
     let ollama = || {
         let loaded = ask("/api/ps");
@@ -124,23 +134,18 @@ fn ask_for_windows(target: &ProbeTarget<'_>, models: &Value) -> ServerWindows {
         })
     };
     let lm_studio = || {
-        let loaded = ask("/api/v0/models");
-        let windows = windows_in(&loaded, "data", "id", "loaded_context_length");
-        of(ServerKind::LmStudio, windows)
+        windows_in(
+            &ask("/api/v0/models"),
+            "data",
+            "id",
+            "loaded_context_length",
+        )
     };
-    let llama_cpp = || {
-        let props = ask("/props");
-        let of_slot = tokens_at(&props["default_generation_settings"], "n_ctx");
-        // In all, which the slots share.
-        let slots = props["total_slots"].as_u64().unwrap_or(1).max(1);
-        let shared = || Some(tokens_at(&props, "n_ctx")? / u32::try_from(slots).ok()?);
-        let window = of_slot.or_else(shared)?;
-        of(ServerKind::LlamaCpp, Vec::from([(String::new(), window)]))
-    };
+    let vllm = windows_in(models, "data", "id", "max_model_len");
     of(ServerKind::Vllm, vllm)
         .or_else(llama_cpp)
         .or_else(ollama)
-        .or_else(lm_studio)
+        .or_else(|| of(ServerKind::LmStudio, lm_studio()))
         .unwrap_or_default()
 }
 

@@ -96,18 +96,15 @@ impl BlockHashes {
         // The beginning of a block that goes on in the next piece.
         let mut begun: Vec<u8> = Vec::with_capacity(BLOCK_BYTES);
         for mut piece in pieces {
-            if !begun.is_empty() {
-                let (rest, after) = piece.split_at(piece.len().min(BLOCK_BYTES - begun.len()));
-                begun.extend_from_slice(rest);
-                piece = after;
+            while !piece.is_empty() {
+                let (part, after) = piece.split_at(piece.len().min(BLOCK_BYTES - begun.len()));
+                begun.extend_from_slice(part);
                 if begun.len() == BLOCK_BYTES {
                     outline.push(&begun);
                     begun.clear();
                 }
+                piece = after;
             }
-            let mut blocks = piece.chunks_exact(BLOCK_BYTES);
-            blocks.by_ref().for_each(|block| outline.push(block));
-            begun.extend_from_slice(blocks.remainder());
         }
         if !begun.is_empty() {
             outline.push(&begun);

@@ -156,10 +156,8 @@ impl Windows {
             (TokenBudget::Auto, None) => HYDRATION_TOKENS_DEFAULT,
         };
         let room = self.room(model, chars).unwrap_or(u32::MAX);
-        let exceeded = match guard {
-            WindowGuard::Off => None,
-            WindowGuard::Warn | WindowGuard::Refuse => self.exceeded_by(model, chars),
-        };
+        let exceeded = self.exceeded_by(model, chars);
+        let exceeded = exceeded.filter(|_| guard != WindowGuard::Off);
         let refused = exceeded.as_ref().filter(|_| guard == WindowGuard::Refuse);
         RequestWindow {
             hydration: configured.min(room),
@@ -182,9 +180,8 @@ impl Windows {
 
     /// Whether the server is to be asked now. Whoever hears that asks it.
     pub(crate) fn is_due(&mut self, model: &str, now: Instant) -> bool {
-        let is_old = self
-            .asked
-            .is_none_or(|at| now.duration_since(at) >= ASKED_AGAIN);
+        let age = self.asked.map(|at| now.duration_since(at));
+        let is_old = age.is_none_or(|age| age >= ASKED_AGAIN);
         let is_unknown = self.window_of(model).is_none();
         let is_due = self.fruitless < FRUITLESS_MAX && (is_unknown || is_old);
         if is_due {
@@ -295,7 +292,14 @@ fn whole_prompt(usage: &ServerUsage) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use serde_json::Value;
+
     use super::*;
+    use crate::channel::ExchangeId;
+    use crate::prompt_cost::PromptCosts;
 
     const SESSION: SessionId = SessionId(1);
 
@@ -546,5 +550,177 @@ mod tests {
             }
         }
         assert_eq!(alarms, []);
+    }
+
+    /// The requests of a recorded session, as its client sent them.
+    fn recorded(file: &Path) -> Vec<String> {
+        let text = fs::read_to_string(file).expect("a recording");
+        let mut texts: Vec<String> = Vec::new();
+        let (mut fields, mut messages) = (Vec::new(), Vec::new());
+        let mut bodies = Vec::new();
+        let numbers = |row: &Value| row.as_u64().and_then(|it| usize::try_from(it).ok());
+        for line in text.lines() {
+            let row: Value = serde_json::from_str(line).expect("each line is JSON");
+            match row["kind"].as_str() {
+                Some("text") => {
+                    let part: Vec<char> = row["text"].as_str().expect("a text").chars().collect();
+                    let like = numbers(&row["like"]).map(|it| texts[it].chars().collect());
+                    let like: Vec<char> = like.unwrap_or_default();
+                    let head = numbers(&row["head"]).unwrap_or(0);
+                    let tail = like.len() - numbers(&row["tail"]).unwrap_or(0);
+                    texts.push(
+                        [&like[..head], &part, &like[tail..]]
+                            .concat()
+                            .iter()
+                            .collect(),
+                    );
+                }
+                Some("fields") => fields.push(with_texts(&row["fields"], &texts)),
+                Some("message") => messages.push(with_texts(&row["message"], &texts)),
+                Some("request") => {
+                    let all = row["messages"].as_array().expect("messages").iter();
+                    let all = all.map(|it| messages[numbers(it).expect("a number")].clone());
+                    let mut body = fields[numbers(&row["fields"]).expect("a number")].clone();
+                    body["messages"] = all.collect();
+                    bodies.push(body.to_string());
+                }
+                _ => {}
+            }
+        }
+        bodies
+    }
+
+    /// A value with the long texts that it refers to.
+    fn with_texts(value: &Value, texts: &[String]) -> Value {
+        match value {
+            Value::Object(fields) => match (fields.len(), fields.get("text")) {
+                (1, Some(Value::Number(at))) => {
+                    let at = at.as_u64().and_then(|it| usize::try_from(it).ok());
+                    texts[at.expect("a number")].clone().into()
+                }
+                _ => fields
+                    .iter()
+                    .map(|(name, it)| (name.clone(), with_texts(it, texts)))
+                    .collect(),
+            },
+            Value::Array(all) => all.iter().map(|it| with_texts(it, texts)).collect(),
+            other => other.clone(),
+        }
+    }
+
+    /// Tokens of a text for a model whose longest pieces of words, of digits and of white space have so many characters.
+    fn tokens_in(text: &str, (word, digits, blanks): (usize, usize, usize)) -> u32 {
+        let kind = |c: &char| match c {
+            c if c.is_alphabetic() => (0, word),
+            c if c.is_ascii_digit() => (1, digits),
+            c if c.is_whitespace() => (2, blanks),
+            // Punctuation goes in pairs at most.
+            _ => (3, 2),
+        };
+        let (mut tokens, mut last, mut length) = (0, 4, 0);
+        for c in text.chars() {
+            let (now, most) = kind(&c);
+            length = if now == last { length + 1 } else { 1 };
+            if length > most || length == 1 {
+                (tokens, length) = (tokens + 1, 1);
+            }
+            last = now;
+        }
+        tokens
+    }
+
+    /// Turns of the recorded sessions of real clients, one session after the other, two at a time, and with another model at each turn;
+    /// by several models' ways of reading text, windows and kinds of reports. Nothing of them is cut.
+    #[test]
+    fn ten_thousand_turns_of_recorded_sessions_give_no_alarm() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../snapshots/agents/recorded");
+        let files = fs::read_dir(folder).expect("the recordings");
+        let mut files: Vec<_> = files.map(|it| it.expect("a file").path()).collect();
+        files.sort();
+        let sessions: Vec<Vec<String>> = files.iter().map(|file| recorded(file)).collect();
+        let readers = [
+            (4, 3, 8),
+            (6, 1, 1),
+            (3, 1, 4),
+            (9, 3, 16),
+            (5, 2, 2),
+            (7, 3, 3),
+            (12, 1, 8),
+            (2, 1, 1),
+        ];
+        let counted: Vec<Vec<[u32; 8]>> = sessions
+            .iter()
+            .map(|bodies| {
+                bodies
+                    .iter()
+                    .map(|body| readers.map(|it| tokens_in(body, it)))
+                    .collect()
+            })
+            .collect();
+        let longest = counted
+            .iter()
+            .flatten()
+            .flatten()
+            .max()
+            .copied()
+            .expect("turns");
+        // Each order is of turns: which session, and which of its requests.
+        let one_by_one =
+            (0..sessions.len()).flat_map(|it| (0..sessions[it].len()).map(move |at| (it, at)));
+        let mut by_turns: Vec<(usize, usize)> = one_by_one.clone().collect();
+        by_turns.sort_by_key(|(session, at)| (session / 2, *at));
+        let orders: [Vec<(usize, usize)>; 2] = [one_by_one.collect(), by_turns];
+        let (mut judged, mut alarms) = (0, Vec::new());
+        for (order, models) in orders.iter().flat_map(|it| [(it, 1), (it, 3)]) {
+            let mut costs = PromptCosts::default();
+            let turns = order.iter().enumerate();
+            let turns: Vec<_> = turns
+                .map(|(turn, (session, at))| {
+                    let model = turn % models;
+                    let pieces = || std::iter::once(sessions[*session][*at].as_bytes());
+                    let name = format!("m{model}");
+                    let cost =
+                        costs.measure(ExchangeId(turn as u64), Some(&name), pieces(), pieces());
+                    (*session, *at, model, name, cost.sent)
+                })
+                .collect();
+            let windows_told = [None, Some(longest + 100), Some(131_072)];
+            let ways = windows_told
+                .iter()
+                .flat_map(|it| (0..readers.len()).map(move |reader| (it, reader)));
+            for ((window, reader), adds) in ways.flat_map(|it| [(it, 0), (it, 70)]) {
+                let mut windows = windows(*window);
+                windows.said.windows.iter_mut().for_each(|it| it.0.clear());
+                for (session, at, model, name, sent) in &turns {
+                    // Some servers tell what they had to read and what was cached, and templates add some tokens.
+                    let tokens = counted[*session][*at][(reader + model) % readers.len()] + adds;
+                    let usage = match at % 2 {
+                        0 => ServerUsage {
+                            prompt_tokens: Some(tokens),
+                            ..ServerUsage::default()
+                        },
+                        _ => ServerUsage {
+                            evaluated_tokens: Some(tokens / 3),
+                            cached_tokens: Some(tokens - tokens / 3),
+                            ..ServerUsage::default()
+                        },
+                    };
+                    let known = windows.exceeded_by(name, sent.chars_total);
+                    let of = SessionId(*session as u64);
+                    let cut = windows.learn((name, of), *sent, Some(&usage));
+                    judged += 1;
+                    if let Some(alarm) = cut.or(known) {
+                        alarms.push((files[*session].file_name(), *at, reader, alarm));
+                    }
+                }
+            }
+        }
+        assert!(judged >= 10_000, "{judged} turns were judged");
+        assert!(
+            alarms.is_empty(),
+            "{} alarms, such as {:?}",
+            alarms.len(),
+            &alarms[..alarms.len().min(9)]
+        );
     }
 }

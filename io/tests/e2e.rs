@@ -10,6 +10,8 @@ mod client;
 mod harness;
 #[path = "e2e/ledger_file.rs"]
 mod ledger_file;
+#[path = "e2e/spoken.rs"]
+mod spoken;
 #[path = "e2e/upstream.rs"]
 mod upstream;
 
@@ -83,6 +85,8 @@ mod run;
 #[cfg(target_os = "linux")]
 #[path = "e2e/sandbox.rs"]
 mod sandbox;
+#[path = "e2e/scenarios.rs"]
+mod scenarios;
 #[path = "e2e/scope.rs"]
 mod scope;
 #[path = "e2e/secrets.rs"]

@@ -1,8 +1,8 @@
 //! Which files the user lets a model see, by rules in the order in which they were said.
 
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::OnceCell;
 use core::fmt;
 
 use tslp_core::event::{Event, Recorded, ScopeChanged};
@@ -11,7 +11,7 @@ use tslp_core::path::RelPath;
 use tslp_core::scope::{OffRules, ScopeChange};
 
 use crate::changes::Changes;
-use crate::row::{EventAt, Keeps, UnfitRow};
+use crate::row_map::RowMap;
 
 row! {
     /// `scope`: the rules about files that hold.
@@ -40,9 +40,9 @@ const ALL: SessionId = SessionId(0);
 /// The rules that hold.
 #[derive(Default)]
 pub struct Scope {
-    rules: BTreeMap<Seq, ScopeRow>,
-    /// Those about files that are off.
-    off: OffRules,
+    pub(crate) rules: RowMap<ScopeRow>,
+    /// Those about files that are off, until there are others.
+    off: OnceCell<OffRules>,
 }
 
 impl Scope {
@@ -57,27 +57,22 @@ impl Scope {
             pattern,
         } = changed;
         let is_about_sight = |rule| matches!(rule, ScopeChange::Off | ScopeChange::On);
-        self.rules.retain(|seq, row| {
-            let ends = match change {
-                // The last word on a pattern counts, and `on` for all files takes all others back.
-                ScopeChange::Off => is_about_sight(row.rule) && row.pattern == *pattern,
-                ScopeChange::On => {
-                    is_about_sight(row.rule) && (pattern == "**" || row.pattern == *pattern)
-                }
-                ScopeChange::Lock => {
-                    (row.rule, row.session, &row.pattern) == (*change, *session, pattern)
-                }
-                ScopeChange::Unlock => is_unlocked(row, *session, pattern),
-            };
-            if ends {
-                changes.remove::<ScopeRow>(|| (*seq,));
+        let ends = |row: &ScopeRow| match change {
+            // The last word on a pattern counts, and `on` for all files takes all others back.
+            ScopeChange::Off => is_about_sight(row.rule) && row.pattern == *pattern,
+            ScopeChange::On => {
+                is_about_sight(row.rule) && (pattern == "**" || row.pattern == *pattern)
             }
-            !ends
-        });
+            ScopeChange::Lock => {
+                (row.rule, row.session, &row.pattern) == (*change, *session, pattern)
+            }
+            ScopeChange::Unlock => is_unlocked(row, *session, pattern),
+        };
+        self.rules.forget(ends, changes);
         // Nothing is on by a rule where nothing is off.
         let holds = match change {
             ScopeChange::Off | ScopeChange::Lock => true,
-            ScopeChange::On => self.rules.values().any(|row| row.rule == ScopeChange::Off),
+            ScopeChange::On => self.rules().any(|row| row.rule == ScopeChange::Off),
             ScopeChange::Unlock => false,
         };
         if holds {
@@ -89,18 +84,9 @@ impl Scope {
                 said_in: recorded.session,
                 at_ms: recorded.at,
             };
-            changes.put(|| row.clone());
-            self.rules.insert(recorded.seq, row);
+            self.rules.put(row, changes);
         }
-        self.index();
-    }
-
-    fn index(&mut self) {
-        let rules = self
-            .rules
-            .values()
-            .filter(|row| row.rule != ScopeChange::Lock);
-        self.off = rules.map(|row| (row.rule, row.pattern.clone())).collect();
+        self.off = OnceCell::new();
     }
 
     /// The rules, in the order in which they were said.
@@ -110,18 +96,18 @@ impl Scope {
 
     /// The rules about files that are off.
     #[must_use]
-    pub const fn off(&self) -> &OffRules {
-        &self.off
+    pub fn off(&self) -> &OffRules {
+        self.off.get_or_init(|| {
+            let rules = self.rules().filter(|row| row.rule != ScopeChange::Lock);
+            rules.map(|row| (row.rule, row.pattern.clone())).collect()
+        })
     }
 
     /// The files that are locked in a conversation, each once, in the order in which that was said.
     #[must_use]
     pub fn locked(&self, session: SessionId) -> Vec<RelPath> {
         let mut paths: Vec<RelPath> = Vec::new();
-        let locks = self
-            .rules
-            .values()
-            .filter(|row| row.rule == ScopeChange::Lock);
+        let locks = self.rules().filter(|row| row.rule == ScopeChange::Lock);
         for row in locks.filter(|row| [ALL, session].contains(&row.session)) {
             let path = RelPath::from_normalised(&row.pattern);
             if !paths.contains(&path) {
@@ -134,9 +120,7 @@ impl Scope {
     /// Whether `unlock` would take a lock away.
     #[must_use]
     pub fn is_locked(&self, session: SessionId, pattern: &str) -> bool {
-        self.rules
-            .values()
-            .any(|row| is_unlocked(row, session, pattern))
+        self.rules().any(|row| is_unlocked(row, session, pattern))
     }
 }
 
@@ -148,21 +132,9 @@ fn is_unlocked(row: &ScopeRow, session: SessionId, pattern: &str) -> bool {
         && (session == ALL || [ALL, session].contains(&row.session))
 }
 
-impl Keeps<ScopeRow> for Scope {
-    fn visit_rows(&self, visit: &mut dyn FnMut(ScopeRow)) {
-        self.rules.values().cloned().for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: ScopeRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        self.rules.insert(row.seq, row);
-        self.index();
-        Ok(())
-    }
-}
-
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for row in self.rules.values() {
+        for row in self.rules() {
             write!(f, "{} {}", row.rule, row.pattern)?;
             match row.session {
                 ALL => writeln!(f)?,

@@ -41,7 +41,7 @@ macro_rules! for_each_table {
             WORK_FILES: crate::work::WorkFileRow => work.files,
             USAGE: crate::usage::UsageRow => usage.rows,
             RECORDS: crate::records::RecordRow => records,
-            SCOPE: crate::scope::ScopeRow => scope,
+            SCOPE: crate::scope::ScopeRow => scope.rules,
             GOAL: crate::goal::GoalRow => goal.rows,
             ASKED: crate::at_hand::AskedRow => at_hand.asked,
             CLIENT_CALLS: crate::at_hand::ClientCallRow => at_hand.calls,

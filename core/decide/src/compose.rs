@@ -8,6 +8,8 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+
+use memchr::memmem;
 use tslp_projections::state::StateView;
 
 use super::Recorder;
@@ -43,6 +45,9 @@ use tslp_core::policy::{EditRepair, Placement, Policy};
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
 use tslp_projections::sessions::Amendments;
+
+/// Shorter files are in any text by chance.
+const WHOLE_BYTES_MIN: usize = 32;
 
 /// The decision and its text.
 #[derive(Clone, Debug)]
@@ -124,9 +129,11 @@ pub fn compose(
     };
     let in_sight = |entity: &EntityId| match prompt.on_record {
         Some(seen) => seen.in_sight.contains(entity),
-        None => all_parts(view, entity, &|part| {
-            is_last_in_sight(part) || (in_tool_chain && sight.is_own_edit(part))
-        }),
+        None => {
+            all_parts(view, entity, &|part| {
+                is_last_in_sight(part) || (in_tool_chain && sight.is_own_edit(part))
+            }) || is_whole_in_sight(view, entity, &texts)
+        }
     };
     let mut hydration = hydrate::hydrate(view, policy, prompt, candidates, &in_sight);
     if let Some((path, reason)) = &hydration.missed {
@@ -637,6 +644,19 @@ fn wanted_symbols(view: &StateView<'_>, candidates: &[(EntityId, Reason)]) -> Ve
 fn all_parts(view: &StateView<'_>, entity: &EntityId, holds: &dyn Fn(&EntityId) -> bool) -> bool {
     let parts = hydrate::parts_of(view, entity);
     !parts.is_empty() && parts.iter().all(holds)
+}
+
+/// Whether a text shows a file of which nothing but the whole is true, such as the rules that clients bring along.
+fn is_whole_in_sight(view: &StateView<'_>, entity: &EntityId, texts: &[ShownText<'_>]) -> bool {
+    let current = view.current_version(entity);
+    let code = current.and_then(|it| view.artifact_slices(it.artifact, &it.spans));
+    let Some(code) = code.filter(|_| hydrate::parts_of(view, entity).is_empty()) else {
+        return false;
+    };
+    let code = code.trim_ascii();
+    let mut texts = texts.iter();
+    code.len() >= WHOLE_BYTES_MIN
+        && texts.any(|it| memmem::find(it.text.as_bytes(), code).is_some())
 }
 
 /// For each symbol whose proposal waits in this session, the position of the last reply that proposed it.

@@ -188,7 +188,12 @@ pub(super) fn accept_from_disk(
         Some(Err(_)) => return (Vec::new(), Some(Reason::FileUnreadable)),
         Some(Ok(text)) => text,
     };
-    let found = found_code::code_of_file(grammars, entity.path.clone(), &text);
+    let mut found = found_code::code_of_file(grammars, entity.path.clone(), &text);
+    let defines_nothing = found.is_clean() && found.symbols().is_empty();
+    if entity.symbol.is_none() && defines_nothing && !text.trim().is_empty() {
+        // A header of prototypes alone: it counts as a whole, like what no grammar reads.
+        found.extraction = Err(Reason::NoGrammar);
+    }
     if said == PromptRepetition::Regenerated && view.artifact_is_current(found.artifact).is_none() {
         // Nothing of these bytes was ever true: disk has changed since the user accepted it.
         return (Vec::new(), Some(Reason::NothingToDo));
@@ -209,7 +214,7 @@ pub(super) fn accept_from_disk(
     let symbol = entity.symbol.as_ref();
     let reason = if promotes {
         Some(Reason::UserAccepted)
-    } else if let Some(reason) = unfit_for_acceptance(&found) {
+    } else if let Some(reason) = unfit_for_acceptance(&found, symbol) {
         // The notices of `write_head` are worded for code in a conversation, not for a file.
         events.retain(|event| !matches!(event, Event::NoticeIssued(_)));
         Some(reason)
@@ -268,10 +273,10 @@ fn accept_deletion(view: &StateView<'_>, gone: &[EntityId]) -> Vec<Event> {
 }
 
 /// The reason why no code of a file can be accepted, if it concerns the file as a whole.
-fn unfit_for_acceptance(found: &FoundCode) -> Option<Reason> {
+fn unfit_for_acceptance(found: &FoundCode, symbol: Option<&Symbol>) -> Option<Reason> {
     match &found.extraction {
         Err(Reason::TooLargeToParse) => Some(Reason::TooLargeToAccept),
-        Err(Reason::NoGrammar) => Some(Reason::LanguageNotRead),
+        Err(Reason::NoGrammar) if symbol.is_some() => Some(Reason::LanguageNotRead),
         Err(Reason::ParseErrors) => Some(Reason::NothingToAccept),
         Ok(_) if !found.defines_something() => Some(Reason::NothingToAccept),
         _ => None,

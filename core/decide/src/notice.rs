@@ -31,13 +31,6 @@ fn within_delimiters(said: &str) -> String {
     format!("{NOTICE_OPEN}\n{said}\n{NOTICE_CLOSE}")
 }
 
-/// Whether a notice shows lines of code: those to put back, or those that were meant.
-pub(super) fn shows_code(block: &str) -> bool {
-    [PLACEHOLDER_SHOWN, WHOLE_SHOWN, LINES_SHOWN, MEANT_SHOWN]
-        .iter()
-        .any(|it| block.contains(it))
-}
-
 /// Between a place that an edit must have meant and its lines.
 pub(crate) const MEANT_SHOWN: &str = " read:\n";
 const PLACEHOLDER_SHOWN: &str = " has a placeholder: ";

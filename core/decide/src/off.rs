@@ -3,7 +3,6 @@
 //! A text is a file's by the path that goes with it: that of the call whose result it is, of its block, or in front of a line. What
 //! has no path is the file's by its lines.
 
-use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
@@ -14,10 +13,9 @@ use core::ops::Range;
 use memchr::memmem;
 use tslp_projections::state::StateView;
 
-use super::notice;
 use super::sight::{ShownText, TextSlot};
 use tslp_core::capture::{self, json_text, vocabulary};
-use tslp_core::delimiter::{NOTICE_CLOSE, NOTICE_OPEN, STATE_CLOSE, STATE_OPEN};
+use tslp_core::delimiter::{STATE_CLOSE, STATE_OPEN};
 use tslp_core::guardian::{self, CallPart};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::SessionId;
@@ -81,6 +79,9 @@ impl OffKnowledge {
     }
 }
 
+/// A part of a text, and the file that it is of.
+type FilePart = (Range<usize>, RelPath);
+
 /// What goes out otherwise than it came.
 #[derive(Debug, Default)]
 pub(super) struct OffTexts {
@@ -137,7 +138,7 @@ impl<'v> OffFilter<'v> {
             let named = call.and_then(|call| call.off.as_ref());
             let new = match (shown.slot, named) {
                 (TextSlot::Before | TextSlot::After, _) => {
-                    self.without_own_blocks(text, &mut off.files)
+                    self.without_own_code(text, &mut off.files)
                 }
                 (TextSlot::Arguments(_), Some(path)) => {
                     let new = without_contents(text);
@@ -225,16 +226,11 @@ impl<'v> OffFilter<'v> {
                 .flat_map(|it| it.split(ends_word))
                 .filter(|it| !it.is_empty())
         };
-        let after_cd = words()
-            .zip(words().skip(1))
-            .filter(|(word, _)| *word == "cd");
-        let whole = arguments
-            .iter()
-            .filter(|it| !it.contains(char::is_whitespace));
-        let folders = after_cd
-            .map(|(_, folder)| folder)
-            .chain(whole.map(String::as_str));
-        let folders: Vec<&str> = folders.collect();
+        let pairs = words().zip(words().skip(1));
+        let after_cd = pairs.filter_map(|(word, next)| (word == "cd").then_some(next));
+        let whole = arguments.iter().map(String::as_str);
+        let whole = whole.filter(|it| !it.contains(char::is_whitespace));
+        let folders: Vec<&str> = after_cd.chain(whole).collect();
         let mut named = Named::default();
         for word in words() {
             if word.contains(['*', '?']) {
@@ -289,45 +285,33 @@ impl<'v> OffFilter<'v> {
                     None => {}
                 }
             }
-            let mut gone: Vec<Range<usize>> = Vec::new();
+            let mut found = Vec::new();
             if may_name {
-                self.find_blocks(string, &mut gone, files);
+                self.find_blocks(string, &mut found);
                 match speaker {
                     Role::User | Role::Other => {
-                        self.find_foreign_parts(speaker, string, &mut gone, files)
+                        self.find_foreign_parts(speaker, string, &mut found)
                     }
-                    _ => self.find_lines(string, 0, &mut gone, files),
+                    _ => self.find_lines(string, 0, &mut found),
                 }
             }
-            for (range, path) in self.known.passages.shown_in(string, suspicion) {
-                if !self.locked.contains(path) {
-                    files.insert(path.clone());
-                    gone.push(range);
-                }
-            }
-            without_ranges(string, gone)
+            self.find_passages(string, suspicion, &mut found);
+            without_found(string, found, files)
         })
     }
 
     /// Code blocks that say that they are of such a file.
-    fn find_blocks(&self, text: &str, gone: &mut Vec<Range<usize>>, files: &mut BTreeSet<RelPath>) {
+    fn find_blocks(&self, text: &str, found: &mut Vec<FilePart>) {
         for block in capture::blocks(text) {
             let path = block.path.as_deref().and_then(|path| self.path_of(path));
             if let Some(path) = path.filter(|path| self.is_off(path)) {
-                files.insert(path);
-                gone.push(block.verbatim.unwrap_or(block.outer));
+                found.push((block.verbatim.unwrap_or(block.outer), path));
             }
         }
     }
 
     /// Parts of a message that a client put into it, with the path at their head; what is nobody's words is one as a whole.
-    fn find_foreign_parts(
-        &self,
-        speaker: Role,
-        text: &str,
-        gone: &mut Vec<Range<usize>>,
-        files: &mut BTreeSet<RelPath>,
-    ) {
+    fn find_foreign_parts(&self, speaker: Role, text: &str, found: &mut Vec<FilePart>) {
         let mut parts: Vec<Range<usize>> = Vec::new();
         match speaker {
             Role::User => parts.extend(capture::foreign_parts(text).into_iter().map(|it| it.range)),
@@ -341,24 +325,17 @@ impl<'v> OffFilter<'v> {
                 .flat_map(|line| line.split(ends_word));
             let mut paths = head.filter_map(|word| self.path_of(word));
             if let Some(path) = paths.find(|path| self.is_off(path)) {
-                files.insert(path);
                 let first = inside.find('\n').map_or(part.end, |at| part.start + at + 1);
-                gone.push(first..part.end);
+                found.push((first..part.end, path));
             } else {
-                self.find_lines(inside, part.start, gone, files);
+                self.find_lines(inside, part.start, found);
             }
         }
     }
 
     /// Lines with such a path in front, and all below a heading with the path: to the next heading of a file, or of a file's numbered
     /// lines where the path stands alone. The text begins at `from`.
-    fn find_lines(
-        &self,
-        text: &str,
-        from: usize,
-        gone: &mut Vec<Range<usize>>,
-        files: &mut BTreeSet<RelPath>,
-    ) {
+    fn find_lines(&self, text: &str, from: usize, found: &mut Vec<FilePart>) {
         let (mut below, mut is_numbered) = (None, false);
         let mut start = from;
         for line in text.split_inclusive('\n') {
@@ -390,56 +367,33 @@ impl<'v> OffFilter<'v> {
                 .path_of(in_front.unwrap_or(word))
                 .filter(|path| self.is_off(path));
             match (&below, named) {
-                (Some(path), _) => {
-                    files.insert(RelPath::clone(path));
-                    gone.push(range);
-                }
-                (None, Some(path)) if is_alone => {
-                    (below, is_numbered) = (Some(path), true);
-                }
-                (None, Some(path)) if in_front.is_some() => {
-                    files.insert(path);
-                    gone.push(range);
-                }
+                (Some(path), _) => found.push((range, RelPath::clone(path))),
+                (None, Some(path)) if is_alone => (below, is_numbered) = (Some(path), true),
+                (None, Some(path)) if in_front.is_some() => found.push((range, path)),
                 (None, _) => {}
             }
         }
     }
 
-    /// The proxy's own blocks about such files.
-    fn without_own_blocks(&self, text: &str, files: &mut BTreeSet<RelPath>) -> Option<String> {
-        if !self.may_name(text) {
-            return None;
-        }
-        let mut kept: Vec<Cow<'_, str>> = Vec::new();
-        let mut changes = false;
-        let mut rest = text;
-        while !rest.is_empty() {
-            let is_notice = rest.starts_with(NOTICE_OPEN);
-            let close = match is_notice {
-                true => Some(NOTICE_CLOSE),
-                false => rest.starts_with(STATE_OPEN).then_some(STATE_CLOSE),
-            };
-            let end = close.and_then(|close| Some(rest.find(close)? + close.len()));
-            let end = end.unwrap_or_else(|| rest.find("\n\n[").unwrap_or(rest.len()));
-            let block = &rest[..end];
-            rest = rest[end..].trim_start_matches('\n');
-            let said = block.lines().skip(1).take(match is_notice {
-                true => usize::MAX,
-                false => 1,
-            });
-            let words = said.flat_map(|line| line.split(ends_word));
-            let mut paths = words.filter_map(|word| self.path_of(word));
-            match paths.find(|path| self.is_off(path)) {
-                // Most notices hold nothing of a file but its name.
-                Some(path) if !is_notice || notice::shows_code(block) => {
-                    files.insert(path);
-                    changes = true;
-                }
-                _ => kept.push(block.trim_end().into()),
-            }
-        }
-        changes.then(|| kept.join("\n\n"))
+    /// What shows a part of such a file wherever it stands.
+    fn find_passages(&self, text: &str, suspicion: Suspicion, found: &mut Vec<FilePart>) {
+        let passages = self.known.passages.shown_in(text, suspicion).into_iter();
+        let passages = passages.filter(|(_, path)| !self.locked.contains(path));
+        found.extend(passages.map(|(range, path)| (range, path.clone())));
+    }
+
+    /// What the proxy added before, without its blocks of such files. Of its notices only what shows code: else they hold names alone.
+    fn without_own_code(&self, text: &str, files: &mut BTreeSet<RelPath>) -> Option<String> {
+        let blocks = text.match_indices(STATE_OPEN).filter_map(|(start, _)| {
+            let block = &text[start..];
+            let (_, entity) = block.split_once("\nEntity: ")?;
+            let path = self.path_of(entity.split([':', '\n']).next()?)?;
+            let end = block.find(STATE_CLOSE)? + STATE_CLOSE.len();
+            self.is_off(&path).then_some((start..start + end, path))
+        });
+        let mut found = blocks.collect();
+        self.find_passages(text, Suspicion::Any, &mut found);
+        without_found(text, found, files)
     }
 
     fn may_name(&self, text: &str) -> bool {
@@ -585,12 +539,17 @@ fn without_contents(arguments: &str) -> Option<String> {
     })
 }
 
-/// A text with a word in the place of each range; `None` without ranges.
-fn without_ranges(text: &str, mut gone: Vec<Range<usize>>) -> Option<String> {
-    gone.sort_by_key(|range| range.start);
+/// A text with a word in the place of each part; `None` without parts.
+fn without_found(
+    text: &str,
+    mut found: Vec<FilePart>,
+    files: &mut BTreeSet<RelPath>,
+) -> Option<String> {
+    files.extend(found.iter().map(|(_, path)| path.clone()));
+    found.sort_by_key(|(range, _)| range.start);
     let mut out = String::new();
     let (mut copied, mut said_at) = (0, None);
-    for range in &gone {
+    for (range, _) in &found {
         let start = range.start.max(copied);
         if range.end <= copied {
             continue;
@@ -607,5 +566,5 @@ fn without_ranges(text: &str, mut gone: Vec<Range<usize>>) -> Option<String> {
         copied = range.end;
     }
     out.push_str(&text[copied..]);
-    (!gone.is_empty()).then_some(out)
+    (!found.is_empty()).then_some(out)
 }

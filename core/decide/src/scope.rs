@@ -35,15 +35,12 @@ pub fn change_scope(
     let answer =
         |reason, entity| Event::NoticeIssued(NoticeIssued::new((episode, session), reason, entity));
     let rules = view.state.scope();
-    let file_of = |directive: &ResolvedDirective| match &directive.entity {
-        Ok(EntityId { path, symbol: None }) => Ok(String::from(path.as_str())),
-        Ok(_) => Err(Reason::TargetNotUsable),
-        Err(reason) => Err(*reason),
-    };
-    let pattern = match change {
-        ScopeChange::Off | ScopeChange::On => scope::parse_pattern(&directive.target),
-        ScopeChange::Unlock if directive.target.is_empty() => Ok(String::new()),
-        ScopeChange::Lock | ScopeChange::Unlock => file_of(directive),
+    let pattern = match (change, &directive.entity) {
+        (ScopeChange::Off | ScopeChange::On, _) => scope::parse_pattern(&directive.target),
+        (ScopeChange::Unlock, _) if directive.target.is_empty() => Ok(String::new()),
+        (_, Ok(EntityId { path, symbol: None })) => Ok(String::from(path.as_str())),
+        (_, Ok(_)) => Err(Reason::TargetNotUsable),
+        (_, Err(reason)) => Err(*reason),
     };
     let pattern = match pattern {
         Ok(pattern) => pattern,
@@ -72,20 +69,17 @@ pub fn change_scope(
         let accepted = accepted.into_iter();
         events.extend(accepted.filter(|event| !matches!(event, Event::NoticeIssued(_))));
     }
+    let (session, done) = match change {
+        ScopeChange::Off => (ALL, Reason::TurnedOff),
+        ScopeChange::On => (ALL, Reason::TurnedOn),
+        ScopeChange::Lock => (session, Reason::Locked),
+        ScopeChange::Unlock => (session, Reason::Unlocked),
+    };
     events.push(Event::ScopeChanged(ScopeChanged {
         change,
-        session: match change {
-            ScopeChange::Off | ScopeChange::On => ALL,
-            ScopeChange::Lock | ScopeChange::Unlock => session,
-        },
+        session,
         pattern,
     }));
-    let done = match change {
-        ScopeChange::Off => Reason::TurnedOff,
-        ScopeChange::On => Reason::TurnedOn,
-        ScopeChange::Lock => Reason::Locked,
-        ScopeChange::Unlock => Reason::Unlocked,
-    };
     events.push(answer(done, about));
     events
 }

@@ -89,28 +89,30 @@ pub(super) fn carry_out(config: &ServeConfig, act: &Act) -> Result<Vec<ActResult
 /// A command that says what a directive says, too.
 pub(super) fn act_on(
     verb: Verb,
-    targets: Vec<String>,
+    targets: &[String],
     session: Option<u64>,
     of: &CommandArgs,
 ) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(&of.flags.0)?;
-    act_in(&config, verb, targets, session, of.output)
+    act_on_located(verb, targets, session, of, |_, _, target| target.to_owned())
 }
 
-fn act_in(
-    config: &ServeConfig,
+/// The same, with its targets named by how they were written in a folder.
+fn act_on_located(
     verb: Verb,
-    targets: Vec<String>,
+    targets: &[String],
     session: Option<u64>,
-    output: OutputFormat,
+    of: &CommandArgs,
+    locate: impl Fn(&ServeConfig, &Path, &str) -> String,
 ) -> Result<Exit, CommandFailure> {
-    let session = session.map(SessionId);
+    let (config, _) = read_config(&of.flags.0)?;
+    let here = Environment::of_process().current_dir;
+    let targets = targets.iter().map(|it| locate(&config, &here, it));
     let act = Act::Directive(DirectiveAct {
         verb,
-        targets,
-        session,
+        targets: targets.collect(),
+        session: session.map(SessionId),
     });
-    print_results(&carry_out(config, &act)?, output)
+    print_results(&carry_out(&config, &act)?, of.output)
 }
 
 /// `tslp accept`, `confirm` and `reject`.
@@ -148,11 +150,9 @@ pub(super) fn act_on_code(verb: Verb, on: &TargetArgs) -> Result<Exit, CommandFa
 
 /// `tslp off` and `on`.
 pub(super) fn act_on_sight(verb: Verb, of: &PatternArgs) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(&of.common.flags.0)?;
-    let here = Environment::of_process().current_dir;
-    let from_root = |written: &String| pattern_from_root(&config.workspace, &here, written);
-    let patterns = of.patterns.iter().map(from_root).collect();
-    act_in(&config, verb, patterns, None, of.common.output)
+    act_on_located(verb, &of.patterns, None, &of.common, |config, here, it| {
+        pattern_from_root(&config.workspace, here, it)
+    })
 }
 
 /// A pattern that was written in a folder, as it is written in the workspace's root. What names a file or a folder means that one.
@@ -176,14 +176,11 @@ pub(super) fn act_on_locks(verb: Verb, of: &LockArgs) -> Result<Exit, CommandFai
         let why = "name a PATH: `tslp lock src/a.c`";
         return Err(CommandFailure::new(Exit::Usage, why.to_owned()));
     }
-    let (config, _) = read_config(&of.common.flags.0)?;
-    let here = Environment::of_process().current_dir;
-    // What is no file is locked all the same, and no prompt goes out until it is one.
-    let locate = |written: &String| {
-        acts::locate_target(&config, &here, written).unwrap_or_else(|_| written.clone())
-    };
-    let paths = of.paths.iter().map(locate).collect();
-    act_in(&config, verb, paths, of.session, of.common.output)
+    let (session, of, paths) = (of.session, &of.common, &of.paths);
+    act_on_located(verb, paths, session, of, |config, here, it| {
+        // What is no file is locked all the same, and no prompt goes out until it is one.
+        acts::locate_target(config, here, it).unwrap_or_else(|_| it.to_owned())
+    })
 }
 
 /// `tslp reply import`.
@@ -210,7 +207,7 @@ pub(super) fn resume(lifts_breach: bool, of: &CommandArgs) -> Result<Exit, Comma
         return Err(CommandFailure::new(Exit::Usage, why.to_owned()));
     }
     let lifts = lifts_breach.then(|| LIFTS_BREACH.to_owned());
-    act_on(Verb::Resume, Vec::from_iter(lifts), None, of)
+    act_on(Verb::Resume, lifts.as_slice(), None, of)
 }
 
 /// `tslp policy approve`, of a profile that can be read.

@@ -30,7 +30,7 @@ use crate::config::ServeConfig;
 use crate::engine::{compose_request, new_engine};
 use crate::exit::Exit;
 use crate::out::Out;
-use crate::probe::{self, ProbeTarget, ServerWindows};
+use crate::probe::{self, ProbeTarget};
 use crate::prompt_cost;
 use crate::windows::Windows;
 
@@ -126,8 +126,15 @@ fn compose_with<S: Store>(
     chars: u32,
 ) -> ComposedPrompt {
     let mut windows = Windows::of_record(&state);
-    if let Some(said) = windows_now(config) {
-        windows.hear(said);
+    // What the model server says, if it is there.
+    let subject = diagnosed_subject(config);
+    let target = subject.upstream.as_ref().map(|url| ProbeTarget {
+        url,
+        api_key: subject.api_key.as_ref(),
+        ca_file: subject.ca_file.as_deref(),
+    });
+    if let Some(Ok(server)) = target.map(|target| probe::ask_server(&target)) {
+        windows.hear(server.windows);
     }
     let settings = (config.budget, config.window_guard);
     let window = windows.look(settings, &request.model, chars);
@@ -148,17 +155,6 @@ fn compose_with<S: Store>(
     )
 }
 
-/// What the model server says of its windows, if it is there.
-fn windows_now(config: &ServeConfig) -> Option<ServerWindows> {
-    let subject = diagnosed_subject(config);
-    let target = ProbeTarget {
-        url: subject.upstream.as_ref()?,
-        api_key: subject.api_key.as_ref(),
-        ca_file: subject.ca_file.as_deref(),
-    };
-    Some(probe::ask_server(&target).ok()?.windows)
-}
-
 /// The parts of a prompt, in the order in which the model sees them, each with its tokens, what is in it, and why.
 fn sections_of(composed: &ComposedPrompt) -> Value {
     let mut events = composed.batch.recorded.iter().rev();
@@ -167,8 +163,8 @@ fn sections_of(composed: &ComposedPrompt) -> Value {
         _ => None,
     });
     let (request, current_from) = (&composed.request, composed.request.current_from());
-    let (mut system, mut own, mut recent, mut current) = (0, 0, 0, 0);
-    system += composed.outgoing.system.as_deref().map_or(0, str::len);
+    let mut system = composed.outgoing.system.as_deref().map_or(0, str::len);
+    let (mut own, mut recent, mut current) = (0, 0, 0);
     for going in &composed.outgoing.messages {
         let message = &request.messages[going.index];
         own += going.before.len() + going.after.len();
@@ -193,17 +189,14 @@ fn sections_of(composed: &ComposedPrompt) -> Value {
     };
     let ((locked_tokens, locked), (code_tokens, code)) = (shown(true), shown(false));
     let notices = tokens_of(own).saturating_sub(locked_tokens + code_tokens);
+    let none = Vec::new;
     let sections = [
-        ("client's system text", tokens_of(system), Vec::new()),
+        ("client's system text", tokens_of(system), none()),
         ("locked files", locked_tokens, locked),
         ("code hydration", code_tokens, code),
-        (
-            "state notices, and what was added before",
-            notices,
-            Vec::new(),
-        ),
-        ("recent context", tokens_of(recent), Vec::new()),
-        ("current prompt", tokens_of(current), Vec::new()),
+        ("state notices, and what was added before", notices, none()),
+        ("recent context", tokens_of(recent), none()),
+        ("current prompt", tokens_of(current), none()),
     ];
     let total: u32 = sections.iter().map(|(_, tokens, _)| tokens).sum();
     let sections = sections.into_iter();
@@ -220,31 +213,22 @@ fn sections_of(composed: &ComposedPrompt) -> Value {
 
 /// The page for people.
 fn lines_of(page: &Value) -> Vec<String> {
-    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
-    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let entry = |it: &Value| {
-        let reason = word(&it["reason"]);
-        let meaning = Reason::from_code(&reason).map_or("", Reason::meaning);
-        format!("{}  {reason} ({meaning})", word(&it["entity"]))
+    let entries = |of: &Value, before: &str| -> Vec<String> {
+        let entries = of.as_array().into_iter().flatten().map(|it| {
+            let reason = it["reason"].as_str().unwrap_or_default();
+            let meaning = Reason::from_code(reason).map_or("", Reason::meaning);
+            let entity = it["entity"].as_str().unwrap_or_default();
+            format!("  {before}{entity}  {reason} ({meaning})")
+        });
+        entries.collect()
     };
     let mut lines = Vec::new();
-    for section in list(&page["sections"]) {
-        lines.push(format!(
-            "{:42}{:>8}",
-            word(&section["section"]),
-            section["tokens"]
-        ));
-        lines.extend(
-            list(&section["shown"])
-                .iter()
-                .map(|it| format!("  {}", entry(it))),
-        );
+    for section in page["sections"].as_array().into_iter().flatten() {
+        let name = section["section"].as_str().unwrap_or_default();
+        lines.push(format!("{name:42}{:>8}", section["tokens"]));
+        lines.extend(entries(&section["shown"], ""));
     }
-    lines.extend(
-        list(&page["dropped"])
-            .iter()
-            .map(|it| format!("  not shown: {}", entry(it))),
-    );
+    lines.extend(entries(&page["dropped"], "not shown: "));
     let (total, budget) = (&page["total_tokens"], &page["budget_tokens"]);
     lines.push(format!(
         "total {total} tokens, estimated at {BYTES_PER_TOKEN} bytes each; at most {budget} of code are added"

@@ -25,16 +25,13 @@ pub(super) fn run_scope(of: &CommandArgs) -> Result<Exit, CommandFailure> {
 }
 
 fn line(row: &ScopeRow) -> String {
-    let place = match row.session {
-        SessionId(0) => String::new(),
+    let place = |session: SessionId, of_none: &str| match session {
+        SessionId(0) => of_none.to_owned(),
         session => format!(" in session {}", session.0),
     };
-    let by = match row.said_in {
-        SessionId(0) => "at a terminal".to_owned(),
-        session => format!("in session {}", session.0),
-    };
+    let (place, by) = (place(row.session, ""), place(row.said_in, " at a terminal"));
     let at = utc_moment(row.at_ms.0);
-    format!("{} {}{place}, said {at} {by}", row.rule, row.pattern)
+    format!("{} {}{place}, said {at}{by}", row.rule, row.pattern)
 }
 
 fn rule_json(row: &ScopeRow) -> Value {

@@ -119,9 +119,10 @@ impl CacheBreak {
     /// One line for people.
     #[must_use]
     pub fn text_line(&self) -> String {
-        let by = match self.is_clients {
-            true => "the client",
-            false => "tslp",
+        let by = if self.is_clients {
+            "the client"
+        } else {
+            "tslp"
         };
         format!(
             "{by} changed the prompt from about character {} on: some {} tokens were read again",

@@ -7,58 +7,8 @@ use crate::client::Response;
 use crate::harness::{
     JSON, Places, RING, RING_BETTER, RING_PUT, Talk, Tslp, fenced, prompt, state_block,
 };
+use crate::spoken::{SPOKEN, Spoken};
 use crate::upstream::{Reply, Upstream};
-
-/// One dialect: its route, a request with one text of the user's, and a whole reply with a text.
-struct Spoken {
-    path: &'static str,
-    request: fn(&str) -> Value,
-    reply: fn(&str) -> Value,
-}
-
-const SPOKEN: [Spoken; 5] = [
-    Spoken {
-        path: "/v1/messages",
-        request: |text| {
-            json!({"model": "m", "max_tokens": 9, "system": [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}],
-                "tools": [{"name": "Read", "input_schema": {}}],
-                "messages": [{"role": "user", "content": [{"type": "text", "text": text}]}]})
-        },
-        reply: |text| {
-            json!({"type": "message", "role": "assistant", "content": [{"type": "text", "text": text}],
-                "stop_reason": "end_turn", "usage": {"input_tokens": 3, "output_tokens": 1}})
-        },
-    },
-    Spoken {
-        path: "/v1/responses",
-        request: |text| {
-            json!({"model": "m", "instructions": "Be brief.", "tools": [{"type": "function", "name": "shell"}],
-                "input": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}]})
-        },
-        reply: |text| {
-            json!({"object": "response", "status": "completed", "output": [
-                {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}]})
-        },
-    },
-    Spoken {
-        path: "/v1/completions",
-        request: |text| json!({"model": "m", "prompt": text}),
-        reply: |text| json!({"choices": [{"index": 0, "text": text, "finish_reason": "stop"}]}),
-    },
-    Spoken {
-        path: "/api/chat",
-        request: |text| {
-            json!({"model": "m", "stream": false, "tools": [{"type": "function"}],
-                "messages": [{"role": "user", "content": text}]})
-        },
-        reply: |text| json!({"model": "m", "message": {"role": "assistant", "content": text}, "done": true}),
-    },
-    Spoken {
-        path: "/api/generate",
-        request: |text| json!({"model": "m", "stream": false, "system": "Be brief.", "prompt": text}),
-        reply: |text| json!({"model": "m", "response": text, "done": true}),
-    },
-];
 
 fn ask(tslp: &Tslp<'_>, upstream: &Upstream, spoken: &Spoken, text: &str) -> Response {
     let reply = (spoken.reply)("Fine.").to_string().into_bytes();

@@ -108,6 +108,88 @@ fn what_is_a_little_too_long_shows_in_what_the_server_says_it_read() {
     }
 }
 
+/// How servers make a prompt of so many tokens fit a window; what they say that they read.
+type Cut = fn(usize, usize) -> usize;
+
+/// The kinds of servers by what they tell of a model, each with how it cuts: Ollama keeps half of a window, or (since 0.40) takes the
+/// oldest messages out; llama.cpp shifts half of a slot away; LM Studio leaves the middle out; vLLM keeps the end, where a client asks for that.
+const CUTTERS: [(&str, Cut); 5] = [
+    ("/api/ps", |_, window| window / 2 + 2),
+    ("/api/ps", |whole, window| (whole * 3 / 5).min(window)),
+    ("/props", |_, window| window / 2),
+    ("/api/v0/models", |_, window| window - window / 4),
+    ("/v1/models", |_, window| window - 1),
+];
+
+/// What a server tells of a model and its window on that page.
+fn page(path: &str, model: &str, window: usize) -> Value {
+    match path {
+        "/api/ps" => {
+            json!({path: {"models": [{"name": format!("{model}:latest"), "context_length": window}]}})
+        }
+        "/props" => {
+            json!({path: {"default_generation_settings": {"n_ctx": window}, "total_slots": 2}})
+        }
+        "/v1/models" => json!({path: {"data": [{"id": model, "max_model_len": window}]}}),
+        _ => {
+            json!({path: {"data": [{"id": model, "state": "loaded", "loaded_context_length": window}]}})
+        }
+    }
+}
+
+/// Forty cuts: five servers, two windows, and four ways to get beyond them. Each shows, and nothing before it does.
+#[test]
+fn forty_staged_cuts_are_told_and_nothing_else() {
+    // Tokens of each new message, in tenths of the window. Each talk is with another model, which was swapped for the one before.
+    const TALKS: [&[usize]; 4] = [
+        // A little over it, in small steps.
+        &[3, 3, 3, 2],
+        // Far over it, at once.
+        &[2, 2, 25],
+        // With the first message.
+        &[30],
+        // About as much again.
+        &[5, 15],
+    ];
+    let mut staged = 0;
+    let servers = CUTTERS.into_iter();
+    for ((path, cut), window) in servers.flat_map(|it| [2048, 4096].map(|window| (it, window))) {
+        let (places, upstream) = (Places::new(), Upstream::start());
+        upstream.will_tell(page(path, "first", window));
+        let tslp = Tslp::start(&places, &upstream);
+        for (at, talk) in TALKS.iter().enumerate() {
+            let model = format!("m{at}");
+            upstream.will_tell(page(path, &model, window));
+            // The page is read once the model is used, and nobody waits for it.
+            let long = window * 21 / 10;
+            eventually(|| {
+                upstream.will(read(long));
+                let response = ask(&tslp, &model, &[user(&words(long))]);
+                let header = response.header("x-tslp-window").map(str::to_owned);
+                header.filter(|it| it.ends_with(&format!("window={window}")))
+            });
+            let mut messages = vec![user(&format!("Talk {at}."))];
+            let mut whole = 10;
+            for (step, part) in talk.iter().enumerate() {
+                let tokens = window * part / 10;
+                whole += tokens + 10;
+                messages.push(user(&words(tokens)));
+                let is_cut = whole > window;
+                let says = if is_cut { cut(whole, window) } else { whole };
+                upstream.will(read(says));
+                let response = ask(&tslp, &model, &messages);
+                let episode = tslp.ended(response.episode());
+                let told = !episode["window"].is_null();
+                assert_eq!(told, is_cut, "{path} {window} {talk:?} {step}: {episode}");
+                assert_eq!(is_cut, step + 1 == talk.len(), "a talk ends with a cut");
+                messages.push(json!({"role": "assistant", "content": "ok"}));
+            }
+            staged += 1;
+        }
+    }
+    assert_eq!(staged, 40);
+}
+
 #[test]
 fn a_model_that_is_loaded_with_its_first_request_is_known_after_it() {
     let (places, upstream) = (Places::new(), Upstream::start());

@@ -183,7 +183,7 @@ fn what_can_not_be_accepted_is_said_why() {
         disk notes.txt
         | Nothing.
         disk src/empty.c
-        | // Nothing.
+        |
         locked src/locked.c
         user
         | @tslp accept src/none.c

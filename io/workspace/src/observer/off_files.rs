@@ -2,7 +2,7 @@
 //! other files have as well doesn't tell.
 
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -80,18 +80,16 @@ impl OffFiles {
         while bytes < OTHERS_BYTES_MAX
             && let Some(file) = self.others.pop()
         {
-            let relative = file.strip_prefix(root).ok().and_then(Path::to_str);
-            let path = relative.filter(|path| !self.rules.is_off(path));
-            let length = fs::symlink_metadata(&file).map_or(u64::MAX, |about| about.len());
-            if let Some(path) = path.filter(|_| length <= OTHER_BYTES_MAX)
+            if let Some((path, about)) = self.about(root, &file, false)
+                && about.len() <= OTHER_BYTES_MAX
                 && let Ok(text) = fs::read_to_string(&file)
             {
-                bytes += length;
-                let path = RelPath::from_normalised(path);
+                bytes += about.len();
+                let is_code = false;
                 found.push(OffFile {
                     path,
                     text,
-                    is_code: false,
+                    is_code,
                 });
             }
         }
@@ -104,30 +102,35 @@ impl OffFiles {
         grammars: &dyn Grammars,
         found: &mut Vec<OffFile>,
     ) {
-        let relative = file.strip_prefix(root).ok().and_then(Path::to_str);
-        // A file that can't be read can't be shown either.
-        let about = fs::symlink_metadata(file);
-        let (Some(path), Ok(about)) = (relative.filter(|it| self.rules.is_off(it)), about) else {
+        let Some((path, about)) = self.about(root, file, true) else {
             return;
         };
-        let path = RelPath::from_normalised(path);
         let version = (about.len(), about.modified().ok());
         let is_known = self.seen.get(&path) == Some(&version);
         let is_over = about.len() > FILE_BYTES_MAX
             || self.bytes + about.len() > BYTES_MAX
             || self.seen.len() >= FILES_MAX;
-        if is_known || is_over || !about.is_file() {
-            return;
-        }
-        if let Ok(text) = fs::read_to_string(file) {
+        if !is_known
+            && !is_over
+            && let Ok(text) = fs::read_to_string(file)
+        {
             self.bytes += about.len();
             self.seen.insert(path.clone(), version);
+            let is_code = grammars.language_of_path(&path).is_some();
             found.push(OffFile {
-                is_code: grammars.language_of_path(&path).is_some(),
                 path,
                 text,
+                is_code,
             });
         }
+    }
+
+    /// A file that is off, or isn't. One that can't be read can't be shown either.
+    fn about(&self, root: &Path, file: &Path, is_off: bool) -> Option<(RelPath, Metadata)> {
+        let path = file.strip_prefix(root).ok()?.to_str()?;
+        let about = fs::symlink_metadata(file).ok()?;
+        let is_meant = about.is_file() && self.rules.is_off(path) == is_off;
+        is_meant.then(|| (RelPath::from_normalised(path), about))
     }
 }
 
