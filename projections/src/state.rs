@@ -339,6 +339,7 @@ impl StateRestorer {
     /// When they can't be those of one state.
     pub fn finish(self, head: Seq, event: EventAt<'_>) -> Result<State, UnfitRow> {
         let mut state = self.state;
+        state.state_map.finish_names()?;
         if let Some(rules) = state.rules.in_force() {
             state.tombstones.follow_policy(&rules.policy);
         }

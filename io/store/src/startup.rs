@@ -70,6 +70,19 @@ const TAIL_EVENTS: u64 = 16;
 pub fn verify_tail(reader: &LedgerReader) -> Result<Seq, StartError> {
     let head = reader.head()?.seq;
     let before = Seq(head.0.saturating_sub(TAIL_EVENTS));
+    let mut tail = check_after(reader, before)?;
+    visit_all(reader, before.next(), |stored| {
+        let decoded = tail.step_decoded(stored, tslp_migrations::decode);
+        decoded.map(drop)
+    })?;
+    Ok(tail.head().seq)
+}
+
+/// A check of what follows an event, which is taken at its word.
+///
+/// # Errors
+/// When there is none, or the ledger can't be read.
+pub(crate) fn check_after(reader: &LedgerReader, before: Seq) -> Result<ChainCheck, StartError> {
     let Some(chain) = reader.chain_at(before)? else {
         return Err(ReplayError::Gap {
             after: before.0.saturating_sub(1),
@@ -77,12 +90,7 @@ pub fn verify_tail(reader: &LedgerReader) -> Result<Seq, StartError> {
         }
         .into());
     };
-    let mut tail = ChainCheck::from(Head { seq: before, chain });
-    visit_all(reader, before.next(), |stored| {
-        let decoded = tail.step_decoded(stored, tslp_migrations::decode);
-        decoded.map(drop)
-    })?;
-    Ok(tail.head().seq)
+    Ok(ChainCheck::from(Head { seq: before, chain }))
 }
 
 /// The state that the tables hold, or why they can't be believed.
