@@ -135,14 +135,12 @@ impl LedgerScan {
     /// When it can't be read any more.
     pub fn event_at(&self, seq: Seq) -> Result<Option<(Stored, Event)>, StartError> {
         let mut found = None;
-        self.reader.read(seq, &mut |stored| {
-            found = (stored.seq == seq).then_some(stored);
-            ControlFlow::Break(())
-        })?;
-        let Some(stored) = found else { return Ok(None) };
-        let event = tslp_migrations::decode(stored.kind, &stored.payload)
-            .map_err(|error| StartError::from_decode_error(&stored, error))?;
-        Ok(Some((stored, event)))
+        self.reader
+            .read_between(&[], seq..=seq, &mut |stored, event| {
+                found = Some((stored, event));
+                ControlFlow::Break(())
+            })?;
+        Ok(found)
     }
 
     fn check_end(&self) -> Result<(), StartError> {
