@@ -58,9 +58,12 @@ impl From<Symbol> for Arc<str> {
 /// The last component of a qualified name; an operator's or destructor's own punctuation stays with it.
 #[must_use]
 pub fn last_component(qualified: &str) -> &str {
-    let after_colons = qualified
-        .rfind("::")
-        .map_or(qualified, |at| &qualified[at + 2..]);
+    // A search for a text prepares itself first, and every row of a start asks this.
+    let colons = qualified
+        .as_bytes()
+        .windows(2)
+        .rposition(|two| two == b"::");
+    let after_colons = colons.map_or(qualified, |at| &qualified[at + 2..]);
     if after_colons.starts_with("operator") {
         return after_colons;
     }

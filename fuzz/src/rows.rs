@@ -2,13 +2,13 @@
 
 use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
-use tslp_projections::state::{State, StateRestorer};
+use tslp_projections::state::State;
 use tslp_projections::table::{ColumnType, Value};
 
 /// Any rows make a state or an error, however their digests come out; the rows of a state make it again.
 pub fn restore_rows(data: &[u8]) {
     let mut bytes = data.iter().copied();
-    let mut restoring = StateRestorer::default();
+    let mut restoring = State::default();
     while let Some(table) = bytes.next() {
         let table = usize::from(table) % TABLES.len();
         let row = row_from_bytes(table, &mut bytes);
@@ -16,11 +16,11 @@ pub fn restore_rows(data: &[u8]) {
             return;
         }
     }
-    let Ok(state) = restoring.finish(Seq(7), &|_| None) else {
+    let Ok(state) = restoring.restored(Seq(7), &|_| None) else {
         return;
     };
     let _ = format!("{state}");
-    let mut again = StateRestorer::default();
+    let mut again = State::default();
     for (table, rows) in all_rows(&state).iter().enumerate() {
         for row in rows {
             if let Err(error) = again.restore_row(table, row, &|_| None) {
@@ -28,7 +28,7 @@ pub fn restore_rows(data: &[u8]) {
             }
         }
     }
-    match again.finish(state.head(), &|_| None) {
+    match again.restored(state.head(), &|_| None) {
         Ok(again) => assert_eq!(all_rows(&again), all_rows(&state)),
         Err(error) => panic!("the rows of a state make none: {error:?}"),
     }

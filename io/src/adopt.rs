@@ -4,7 +4,6 @@
 //! them are bounded, and so is the memory of what is read and not yet decided about ([`read_queue`]). Files are decided about
 //! in the order of the walk, so the same tree gives the same ledger.
 
-mod progress;
 mod summary;
 
 use std::collections::BTreeMap;
@@ -28,6 +27,7 @@ use tslp_store::ledger::writer::{self, Commit, LedgerWriter, WriterLimits};
 use tslp_store::ledger::{
     DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory, TablesState, history,
 };
+use tslp_store::progress::WalkProgress;
 use tslp_store::startup::{self, StartError};
 use tslp_workspace::observer::{FileReader, SystemClock, WallClock};
 use tslp_workspace::target::NamedTarget;
@@ -39,7 +39,6 @@ use tslp_workspace::unread_code;
 use crate::config::ServeConfig;
 use crate::engine::new_engine;
 
-pub use progress::AdoptProgress;
 pub use summary::AdoptSummary;
 
 /// Most files that the walk may be ahead of the threads that read.
@@ -112,7 +111,7 @@ pub fn adopt(
     config: &ServeConfig,
     targets: &[NamedTarget],
     mode: AdoptMode,
-    progress: &AdoptProgress,
+    progress: &WalkProgress,
 ) -> Result<AdoptSummary, AdoptError> {
     let start = || Adopter::start_adopting(config, mode);
     let (adopter, walked) = decide_tree(config, targets, progress, start)?;
@@ -132,7 +131,7 @@ pub fn adopt_through(
         let summary = AdoptSummary::default();
         Ok(ElsewhereDecider { decide, summary })
     };
-    let (mut decider, walked) = decide_tree(config, targets, &AdoptProgress::hidden(), start)?;
+    let (mut decider, walked) = decide_tree(config, targets, &WalkProgress::hidden(), start)?;
     decider.summary.add(walked);
     Ok(decider.summary)
 }
@@ -158,7 +157,7 @@ impl<D: FnMut(ReadFile) -> Result<AdoptSummary, AdoptError>> FileDecider for Els
 fn decide_tree<D: FileDecider>(
     config: &ServeConfig,
     targets: &[NamedTarget],
-    progress: &AdoptProgress,
+    progress: &WalkProgress,
     start: impl FnOnce() -> Result<D, AdoptError>,
 ) -> Result<(D, AdoptSummary), AdoptError> {
     let (to_readers, walked) = bounded(WALKED_QUEUE);
@@ -200,7 +199,7 @@ fn decide_tree<D: FileDecider>(
 fn decide_all(
     decider: &mut impl FileDecider,
     looked: Receiver<ReadFile>,
-    progress: &AdoptProgress,
+    progress: &WalkProgress,
 ) -> Result<(), AdoptError> {
     let mut early = BTreeMap::new();
     let mut next = 0;
@@ -209,7 +208,7 @@ fn decide_all(
         early.insert(file.number, file);
         while let Some(file) = early.remove(&next) {
             next += 1;
-            progress.file_decided();
+            progress.step_done();
             decider.decide_file(file)?;
         }
     }
@@ -266,7 +265,7 @@ fn walk_targets(
     config: &ServeConfig,
     targets: &[NamedTarget],
     to_readers: &Sender<SizedFile>,
-    progress: &AdoptProgress,
+    progress: &WalkProgress,
 ) -> AdoptSummary {
     let mut skipped = AdoptSummary::default();
     walk::visit_files(&config.workspace, targets, &mut |seen| {
@@ -276,7 +275,7 @@ fn walk_targets(
                 skipped.count_skipped(path.as_str(), SkipReason::Unreadable(ReadFailure::TooLarge));
             }
             WalkedFile::File { path, bytes } => {
-                progress.file_found();
+                progress.step_found();
                 let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
                 if to_readers.send((path, bytes)).is_err() {
                     return ControlFlow::Break(());

@@ -503,8 +503,35 @@ fn exit_codes() -> String {
     text
 }
 
-impl clap::Args for ConfigFlags {
-    fn augment_args(command: clap::Command) -> clap::Command {
+/// Arguments that no derive describes: how they are declared, and what they are read as.
+macro_rules! arguments {
+    ($type:ident, |$command:ident| $declared:expr, |$matches:ident| $read:expr) => {
+        impl clap::Args for $type {
+            fn augment_args($command: clap::Command) -> clap::Command {
+                $declared
+            }
+
+            fn augment_args_for_update(command: clap::Command) -> clap::Command {
+                Self::augment_args(command)
+            }
+        }
+
+        impl FromArgMatches for $type {
+            fn from_arg_matches($matches: &ArgMatches) -> Result<Self, clap::Error> {
+                Ok($read)
+            }
+
+            fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+                *self = Self::from_arg_matches(matches)?;
+                Ok(())
+            }
+        }
+    };
+}
+
+arguments!(
+    ConfigFlags,
+    |command| {
         let file = Arg::new("config")
             .long("config")
             .value_name("FILE")
@@ -513,82 +540,40 @@ impl clap::Args for ConfigFlags {
             .help("The configuration file [default: tslp/config.toml in the user's configuration folder, if there is one]")
             .help_heading(HEADING);
         command.args(KEYS.iter().map(config_flag)).arg(file)
+    },
+    |matches| {
+        let file = matches.get_one::<PathBuf>("config").cloned();
+        Self(written_flags(file, KEYS.iter(), matches))
     }
+);
 
-    fn augment_args_for_update(command: clap::Command) -> clap::Command {
-        Self::augment_args(command)
+arguments!(
+    LogFlags,
+    |command| command.args(log_keys().map(config_flag)),
+    |matches| Self(written_flags(None, log_keys(), matches))
+);
+
+arguments!(
+    OutputFormat,
+    |command| {
+        let json = Arg::new("json").long("json");
+        command.arg(json.action(ArgAction::SetTrue).help("Print JSON"))
+    },
+    |matches| match matches.get_flag("json") {
+        true => Self::Json,
+        false => Self::Human,
     }
-}
+);
 
-impl FromArgMatches for ConfigFlags {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        Ok(Self(WrittenFlags {
-            file: matches.get_one::<PathBuf>("config").cloned(),
-            written: KEYS
-                .iter()
-                .filter_map(|key| written_value(key, matches))
-                .collect(),
-        }))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
-}
-
-impl clap::Args for LogFlags {
-    fn augment_args(command: clap::Command) -> clap::Command {
-        command.args(log_keys().map(config_flag))
-    }
-
-    fn augment_args_for_update(command: clap::Command) -> clap::Command {
-        Self::augment_args(command)
-    }
-}
-
-impl FromArgMatches for LogFlags {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        Ok(Self(WrittenFlags {
-            file: None,
-            written: log_keys()
-                .filter_map(|key| written_value(key, matches))
-                .collect(),
-        }))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
-}
-
-impl clap::Args for OutputFormat {
-    fn augment_args(command: clap::Command) -> clap::Command {
-        let json = Arg::new("json")
-            .long("json")
-            .action(ArgAction::SetTrue)
-            .help("Print JSON");
-        command.arg(json)
-    }
-
-    fn augment_args_for_update(command: clap::Command) -> clap::Command {
-        Self::augment_args(command)
-    }
-}
-
-impl FromArgMatches for OutputFormat {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        Ok(if matches.get_flag("json") {
-            Self::Json
-        } else {
-            Self::Human
-        })
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
+fn written_flags(
+    file: Option<PathBuf>,
+    keys: impl Iterator<Item = &'static ConfigKey>,
+    matches: &ArgMatches,
+) -> WrittenFlags {
+    let written = keys.filter_map(|key| written_value(key, matches));
+    WrittenFlags {
+        file,
+        written: written.collect(),
     }
 }
 

@@ -26,7 +26,6 @@ use tslp_decide::clear::FORCE;
 use tslp_store::content_cache::ArchiveTrust;
 use tslp_store::data_dir::{self, DataDirError};
 use tslp_store::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
-use tslp_store::progress::WalkProgress;
 use tslp_store::salvage;
 use tslp_store::startup::StartError;
 use tslp_workspace::unread_code::in_files;
@@ -294,9 +293,8 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             need_ledger(&config)?;
             let options = OpenOptions::default();
             let (data_dir, workspace) = (&config.data_dir, &config.workspace);
-            let lines =
-                maintenance::rebuild_tables(&options, data_dir, workspace, WalkProgress::new)
-                    .map_err(|error| CommandFailure::new(serve::exit_of(&error), error))?;
+            let lines = maintenance::rebuild_tables(&options, data_dir, workspace)
+                .map_err(|error| CommandFailure::new(serve::exit_of(&error), error))?;
             Out::stdout().lines(lines)?;
             Ok(Exit::Ok)
         }
@@ -624,7 +622,7 @@ fn run_salvage(config: &ServeConfig, to: &Path) -> Result<Exit, CommandFailure> 
         return Err(CommandFailure::new(Exit::Usage, message));
     }
     let reader = diagnosed_subject(config).readers.open()?;
-    let salvaged = salvage::salvage_ledger(&reader, &to, &config.workspace, WalkProgress::new)
+    let salvaged = salvage::salvage_ledger(&reader, &to, &config.workspace)
         .map_err(|error| CommandFailure::new(Exit::Failure, error))?;
     let mut out = Out::stdout();
     out.line(format_args!(

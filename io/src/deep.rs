@@ -29,9 +29,6 @@ const LISTED_MAX: usize = 10_000;
 /// Bytes of the list's JSON.
 const LISTED_BYTES_MAX: usize = 32 << 20;
 
-/// Events between two moves of the progress bar.
-const PROGRESS_EVENTS: u64 = 256;
-
 /// The result of a deep verification.
 #[derive(Debug, Default)]
 pub struct DeepReport {
@@ -79,9 +76,7 @@ pub fn verify_decisions(
             }
         };
         report.until = stored.seq.0;
-        if stored.seq.0.is_multiple_of(PROGRESS_EVENTS) {
-            progress.set_done(stored.seq.0);
-        }
+        progress.set_done(stored.seq.0);
         let recorded = stored.recorded(event);
         report.count_differences(actions.next_event(&recorded).into_iter().collect());
         report.count_differences(deep.next(recorded));

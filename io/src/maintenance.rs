@@ -9,7 +9,7 @@ use tslp_projections::table::TableDigest;
 use tslp_store::ledger::archive_check::ArchiveResult;
 use tslp_store::ledger::history;
 use tslp_store::ledger::{LedgerReader, OpenOptions, SqliteLog, TablesState};
-use tslp_store::startup::{self, NewProgress, StartError};
+use tslp_store::startup::{self, StartError};
 
 use crate::diagnostics::DiagnosedSubject;
 use crate::diagnostics::doctor::{self, DoctorReport};
@@ -109,7 +109,6 @@ pub fn rebuild_tables(
     options: &OpenOptions,
     data_dir: &Path,
     workspace: &Path,
-    bar: NewProgress,
 ) -> Result<Vec<String>, StartError> {
     let mut opened = options.open(data_dir, workspace)?;
     let digests = |log: &SqliteLog| -> Vec<_> {
@@ -118,7 +117,7 @@ pub fn rebuild_tables(
         (0..TABLES.len()).map(digest).collect()
     };
     let before = digests(&opened.log);
-    startup::rebuild_tables(&mut opened.log, bar)?;
+    startup::rebuild_tables(&mut opened.log)?;
     opened.log.make_durable()?;
     let lines = TABLES.iter().enumerate().map(|(index, table)| {
         let digest = startup::stored_digest(&opened.log, index)?;

@@ -358,8 +358,9 @@ impl BoundServer {
         let commands = to_engine.clone();
         let reports = match (&started, config.reports) {
             (Ok((opened, _)), ReplyReports::Printed) => {
-                let reporter = ReplyReporter::from_here(opened.readers.open()?)?;
-                Some(ReportThread::spawn(reporter)?)
+                let reader = opened.readers.open()?;
+                let next = reader.head()?.seq.next();
+                Some(ReportThread::spawn(ReplyReporter::from(reader, next))?)
             }
             _ => None,
         };

@@ -215,46 +215,25 @@ impl Socket {
     /// Reads once.
     pub fn read(&mut self, buffer: &mut [u8]) -> TransferResult {
         debug_assert!(!buffer.is_empty(), "0 bytes would pass for the peer's end");
-        if self.read == Readiness::Blocked {
-            return TransferResult::Blocked;
-        }
-        loop {
-            return match self.stream.read(buffer) {
-                Ok(0) => TransferResult::Ended,
-                Ok(count) => {
-                    // A short read has drained the socket; new bytes raise a new event. The peer's close may have
-                    // been told already, so then the end has to be read.
-                    if count < buffer.len() && self.peer == Peer::Open {
-                        self.read = Readiness::Blocked;
-                    }
-                    TransferResult::Bytes(count)
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+        match transfer(&mut self.read, || self.stream.read(buffer)) {
+            TransferResult::Bytes(0) => TransferResult::Ended,
+            TransferResult::Bytes(count) => {
+                // A short read has drained the socket; new bytes raise a new event. The peer's close may have been told
+                // already, so then the end has to be read.
+                if count < buffer.len() && self.peer == Peer::Open {
                     self.read = Readiness::Blocked;
-                    TransferResult::Blocked
                 }
-                Err(_) => TransferResult::Failed,
-            };
+                TransferResult::Bytes(count)
+            }
+            other => other,
         }
     }
 
     /// Writes once, from two pieces in order.
     pub fn write(&mut self, first: &[u8], second: &[u8]) -> TransferResult {
-        if self.write == Readiness::Blocked {
-            return TransferResult::Blocked;
-        }
-        loop {
-            return match self.stream.write(first, second) {
-                Ok(0) => TransferResult::Failed,
-                Ok(count) => TransferResult::Bytes(count),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.write = Readiness::Blocked;
-                    TransferResult::Blocked
-                }
-                Err(_) => TransferResult::Failed,
-            };
+        match transfer(&mut self.write, || self.stream.write(first, second)) {
+            TransferResult::Bytes(0) => TransferResult::Failed,
+            other => other,
         }
     }
 
@@ -270,4 +249,22 @@ impl Socket {
     pub fn peer_user(&self) -> io::Result<Option<u32>> {
         self.stream.peer_user()
     }
+}
+
+/// Reads or writes once, unless it would block; an interrupted call is made again.
+fn transfer(
+    readiness: &mut Readiness,
+    mut once: impl FnMut() -> io::Result<usize>,
+) -> TransferResult {
+    while *readiness == Readiness::Ready {
+        match once() {
+            Ok(count) => return TransferResult::Bytes(count),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                *readiness = Readiness::Blocked;
+            }
+            Err(_) => return TransferResult::Failed,
+        }
+    }
+    TransferResult::Blocked
 }

@@ -144,6 +144,14 @@ impl Disk {
         }
     }
 
+    /// The same, for taking many at once.
+    pub(crate) fn slices_mut(
+        &mut self,
+        path: &RelPath,
+    ) -> Option<&mut BTreeMap<Symbol, Option<SliceHash>>> {
+        Some(&mut self.findings.get_mut(path)?.slices)
+    }
+
     /// The slices that nobody has taken, by symbol.
     pub(crate) fn slices(
         &self,

@@ -17,6 +17,8 @@ use tslp_core::limits::{SESSIONS_KEPT, TOOL_EPISODES_KEPT};
 use tslp_core::reason::Reason;
 
 use crate::changes::Changes;
+use crate::row::{EventAt, Keeps, UnfitRow};
+use crate::row_map::RowMap;
 
 row! {
     /// `approved_policy`: the profile that the Operator approved last.
@@ -125,11 +127,11 @@ pub struct ToolSession {
 #[derive(Default)]
 pub struct GuardianState {
     /// One at most.
-    policy: BTreeMap<Seq, PolicyRow>,
+    pub(crate) policy: RowMap<PolicyRow>,
     /// By the capability's word, as the table is sorted.
     grants: BTreeMap<(SessionId, &'static str), GrantRow>,
-    sessions: BTreeMap<SessionId, ToolSessionRow>,
-    calls: BTreeMap<CallId, ToolCallRow>,
+    pub(crate) sessions: RowMap<ToolSessionRow>,
+    pub(crate) calls: RowMap<ToolCallRow>,
 }
 
 impl GuardianState {
@@ -144,16 +146,13 @@ impl GuardianState {
             Event::CapabilityChanged(changed) => self.change_grant(recorded.seq, changed, changes),
             Event::NoticeIssued(notice) => self.apply_notice(notice, changes),
             Event::PolicyApproved(approved) => {
-                if let Some((former, _)) = self.policy.pop_first() {
-                    changes.remove::<PolicyRow>(|| (former,));
-                }
                 let approved = PolicyRow {
                     seq: recorded.seq,
                     profile: approved.profile_id.clone(),
                     text: approved.text,
                 };
-                changes.put(|| approved.clone());
-                self.policy.insert(recorded.seq, approved);
+                self.policy.put(approved, changes);
+                self.policy.keep_last(1, changes);
             }
             _ => {}
         }
@@ -171,40 +170,30 @@ impl GuardianState {
             is_over: false,
             output: None,
         };
-        changes.put(|| call.clone());
-        self.calls.insert(requested.call, call);
-        let mut episodes: Vec<EpisodeId> = self.calls.keys().map(|call| call.episode).collect();
+        self.calls.put(call, changes);
+        let mut episodes: Vec<EpisodeId> = self.calls.keys().map(|key| key.0).collect();
         episodes.dedup();
         // One at the most is too many, since a call brings at most one.
         if let Some(oldest) = episodes
             .first()
             .filter(|_| episodes.len() > TOOL_EPISODES_KEPT)
         {
-            self.forget_calls(*oldest, changes);
+            self.calls.forget(|call| call.episode == *oldest, changes);
         }
     }
 
-    fn forget_calls(&mut self, episode: EpisodeId, changes: &mut Changes) {
-        self.calls.retain(|call, _| {
-            if call.episode == episode {
-                changes.remove::<ToolCallRow>(|| (call.episode, call.number));
-            }
-            call.episode != episode
-        });
-    }
-
     fn record_decision(&mut self, judged: &ActionJudged, changes: &mut Changes) {
-        let Some(call) = self.calls.get_mut(&judged.call) else {
+        let Some(mut call) = self.tool_call(judged.call) else {
             return;
         };
         call.decision = Some(judged.decision);
         // A call that the client runs is over at once, because no event says how it ends.
         call.is_over = judged.decision == Decision::Deny || call.door != Door::Bridge;
-        changes.put(|| call.clone());
-        if call.door != Door::Bridge {
+        let (door, session) = (call.door, call.session);
+        self.calls.put(call, changes);
+        if door != Door::Bridge {
             return;
         }
-        let session = call.session;
         let is_allowed = judged.decision != Decision::Deny;
         let builds = u64::from(is_allowed && matches!(judged.class, Class::Build | Class::Shell));
         let mut first = judged.first_denials();
@@ -218,10 +207,10 @@ impl GuardianState {
     }
 
     fn record_run(&mut self, ran: &ToolRan, changes: &mut Changes) {
-        if let Some(call) = self.calls.get_mut(&ran.call) {
+        if let Some(mut call) = self.tool_call(ran.call) {
             call.is_over = true;
             call.output = ran.output;
-            changes.put(|| call.clone());
+            self.calls.put(call, changes);
         }
     }
 
@@ -268,9 +257,7 @@ impl GuardianState {
             // A stop of all agents ends by a word outside of all sessions only: no agent can say one.
             let agents = Some(ALL_AGENTS).filter(|_| *session == ALL_SESSIONS);
             for session in [ALL_SESSIONS, *session].into_iter().chain(agents) {
-                if self.sessions.remove(&session).is_some() {
-                    changes.remove::<ToolSessionRow>(|| (session,));
-                }
+                self.sessions.remove(&(session,), changes);
             }
         }
     }
@@ -281,19 +268,17 @@ impl GuardianState {
         changes: &mut Changes,
         act: impl FnOnce(&mut ToolSessionRow),
     ) {
-        let tally = self.sessions.entry(session).or_insert(ToolSessionRow {
-            session,
-            ..ToolSessionRow::default()
-        });
-        act(tally);
-        changes.put(|| tally.clone());
+        let known = self.sessions.get(&(session,)).cloned();
+        let mut tally = known.unwrap_or_default();
+        tally.session = session;
+        act(&mut tally);
+        self.sessions.put(tally, changes);
         // Neither the halt of all sessions nor the session that has just changed is forgotten.
-        let is_old = |old: &SessionId| ![ALL_SESSIONS, ALL_AGENTS, session].contains(old);
+        let is_old = |old: &(SessionId,)| ![ALL_SESSIONS, ALL_AGENTS, session].contains(&old.0);
         if self.sessions.len() > SESSIONS_KEPT
             && let Some(oldest) = self.sessions.keys().copied().find(is_old)
         {
-            self.sessions.remove(&oldest);
-            changes.remove::<ToolSessionRow>(|| (oldest,));
+            self.sessions.remove(&oldest, changes);
         }
     }
 
@@ -306,7 +291,7 @@ impl GuardianState {
     /// The halt, the grants and the tally of a session's tools.
     #[must_use]
     pub fn tool_session(&self, session: SessionId) -> ToolSession {
-        let own = self.sessions.get(&session).cloned().unwrap_or_default();
+        let own = self.sessions.get(&(session,)).cloned().unwrap_or_default();
         let everywhere = self.halt_of(ALL_SESSIONS).or(self.halt_of(ALL_AGENTS));
         let grants = self.grants.range((session, "")..);
         let grants = grants.take_while(|((of, _), _)| *of == session);
@@ -319,7 +304,7 @@ impl GuardianState {
     }
 
     fn halt_of(&self, session: SessionId) -> Option<Reason> {
-        self.sessions.get(&session)?.halt
+        self.sessions.get(&(session,))?.halt
     }
 
     /// Whether a tool tried to get out of the sandbox, and nobody has lifted that.
@@ -336,40 +321,52 @@ impl GuardianState {
 
     /// The sessions whose tools are halted, and why; session 0 means all. A stop of all agents isn't among them.
     pub fn halted_sessions(&self) -> impl Iterator<Item = (SessionId, Reason)> {
-        let sessions = self.sessions.iter();
-        let real = sessions.filter(|(session, _)| **session != ALL_AGENTS);
-        real.filter_map(|(session, tally)| Some((*session, tally.halt?)))
+        let sessions = self.sessions.values();
+        let real = sessions.filter(|tally| tally.session != ALL_AGENTS);
+        real.filter_map(|tally| Some((tally.session, tally.halt?)))
     }
 
     /// A call of the last episodes that made any.
     #[must_use]
     pub fn tool_call(&self, call: CallId) -> Option<ToolCallRow> {
-        self.calls.get(&call).cloned()
+        self.calls.get(&(call.episode, call.number)).cloned()
     }
 
     /// All calls of an episode that is among the last ones that made any.
     #[must_use]
     pub fn calls_of(&self, episode: EpisodeId) -> Vec<ToolCallRow> {
-        let number = |number| CallId { episode, number };
-        let calls = self.calls.range(number(0)..=number(u32::MAX));
+        let calls = self.calls.range((episode, 0)..=(episode, u32::MAX));
         calls.map(|(_, call)| call.clone()).collect()
     }
 
     /// Calls that were allowed and have no result yet.
     #[must_use]
     pub fn under_way(&self) -> Vec<CallId> {
-        let calls = self.calls.iter();
-        let open = calls.filter(|(_, call)| call.decision.is_some() && !call.is_over);
-        open.map(|(call, _)| *call).collect()
+        let calls = self.calls.values();
+        let open = calls.filter(|call| call.decision.is_some() && !call.is_over);
+        open.map(ToolCallRow::id).collect()
     }
 }
 
-keeps! {
-    GuardianState:
-    PolicyRow in policy by |row| row.seq;
-    GrantRow in grants by |row| (row.session, row.capability.as_str());
-    ToolSessionRow in sessions by |row| row.session;
-    ToolCallRow in calls by |row| CallId { episode: row.episode, number: row.number };
+impl ToolCallRow {
+    const fn id(&self) -> CallId {
+        CallId {
+            episode: self.episode,
+            number: self.number,
+        }
+    }
+}
+
+impl Keeps<GrantRow> for GuardianState {
+    fn visit_rows(&self, visit: &mut dyn FnMut(GrantRow)) {
+        self.grants.values().cloned().for_each(visit);
+    }
+
+    fn restore_row(&mut self, row: GrantRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
+        let key = (row.session, row.capability.as_str());
+        self.grants.insert(key, row);
+        Ok(())
+    }
 }
 
 impl From<&GrantRow> for GrantToken {
@@ -397,15 +394,16 @@ impl fmt::Display for GuardianState {
                 token.expires_at.0
             )?;
         }
-        for (session, tally) in &self.sessions {
+        for tally in self.sessions.values() {
             let halt = tally.halt.map_or("runs", Reason::code);
             writeln!(
                 f,
-                "{session} {halt}, {} builds, {} violations",
-                tally.builds, tally.violations
+                "{} {halt}, {} builds, {} violations",
+                tally.session, tally.builds, tally.violations
             )?;
         }
-        for (id, call) in &self.calls {
+        for call in self.calls.values() {
+            let id = call.id();
             let decision = call.decision.map_or("not judged", Decision::as_str);
             let over = if call.is_over { "over" } else { "under way" };
             writeln!(f, "{id} {decision}, {over}")?;

@@ -50,6 +50,25 @@ impl PackedMap {
         is_new
     }
 
+    /// From items in the order of their keys, of which none is there twice.
+    pub(crate) fn of_sorted<K: AsRef<[u8]>>(keys: impl Iterator<Item = K>) -> Self {
+        let mut packed = Self::default();
+        for key in keys {
+            if packed
+                .pages
+                .last()
+                .is_none_or(|page| page.len() + key.as_ref().len() + 4 > PAGE_BYTES)
+            {
+                packed.pages.push(Vec::with_capacity(PAGE_BYTES));
+            }
+            if let Some(page) = packed.pages.last_mut() {
+                put_bytes(page, key.as_ref());
+                put_bytes(page, &[]);
+            }
+        }
+        packed
+    }
+
     pub(crate) fn remove(&mut self, key: &[u8]) {
         let at = self.page_of(key);
         let Some(page) = self.pages.get_mut(at) else {
@@ -60,6 +79,20 @@ impl PackedMap {
         page.shrink_to_fit();
         if page.is_empty() {
             self.pages.remove(at);
+        }
+    }
+
+    /// Puts another first byte into each value, in the order of the keys.
+    pub(crate) fn mark_values(&mut self, mut mark: impl FnMut(&[u8], &[u8]) -> u8) {
+        for page in &mut self.pages {
+            let mut at = 0;
+            while at < page.len() {
+                let mut left = &page[at..];
+                let (key, value) = take_item(&mut left);
+                let (marked, value_bytes) = (mark(key, value), value.len());
+                at = page.len() - left.len();
+                page[at - value_bytes] = marked;
+            }
         }
     }
 

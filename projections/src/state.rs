@@ -38,36 +38,78 @@ use crate::work::Work;
 
 pub use view::StateView;
 
-/// Everything that is folded from the ledger. Of the archives ([`crate::table::Keep::First`]) it holds what
-/// isn't [durable](State::rows_made_durable).
-#[derive(Default)]
-pub struct State {
-    head: Seq,
-    /// The last event since the start that changed what is true, or what disk holds.
-    code_changed: Seq,
-    counters: Counters,
-    vault: Vault,
-    edits: Edits,
-    file_mentions: FileMentions,
-    state_map: StateMap,
-    stale: Stale,
-    sessions: Sessions,
-    proposals: Proposals,
-    tombstones: Tombstones,
-    episodes: Episodes,
-    audits: Audits,
-    anomalies: Anomalies,
-    rules: Rules,
-    guardian: GuardianState,
-    work: Work,
-    usage: Usage,
-    scope: Scope,
-    goal: Goal,
-    at_hand: AtHand,
-    checks: Checks,
-    signals: Signals,
-    records: Records,
-    provenance: Provenance,
+/// Declares the state: projections that only folds read, and those that others read by a method with their name.
+macro_rules! state {
+    ($(#[$doc:meta])* hidden { $($hidden:ident: $hidden_type:ty,)+ } read { $($(#[$read_doc:meta])+ $read:ident: $read_type:ty,)+ }) => {
+        $(#[$doc])*
+        #[derive(Default)]
+        pub struct State {
+            head: Seq,
+            /// The last event since the start that changed what is true, or what disk holds.
+            code_changed: Seq,
+            $($hidden: $hidden_type,)+
+            $($read: $read_type,)+
+        }
+
+        impl State {
+            $(
+                $(#[$read_doc])+
+                #[must_use]
+                pub const fn $read(&self) -> &$read_type {
+                    &self.$read
+                }
+            )+
+        }
+    };
+}
+
+state! {
+    /// Everything that is folded from the ledger. Of the archives ([`crate::table::Keep::First`]) it holds what
+    /// isn't [durable](State::rows_made_durable).
+    hidden {
+        counters: Counters,
+        vault: Vault,
+        edits: Edits,
+        file_mentions: FileMentions,
+        proposals: Proposals,
+        audits: Audits,
+    }
+    read {
+        /// Current truth.
+        state_map: StateMap,
+        /// Entities that are withheld.
+        stale: Stale,
+        /// Conversations.
+        sessions: Sessions,
+        /// Entities that were removed within the last episodes.
+        tombstones: Tombstones,
+        /// The last episodes.
+        episodes: Episodes,
+        /// Events that contradict the state before them.
+        anomalies: Anomalies,
+        /// The rules by which what comes next is decided.
+        rules: Rules,
+        /// Tools: what is granted, halted, and was done.
+        guardian: GuardianState,
+        /// What agents have done, by which budgets are judged.
+        work: Work,
+        /// What models read and wrote.
+        usage: Usage,
+        /// Which files a model may see.
+        scope: Scope,
+        /// What the work is for.
+        goal: Goal,
+        /// What was asked last, and the last calls.
+        at_hand: AtHand,
+        /// How the user's check ended last.
+        checks: Checks,
+        /// What clients' hooks have told.
+        signals: Signals,
+        /// What the user keeps for the project.
+        records: Records,
+        /// Who said the newest texts.
+        provenance: Provenance,
+    }
 }
 
 impl State {
@@ -142,12 +184,6 @@ impl State {
         self.head
     }
 
-    /// Current truth.
-    #[must_use]
-    pub const fn state_map(&self) -> &StateMap {
-        &self.state_map
-    }
-
     /// What a file held when it was last looked at, without the slices of its symbols.
     #[must_use]
     pub fn disk_finding(&self, path: &RelPath) -> Option<&DiskFinding> {
@@ -160,106 +196,10 @@ impl State {
         self.sessions.of(self.counters.last_episode())
     }
 
-    /// Conversations.
-    #[must_use]
-    pub const fn sessions(&self) -> &Sessions {
-        &self.sessions
-    }
-
-    /// Entities that are withheld.
-    #[must_use]
-    pub const fn stale(&self) -> &Stale {
-        &self.stale
-    }
-
     /// Audits whose answer is awaited.
     #[must_use]
     pub fn audits_awaited(&self) -> Vec<EpisodeId> {
         self.audits.awaited_episodes()
-    }
-
-    /// Entities that were removed within the last episodes.
-    #[must_use]
-    pub const fn tombstones(&self) -> &Tombstones {
-        &self.tombstones
-    }
-
-    /// The rules by which what comes next is decided.
-    #[must_use]
-    pub const fn rules(&self) -> &Rules {
-        &self.rules
-    }
-
-    /// Tools: what is granted, halted, and was done.
-    #[must_use]
-    pub const fn guardian(&self) -> &GuardianState {
-        &self.guardian
-    }
-
-    /// What agents have done, by which budgets are judged.
-    #[must_use]
-    pub const fn work(&self) -> &Work {
-        &self.work
-    }
-
-    /// The last episodes.
-    #[must_use]
-    pub const fn episodes(&self) -> &Episodes {
-        &self.episodes
-    }
-
-    /// What models read and wrote.
-    #[must_use]
-    pub const fn usage(&self) -> &Usage {
-        &self.usage
-    }
-
-    /// What the user keeps for the project.
-    #[must_use]
-    pub const fn records(&self) -> &Records {
-        &self.records
-    }
-
-    /// Which files a model may see.
-    #[must_use]
-    pub const fn scope(&self) -> &Scope {
-        &self.scope
-    }
-
-    /// What the work is for.
-    #[must_use]
-    pub const fn goal(&self) -> &Goal {
-        &self.goal
-    }
-
-    /// What was asked last, and the last calls.
-    #[must_use]
-    pub const fn at_hand(&self) -> &AtHand {
-        &self.at_hand
-    }
-
-    /// How the user's check ended last.
-    #[must_use]
-    pub const fn checks(&self) -> &Checks {
-        &self.checks
-    }
-
-    /// What clients' hooks have told.
-    #[must_use]
-    pub const fn signals(&self) -> &Signals {
-        &self.signals
-    }
-
-    /// Who said the newest texts.
-    #[must_use]
-    pub const fn provenance(&self) -> &Provenance {
-        &self.provenance
-    }
-
-    /// Events that contradict the state before them.
-    #[must_use]
-    pub const fn anomalies(&self) -> &Anomalies {
-        &self.anomalies
     }
 
     /// The digest of one table's rows; `table` is an index into [`crate::TABLES`]. An archive's is that of its
@@ -297,7 +237,12 @@ macro_rules! rows_of_tables {
                 }
             }
 
-            fn restore_row(&mut self, table: usize, cells: &[Value], event: EventAt<'_>) -> Result<(), UnfitRow> {
+            /// Takes the next stored row into an empty state: those of a table in the order of their keys, and the tables in the
+            /// order of [`crate::TABLES`], without archives, whose rows stay in the store. Then [`Self::restored`] completes it.
+            ///
+            /// # Errors
+            /// When no fold writes it.
+            pub fn restore_row(&mut self, table: usize, cells: &[Value], event: EventAt<'_>) -> Result<(), UnfitRow> {
                 match table {
                     $(crate::$index => {
                         let row = <$row>::from_cells(cells)?;
@@ -312,50 +257,25 @@ macro_rules! rows_of_tables {
 
 for_each_table!(rows_of_tables);
 
-/// Rebuilds a state from its stored rows.
-#[derive(Default)]
-pub struct StateRestorer {
-    state: State,
-}
-
-impl StateRestorer {
-    /// Restores the next row: those of a table in the order of their keys, and the tables in the order of
-    /// [`crate::TABLES`]. The archives' rows stay in the store.
-    ///
-    /// # Errors
-    /// When no fold writes it.
-    pub fn restore_row(
-        &mut self,
-        table: usize,
-        row: &[Value],
-        event: EventAt<'_>,
-    ) -> Result<(), UnfitRow> {
-        self.state.restore_row(table, row, event)
-    }
-
+impl State {
     /// The state after the event at `head`, once all rows were restored.
     ///
     /// # Errors
     /// When they can't be those of one state.
-    pub fn finish(self, head: Seq, event: EventAt<'_>) -> Result<State, UnfitRow> {
-        let mut state = self.state;
-        if let Some(rules) = state.rules.in_force() {
-            state.tombstones.follow_policy(&rules.policy);
+    pub fn restored(mut self, head: Seq, event: EventAt<'_>) -> Result<Self, UnfitRow> {
+        self.state_map.finish_names()?;
+        if let Some(rules) = self.rules.in_force() {
+            self.tombstones.follow_policy(&rules.policy);
         }
         // What was captured and isn't resolved: nobody has a row for that, since it doesn't outlive a batch.
-        if let Some(seq) = state.counters.unresolved() {
+        if let Some(seq) = self.counters.unresolved() {
             let captured = event(seq).ok_or(UnfitRow("a block was captured by no event"))?;
-            let State {
-                sessions,
-                proposals,
-                ..
-            } = &mut state;
             let changes = &mut Changes::discarding();
-            sessions.apply(&captured, changes);
-            proposals.apply(&captured, sessions, changes);
+            self.sessions.apply(&captured, changes);
+            self.proposals.apply(&captured, &self.sessions, changes);
         }
-        state.head = head;
-        Ok(state)
+        self.head = head;
+        Ok(self)
     }
 }
 

@@ -125,10 +125,13 @@ const PROOFS: [Proof; 4] = [
     Proof::Exact,
 ];
 
+/// The bit of an entry's first byte that says that disk holds it.
+const ON_DISK: u8 = 8;
+
 fn pack(row: &StateMapRow, source: u32, on_disk: bool, since: UnixMillis) -> Vec<u8> {
     let is_users = row.origin == Origin::User;
     let mut packed = Vec::new();
-    packed.push(row.proof as u8 | u8::from(is_users) << 2 | u8::from(on_disk) << 3);
+    packed.push(row.proof as u8 | u8::from(is_users) << 2 | if on_disk { ON_DISK } else { 0 });
     packed.extend_from_slice(&row.artifact.0);
     let numbers = [
         row.seq.0,
@@ -153,7 +156,7 @@ impl<'p> PackedEntry<'p> {
         let (slice, mut rest) = value.split_at(32);
         Self {
             symbol: core::str::from_utf8(symbol).expect("it was packed as a text"),
-            on_disk: flags[0] & 8 != 0,
+            on_disk: flags[0] & ON_DISK != 0,
             origin: [Origin::Model, Origin::User][usize::from(flags[0] >> 2 & 1)],
             proof: PROOFS[usize::from(flags[0] & 3)],
             slice: SliceHash(slice.try_into().expect("it was packed as a hash")),
@@ -225,6 +228,8 @@ pub struct StateMap {
     by_basename: BTreeMap<NameHash, Vec<u32>>,
     /// [`name_key`] of every symbol.
     by_name: PackedMap,
+    /// Those of the rows that were restored, in no order, until all are.
+    restored_names: Vec<NameKey>,
     /// Versions that were authoritative, the latest last.
     superseded: BTreeMap<EntityId, Vec<FormerVersion>>,
     /// The symbols among them.
@@ -287,29 +292,29 @@ impl StateMap {
         // Decisions supersede the older version first. A ledger in which they didn't is damaged; the newer one wins, and the
         // caller notes the anomaly.
         let held = self.remove_entry(&row.entity, recorded.seq, changes);
-        self.insert(&row, source);
+        let (name, _) = self.insert(&row, source);
+        name.into_iter().for_each(|key| {
+            self.by_name.put(&key, &[]);
+        });
         changes.touch::<StateMapRow, _>(|| (row.entity,), held.is_some());
         held.is_none()
     }
 
-    /// Adds the version of an entity that has none. Returns whether its event made no other symbol of this name true there.
-    fn insert(&mut self, row: &StateMapRow, source: u32) -> bool {
+    /// Adds the version of an entity that has none, but for its name's key, which it returns, with whether there was none.
+    fn insert(&mut self, row: &StateMapRow, source: u32) -> (Option<NameKey>, bool) {
         let id = self.file_id(&row.entity.path);
-        let (mut on_disk, mut is_alone) = (false, true);
-        if let Some(symbol) = &row.entity.symbol {
-            on_disk = self.disk.take_slice(&row.entity.path, symbol, row.artifact);
-            let key = name_key(symbol.last_component(), row.seq, id);
-            is_alone = self.by_name.put(&key, &[]);
-        }
+        let symbol = row.entity.symbol.as_ref();
+        let on_disk = symbol
+            .is_some_and(|symbol| self.disk.take_slice(&row.entity.path, symbol, row.artifact));
         let file = &mut self.files[id as usize];
         if file.entries.is_empty() {
             file.since = row.updated_at_ms;
         }
         let packed = pack(row, source, on_disk, file.since);
-        let key = key_of(row.entity.symbol.as_ref());
-        file.entries.put(key, &packed);
+        let is_new = file.entries.put(key_of(symbol), &packed);
         self.count += 1;
-        is_alone
+        let name = symbol.map(|symbol| name_key(symbol.last_component(), row.seq, id));
+        (name, is_new)
     }
 
     fn retire(&mut self, seq: Seq, transitioned: &Transitioned, changes: &mut Changes) -> bool {
@@ -375,23 +380,37 @@ impl StateMap {
         Some(row)
     }
 
+    /// Makes the index of names, after all rows were restored: that is faster than to put each name into it.
+    pub(crate) fn finish_names(&mut self) -> Result<(), UnfitRow> {
+        let mut names = core::mem::take(&mut self.restored_names);
+        names.sort_unstable();
+        if names.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err(UnfitRow("an event made two entities true"));
+        }
+        self.by_name = PackedMap::of_sorted(names.iter());
+        Ok(())
+    }
+
     /// Has the entries of a file say which of them disk holds, after a look at it.
     fn share_slices(&mut self, path: &RelPath) {
-        let Some(id) = self.find_file(path) else {
+        let (Some(id), Some(slices)) = (self.find_file(path), self.disk.slices_mut(path)) else {
             return;
         };
-        for symbol in self.symbols_of(path) {
-            let file = &self.files[id as usize];
-            let Some(entry) = file.find(Some(&symbol)) else {
-                continue;
-            };
-            let on_disk = self.disk.take_slice(path, &symbol, entry.slice);
-            if on_disk != entry.on_disk {
-                let packed = pack(&self.row_of(file, entry), entry.source, on_disk, file.since);
-                let entries = &mut self.files[id as usize].entries;
-                entries.put(key_of(Some(&symbol)), &packed);
+        // Both are in the order of the symbols.
+        let mut seen = core::mem::take(slices).into_iter().peekable();
+        let entries = &mut self.files[id as usize].entries;
+        entries.mark_values(|symbol, value| {
+            let entry = PackedEntry::read((symbol, value));
+            while let Some(other) = seen.next_if(|(other, _)| other.as_str() < entry.symbol) {
+                slices.extend([other]);
             }
-        }
+            let is_same = |(other, slice): &(Symbol, Option<SliceHash>)| {
+                other.as_str() == entry.symbol && *slice == Some(entry.slice)
+            };
+            let on_disk = seen.next_if(is_same).is_some();
+            value[0] & !ON_DISK | if on_disk { ON_DISK } else { 0 }
+        });
+        slices.extend(seen);
     }
 
     fn file_id(&mut self, path: &RelPath) -> u32 {
@@ -419,6 +438,10 @@ impl StateMap {
     }
 
     fn find_file(&self, path: &RelPath) -> Option<u32> {
+        // Most often asked for while a file's entities are restored or adopted, one after the other.
+        if self.files.last().is_some_and(|last| last.path == *path) {
+            return u32::try_from(self.files.len() - 1).ok();
+        }
         self.by_path
             .find(name_hash(path.as_str()), |id| {
                 self.files[*id as usize].path == *path
@@ -718,16 +741,15 @@ impl Keeps<StateMapRow> for StateMap {
     }
 
     fn restore_row(&mut self, row: StateMapRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        if self.find(&row.entity).is_some() {
-            return Err(UnfitRow("an entity is true twice"));
-        }
         // Counts each version as promoted; the rows of `partly_true`, which come after these, put the numbers right.
         let source = self
             .sources
             .version_promoted(row.source, &mut Changes::discarding());
-        match self.insert(&row, source) {
+        let (name, is_new) = self.insert(&row, source);
+        self.restored_names.extend(name);
+        match is_new {
             true => Ok(()),
-            false => Err(UnfitRow("an event made two entities true")),
+            false => Err(UnfitRow("an entity is true twice")),
         }
     }
 
@@ -808,12 +830,15 @@ impl TrackedFile {
     }
 }
 
+/// A key of the index of names.
+type NameKey = [u8; 14];
+
 /// Bytes of a name's hash at the beginning of its keys.
 const NAME_BYTES: usize = 4;
 
 /// The key of a symbol by its last component: of that one the hash, of the event by which it became true six bytes, so that the
 /// latest comes last, and its file.
-fn name_key(name: &str, seq: Seq, file: u32) -> [u8; 14] {
+fn name_key(name: &str, seq: Seq, file: u32) -> NameKey {
     let hash = name_hash(name).to_be_bytes();
     // No disk holds as many events.
     let seq = seq.0.min((1 << 48) - 1).to_be_bytes();

@@ -7,7 +7,7 @@ use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::TABLES;
 use tslp_projections::changes::Changes;
 use tslp_projections::row::UnfitRow;
-use tslp_projections::state::{State, StateRestorer};
+use tslp_projections::state::State;
 use tslp_projections::store::Store;
 use tslp_projections::table::Value;
 use tslp_replay::chain::ChainHash;
@@ -94,14 +94,14 @@ pub fn restored_from_rows(state: &State, ledger: &[Recorded]) -> State {
         let mut events = ledger.iter();
         events.find(|recorded| recorded.seq == seq).cloned()
     };
-    let mut restoring = StateRestorer::default();
+    let mut restoring = State::default();
     for (index, table) in state_tables() {
         for row in rows(state, index) {
             let taken = restoring.restore_row(index, &row, &event);
             taken.unwrap_or_else(|UnfitRow(what)| panic!("{}: {what}: {row:?}", table.name));
         }
     }
-    let restored = restoring.finish(state.head(), &event);
+    let restored = restoring.restored(state.head(), &event);
     restored.unwrap_or_else(|UnfitRow(what)| panic!("{what}"))
 }
 

@@ -28,7 +28,7 @@ use tslp_decide::reply::Reply;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::TABLES;
 use tslp_projections::changes::Changes;
-use tslp_projections::state::{State, StateRestorer};
+use tslp_projections::state::State;
 use tslp_projections::store::{Store, Unreadable};
 use tslp_projections::vault::VaultLocation;
 use tslp_replay::engine::Engine;
@@ -375,13 +375,13 @@ fn two_hundred_thousand_entities_are_kept_in_twenty_megabytes() {
         Some(recorded(seq, Event::DiskObserved(look)))
     };
     let before = allocated();
-    let mut restorer = StateRestorer::default();
+    let mut restorer = State::default();
     for table in (0..TABLES.len()).filter(|table| !TABLES[*table].is_archive()) {
         folded.visit_rows(table, &mut |row| {
             restorer.restore_row(table, &row, &event).unwrap();
         });
     }
-    let restored = restorer.finish(folded.head(), &event).unwrap();
+    let restored = restorer.restored(folded.head(), &event).unwrap();
     let kept = allocated() - before;
     assert!(kept < BYTES_MAX, "{kept}");
     for state in [&folded, &restored] {

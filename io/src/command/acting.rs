@@ -14,12 +14,13 @@ use tslp_core::event::Verb;
 use tslp_core::ids::SessionId;
 use tslp_decide::tools::LIFTS_BREACH;
 use tslp_store::ledger::LedgerError;
+use tslp_store::progress::WalkProgress;
 use tslp_store::startup::StartError;
 use tslp_workspace::target::{self, NamedTarget};
 
 use super::{CommandFailure, print_page, read_config};
 use crate::acts::{self, Act, ActResult, DirectiveAct};
-use crate::adopt::{self, AdoptError, AdoptMode, AdoptProgress};
+use crate::adopt::{self, AdoptError, AdoptMode};
 use crate::cli::{CommandArgs, LockArgs, OutputFormat, PatternArgs, ReplyCommand, TargetArgs};
 use crate::config::ServeConfig;
 use crate::config::environment::Environment;
@@ -256,7 +257,7 @@ pub(super) fn run_adopt(
         .map(|path| target::find_target(path, &current_dir, &config.workspace))
         .collect::<Result<_, _>>()
         .map_err(|error| CommandFailure::new(Exit::Failure, error))?;
-    let progress = AdoptProgress::on_terminal();
+    let progress = WalkProgress::new(0, "files found so far");
     say_when_interrupted(mode)?;
     let here = || {
         let summary = adopt::adopt(config, &targets, mode, &progress)?;
@@ -267,7 +268,7 @@ pub(super) fn run_adopt(
         AdoptMode::DryRun => here().map_err(|error| CommandFailure::new(Exit::Failure, error)),
         AdoptMode::Append => ask_or_do(config, |door| adopt_through_door(door, &targets), here),
     };
-    progress.clear();
+    drop(progress);
     let (summary, lines) = adopted?;
     print_page(output, || summary.to_string(), || lines)?;
     let only_files = targets

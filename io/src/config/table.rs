@@ -20,53 +20,48 @@ use super::settings::{
 /// The longest time that any timeout can be set to: a day.
 const DAY_SECONDS: u64 = 86_400;
 
+/// A setting that is a field: its kind and unit, what a written value is read as, and how the field is shown.
+macro_rules! field {
+    ($kind:expr, $unit:expr, $($field:ident).+, |$written:ident| $read:expr, |$value:ident| $shown:expr) => {
+        SettingAccess {
+            kind: $kind,
+            unit: $unit,
+            set: |s, $written| $read.map(|read| s.$($field).+ = read),
+            show: |s| {
+                let $value = &s.$($field).+;
+                $shown
+            },
+        }
+    };
+}
+
 /// A whole number, its bounds and its unit.
 macro_rules! number {
     ($allowed:expr, $unit:literal, $($field:ident).+) => {
-        SettingAccess {
-            kind: ValueKind::Number,
-            unit: $unit,
-            set: |s, written| written.number($allowed).map(|number| s.$($field).+ = number),
-            show: |s| s.$($field).+.to_string(),
-        }
+        field!(ValueKind::Number, $unit, $($field).+, |written| written.number($allowed), |it| it.to_string())
     };
 }
 
 /// A time in whole seconds, and its bounds.
 macro_rules! seconds {
     ($allowed:expr, $($field:ident).+) => {
-        SettingAccess {
-            kind: ValueKind::Number,
-            unit: "seconds",
-            set: |s, written| written.seconds($allowed).map(|time| s.$($field).+ = time),
-            show: |s| s.$($field).+.as_secs().to_string(),
-        }
+        field!(ValueKind::Number, "seconds", $($field).+, |written| written.seconds($allowed), |it| it.as_secs().to_string())
     };
 }
 
 macro_rules! switch {
     ($($field:ident).+) => {
-        SettingAccess {
-            kind: ValueKind::Switch,
-            unit: "",
-            set: |s, written| written.boolean().map(|switch| s.$($field).+ = switch),
-            show: |s| s.$($field).+.to_string(),
-        }
+        field!(ValueKind::Switch, "", $($field).+, |written| written.boolean(), |it| it.to_string())
     };
 }
 
 /// One of an enum's words.
 macro_rules! choice {
     ($words:ident, $($field:ident).+) => {
-        SettingAccess {
-            kind: ValueKind::Choice($words::WORDS),
-            unit: "",
-            set: |s, written| {
-                let choice = written.one_of($words::WORDS, $words::of_word);
-                choice.map(|choice| s.$($field).+ = choice)
-            },
-            show: |s| s.$($field).+.to_string(),
-        }
+        field!(
+            ValueKind::Choice($words::WORDS), "", $($field).+,
+            |written| written.one_of($words::WORDS, $words::of_word), |it| it.to_string()
+        )
     };
 }
 
@@ -106,37 +101,23 @@ macro_rules! budget {
 /// A path that may be left unset.
 macro_rules! path {
     ($kind:expr, $($field:ident).+) => {
-        SettingAccess {
-            kind: $kind,
-            unit: "",
-            set: |s, written| written.path().map(|path| s.$($field).+ = Some(path)),
-            show: |s| {
-                let path = s.$($field).+.as_ref();
-                path.map_or_else(String::new, |path| path.display().to_string())
-            },
-        }
+        field!($kind, "", $($field).+, |written| written.path().map(Some), |it| {
+            it.as_ref().map_or_else(String::new, |path| path.display().to_string())
+        })
     };
 }
 
 macro_rules! secret {
     ($read:path, $($field:ident).+) => {
-        SettingAccess {
-            kind: ValueKind::Secret,
-            unit: "",
-            set: |s, written| $read(written.text()).map(|secret| s.$($field).+ = Some(secret)),
-            show: |s| s.$($field).+.as_ref().map_or_else(String::new, ToString::to_string),
-        }
+        field!(ValueKind::Secret, "", $($field).+, |written| $read(written.text()).map(Some), |it| {
+            it.as_ref().map_or_else(String::new, ToString::to_string)
+        })
     };
 }
 
 macro_rules! list {
     ($item:literal, $read:path, $($field:ident).+) => {
-        SettingAccess {
-            kind: ValueKind::List($item),
-            unit: "",
-            set: |s, written| $read(written.list()).map(|items| s.$($field).+ = items),
-            show: |s| s.$($field).+.join(","),
-        }
+        field!(ValueKind::List($item), "", $($field).+, |written| $read(written.list()), |it| it.join(","))
     };
 }
 
@@ -172,10 +153,7 @@ macro_rules! keys {
 }
 
 keys! {
-    "listen": Common, SettingAccess {
-        kind: ValueKind::Text("ADDR:PORT"), unit: "",
-        set: |s, written| network::parse_address(written.text()).map(|address| s.listen = address),
-        show: |s| s.listen.to_string() },
+    "listen": Common, field!(ValueKind::Text("ADDR:PORT"), "", listen, |written| network::parse_address(written.text()), |it| it.to_string()),
         "Where clients connect; port 0 takes any free one. Anything but loopback needs a token.";
     "upstream": Common, SettingAccess {
         kind: ValueKind::Servers("URL|auto|demo|MODELS=URL"), unit: "",
@@ -186,10 +164,7 @@ keys! {
             all.join(", ")
         } },
         "The model server's base URL, with or without /v1. `auto` looks for Ollama, llama.cpp, LM Studio and vLLM on their usual local ports and falls back to `demo`, an embedded scripted model. `qwen*|phi4=http://127.0.0.1:8081` names another server for models of such names, and may be repeated; in the file, `[[upstream]]` with `models` and `url` does.";
-    "workspace": Common, SettingAccess {
-        kind: ValueKind::Folder, unit: "",
-        set: |s, written| written.path().map(|path| s.workspace = path),
-        show: |s| s.workspace.display().to_string() },
+    "workspace": Common, field!(ValueKind::Folder, "", workspace, |written| written.path(), |it| it.display().to_string()),
         "The project folder. It is only ever read.",
         unset "the current folder";
     "data_dir": Common, path!(ValueKind::Folder, data_dir),
@@ -208,10 +183,9 @@ keys! {
     "origins_allowed": Tuning, list!("ORIGIN", network::parse_origins, access.origins_allowed),
         "Web pages that may call the proxy, each as `scheme://host[:port]`.",
         unset "none";
-    "users_allowed": Tuning, SettingAccess {
-        kind: ValueKind::List("UID"), unit: "",
-        set: |s, written| network::parse_users(written.list()).map(|users| s.access.users_allowed = users),
-        show: |s| s.access.users_allowed.to_string() },
+    "users_allowed": Tuning, field!(
+        ValueKind::List("UID"), "", access.users_allowed,
+        |written| network::parse_users(written.list()), |it| it.to_string()),
         "Ids of other local users that may call the proxy without a token, or `any`. Whoever may call can read the workspace through prompts and change what is true.",
         unset "only the user that tslp runs as, and root";
     "upstream_api_key": Tuning, secret!(network::parse_credential, upstream.api_key),
@@ -269,10 +243,9 @@ keys! {
         "Whether code that a conversation was shown as disk holds it, by a tool's result, an attachment or a paste, is the base from then on. Without it, only you acknowledge what changed on disk.";
     "etv.read_bytes_max": Tuning, number!(1..=1 << 30, "bytes", etv.read_bytes_max),
         "Larger files of the workspace count as unreadable.";
-    "etv.timeout_ms": Tuning, SettingAccess {
-        kind: ValueKind::Number, unit: "milliseconds",
-        set: |s, written| written.milliseconds(1..=60_000).map(|timeout| s.etv.timeout = timeout),
-        show: |s| s.etv.timeout.as_millis().to_string() },
+    "etv.timeout_ms": Tuning, field!(
+        ValueKind::Number, "milliseconds", etv.timeout,
+        |written| written.milliseconds(1..=60_000), |it| it.as_millis().to_string()),
         "Longest wait for the workspace's file system in front of a prompt; a file that doesn't answer in time counts as unreadable.";
     "tools.run": Common, choice!(ToolsChoice, tools.run),
         "Whether the command lines in a reply's closed `tool` fences are run, in the sandbox, where the Guardian allows it (docs/tools.md). Only for a client that offers no tools of its own.";
@@ -353,12 +326,7 @@ keys! {
     "budget.prompt": Common, budget!(&[Counter::Tokens], policy.budget_prompt),
         "`tokens` that one prompt may have, estimated before it is sent; a longer one gets 400 `BUDGET-EXHAUSTED`.",
         unset "no bound";
-    "price": Common, SettingAccess {
-            kind: ValueKind::Text("PRICES"),
-            unit: "",
-            set: |s, written| written.text().parse().map(|prices| s.policy.prices = prices),
-            show: |s| s.policy.prices.to_string(),
-        },
+    "price": Common, field!(ValueKind::Text("PRICES"), "", policy.prices, |written| written.text().parse(), |it| it.to_string()),
         "What a million tokens that a model reads and writes cost, for `money` budgets and `tslp usage`: names, or beginnings of names with a `*`, such as `gpt-5* 1.25 10, qwen* 0 0`. The first that fits counts; other models cost nothing.",
         unset "nothing costs anything";
     "http.connections_max": Tuning, number!(1..=65_536, "connections", http.connections_max),
@@ -381,10 +349,9 @@ keys! {
         "Longest silence in the middle of a response.";
     "http.shutdown_seconds": Tuning, seconds!(0..=DAY_SECONDS, http.shutdown),
         "How long running responses may take to end after SIGTERM or Ctrl-C.";
-    "log_level": Everyone, SettingAccess {
-        kind: ValueKind::Text("LEVEL"), unit: "",
-        set: |s, written| crate::logging::check_level(written.text()).map(|level| s.log.level = level),
-        show: |s| s.log.level.clone() },
+    "log_level": Everyone, field!(
+        ValueKind::Text("LEVEL"), "", log.level,
+        |written| crate::logging::check_level(written.text()), |it| it.clone()),
         "What is logged to standard error: off, error, warn, info, debug or trace, or levels by target such as `info,tslp_io::main_loop=debug`. Where it isn't set, commands other than `serve` log warnings only.", variable "TSLP_LOG";
     "log_format": Everyone, choice!(LogFormat, log.format),
         "`text` for people, `json` for programs.";

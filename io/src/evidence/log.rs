@@ -30,6 +30,9 @@ pub enum LogError {
     Write(#[from] io::Error),
 }
 
+/// The events at a ledger's end among which the last ones are looked for first.
+const LOOKED_AT_FIRST: u64 = 1024;
+
 /// A ledger being printed.
 pub struct EventPrinter {
     scan: LedgerScan,
@@ -59,33 +62,48 @@ impl EventPrinter {
         limit: Option<usize>,
         out: &mut Out<W>,
     ) -> Result<(), LogError> {
-        let mut last: VecDeque<Seq> = VecDeque::new();
-        let ended = loop {
-            let (stored, event) = match self.next_wanted() {
-                Ok(Some(found)) => found,
-                Ok(None) => break Ok(()),
-                Err(error) => break Err(error),
-            };
-            let Some(limit) = limit else {
+        let Some(limit) = limit else {
+            while let Some((stored, event)) = self.next_wanted()? {
                 self.print_event(&stored, &event, out)?;
                 if out.reader_state() == OutputReader::Gone {
-                    return Ok(());
+                    break;
                 }
+            }
+            return Ok(());
+        };
+        let head = self.scan.head().seq.0;
+        let mut looked_at = LOOKED_AT_FIRST;
+        loop {
+            let before = head.saturating_sub(looked_at);
+            self.scan.go_on_after(Seq(before))?;
+            let (last, ended) = self.last_wanted(limit);
+            // What comes before is looked at as long as it may hold some of them.
+            if last.len() < limit && before > 0 {
+                looked_at = looked_at.saturating_mul(8);
                 continue;
-            };
-            if last.len() == limit {
+            }
+            for seq in last {
+                if let Some((stored, event)) = self.scan.event_at(seq)? {
+                    self.print_event(&stored, &event, out)?;
+                }
+            }
+            return Ok(ended?);
+        }
+    }
+
+    /// The last events from here on that pass the filter, and why there are no more.
+    fn last_wanted(&mut self, limit: usize) -> (VecDeque<Seq>, Result<(), StartError>) {
+        let mut last = VecDeque::new();
+        loop {
+            match self.next_wanted() {
+                Ok(Some((stored, _))) => last.push_back(stored.seq),
+                Ok(None) => return (last, Ok(())),
+                Err(error) => return (last, Err(error)),
+            }
+            if last.len() > limit {
                 last.pop_front();
             }
-            if limit > 0 {
-                last.push_back(stored.seq);
-            }
-        };
-        for seq in last {
-            if let Some((stored, event)) = self.scan.event_at(seq)? {
-                self.print_event(&stored, &event, out)?;
-            }
         }
-        Ok(ended?)
     }
 
     /// Prints what was appended since the last call.

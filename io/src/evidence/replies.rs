@@ -96,15 +96,6 @@ impl AnsweringStep {
 }
 
 impl ReplyReporter {
-    /// Begins after what is on record.
-    ///
-    /// # Errors
-    /// When the ledger can't be read.
-    pub fn from_here(reader: LedgerReader) -> Result<Self, LedgerError> {
-        let next = reader.head()?.seq.next();
-        Ok(Self::from(reader, next))
-    }
-
     /// Begins at this position.
     #[must_use]
     pub fn from(reader: LedgerReader, next: Seq) -> Self {

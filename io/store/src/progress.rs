@@ -1,46 +1,79 @@
-//! A progress bar for long walks over a ledger, if standard error is a terminal.
+//! How far a long walk is: one line on standard error that is written over, if that is a terminal.
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+/// Time between two sights of it, and before the first: a short walk shows none.
+const PAUSE: Duration = Duration::from_millis(200);
 
-/// Steps below which no bar is shown.
-const STEPS_MIN: u64 = 10_000;
-
-/// The progress of a walk.
+/// The progress of a walk; many threads may report to it.
 #[derive(Debug)]
-pub struct WalkProgress(ProgressBar);
+pub struct WalkProgress {
+    steps: AtomicU64,
+    done: AtomicU64,
+    unit: &'static str,
+    /// When it was shown last; `None`: nobody sees it.
+    shown: Option<Mutex<Instant>>,
+}
 
 impl WalkProgress {
-    /// On standard error, if that is a terminal and there are many steps.
+    /// Of so many steps.
     #[must_use]
     pub fn new(steps: u64, unit: &'static str) -> Self {
-        if steps < STEPS_MIN || !std::io::stderr().is_terminal() {
-            return Self(ProgressBar::hidden());
+        let is_seen = io::stderr().is_terminal();
+        Self {
+            steps: AtomicU64::new(steps),
+            done: AtomicU64::new(0),
+            unit,
+            shown: is_seen.then(|| Mutex::new(Instant::now())),
         }
-        let target = ProgressDrawTarget::stderr_with_hz(10);
-        let bar = ProgressBar::with_draw_target(Some(steps), target);
-        let template = format!("{{bar:30}} {{human_pos}} of {{human_len}} {unit}, {{elapsed}}");
-        if let Ok(style) = ProgressStyle::with_template(&template) {
-            bar.set_style(style);
-        }
-        Self(bar)
     }
 
     /// Shows nothing.
     #[must_use]
-    pub fn hidden(_: u64, _: &'static str) -> Self {
-        Self(ProgressBar::hidden())
+    pub fn hidden() -> Self {
+        let mut hidden = Self::new(0, "");
+        hidden.shown = None;
+        hidden
     }
 
-    /// Shows this many steps as done.
+    /// There is one step more than was known.
+    pub fn step_found(&self) {
+        self.steps.fetch_add(1, Relaxed);
+    }
+
+    /// One more step is done.
+    pub fn step_done(&self) {
+        self.set_done(self.done.load(Relaxed) + 1);
+    }
+
+    /// So many steps are done.
     pub fn set_done(&self, done: u64) {
-        self.0.set_position(done);
+        self.done.store(done, Relaxed);
+        let Some(shown) = &self.shown else { return };
+        let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if shown.elapsed() >= PAUSE {
+            *shown = Instant::now();
+            self.show(&format!(
+                "{done} of {} {}",
+                self.steps.load(Relaxed),
+                self.unit
+            ));
+        }
+    }
+
+    fn show(&self, text: &str) {
+        // The walk goes on whether or not somebody can see it.
+        let _ = write!(io::stderr(), "\r\x1b[K{text}");
     }
 }
 
 impl Drop for WalkProgress {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        if self.shown.is_some() {
+            self.show("");
+        }
     }
 }

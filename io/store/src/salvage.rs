@@ -10,9 +10,9 @@ use tslp_replay::log::{Log as _, Stored};
 
 use crate::evidence::workshop::{self, ScratchPurpose};
 use crate::ledger::{
-    CheckpointMode, LedgerError, LedgerReader, OpenLedger, OpenOptions, SqliteLog,
+    CheckpointMode, LedgerError, LedgerReader, NotAppended, OpenLedger, OpenOptions,
 };
-use crate::startup::{self, NewProgress, StartError};
+use crate::startup::{self, StartError};
 
 /// Events written to a new ledger in one transaction.
 const EVENTS_PER_BATCH: usize = 4096;
@@ -41,8 +41,8 @@ pub enum SalvageError {
         cause: io::Error,
     },
     /// The new ledger takes no events.
-    #[error("the new ledger can't be written: {0}")]
-    Append(String),
+    #[error(transparent)]
+    Append(#[from] NotAppended),
 }
 
 /// The result of a salvage.
@@ -63,7 +63,6 @@ pub fn salvage_ledger(
     from: &LedgerReader,
     to: &Path,
     workspace: &Path,
-    bar: NewProgress,
 ) -> Result<SalvageResult, SalvageError> {
     if !workshop::is_free(to) {
         return Err(SalvageError::NotEmpty(to.to_owned()));
@@ -73,8 +72,7 @@ pub fn salvage_ledger(
         cause,
     };
     workshop::make_data_dir(to, ScratchPurpose::Salvage, unwritable, |fresh| {
-        let (result, mut opened) =
-            copy_prefix(&OpenOptions::default(), from, fresh, workspace, bar)?;
+        let (result, mut opened) = copy_prefix(&OpenOptions::default(), from, fresh, workspace)?;
         opened.log.checkpoint(CheckpointMode::Truncate)?;
         Ok((result, opened.lock))
     })
@@ -92,9 +90,8 @@ pub fn copy_prefix(
     from: &LedgerReader,
     to: &Path,
     workspace: &Path,
-    bar: NewProgress,
 ) -> Result<(SalvageResult, OpenLedger), SalvageError> {
-    if let Err(error) = startup::verify_chain(from, |_| {})
+    if let Err(error) = startup::verify_after(from, Seq(0))
         && error.is_other_version()
     {
         return Err(SalvageError::OtherVersion(Box::new(error)));
@@ -105,12 +102,12 @@ pub fn copy_prefix(
     let (head, flaw) = read_valid(from, |stored| {
         waiting.push(stored.clone());
         if waiting.len() == EVENTS_PER_BATCH {
-            append_waiting(&mut opened.log, &mut waiting)?;
+            opened.log.append_waiting(&mut waiting)?;
         }
         Ok(())
     })?;
-    append_waiting(&mut opened.log, &mut waiting)?;
-    let rebuilt = startup::rebuild_tables(&mut opened.log, bar);
+    opened.log.append_waiting(&mut waiting)?;
+    let rebuilt = startup::rebuild_tables(&mut opened.log);
     rebuilt.map_err(|error| SalvageError::Rebuild(Box::new(error)))?;
     let flaw = flaw.map(|error| match error {
         StartError::Damaged(flaw) => flaw.to_string(),
@@ -151,8 +148,4 @@ pub fn read_valid(
             return Ok((before, flaw));
         }
     }
-}
-
-fn append_waiting(log: &mut SqliteLog, waiting: &mut Vec<Stored>) -> Result<(), SalvageError> {
-    log.append_waiting(waiting).map_err(SalvageError::Append)
 }

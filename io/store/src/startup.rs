@@ -8,7 +8,7 @@ use std::time::Instant;
 use tslp_core::ids::Seq;
 use tslp_projections::changes::Changes;
 use tslp_projections::row::UnfitRow;
-use tslp_projections::state::{State, StateRestorer};
+use tslp_projections::state::State;
 use tslp_projections::table::TableDigest;
 use tslp_projections::{EventAt, TABLES};
 use tslp_replay::fold::{ChainCheck, Replay, ReplayError};
@@ -69,7 +69,14 @@ const TAIL_EVENTS: u64 = 16;
 /// When they can't be read or believed.
 pub fn verify_tail(reader: &LedgerReader) -> Result<Seq, StartError> {
     let head = reader.head()?.seq;
-    let before = Seq(head.0.saturating_sub(TAIL_EVENTS));
+    verify_after(reader, Seq(head.0.saturating_sub(TAIL_EVENTS)))
+}
+
+/// A check of what follows an event, which is taken at its word.
+///
+/// # Errors
+/// When there is none, or the ledger can't be read.
+pub(crate) fn check_after(reader: &LedgerReader, before: Seq) -> Result<ChainCheck, StartError> {
     let Some(chain) = reader.chain_at(before)? else {
         return Err(ReplayError::Gap {
             after: before.0.saturating_sub(1),
@@ -77,12 +84,7 @@ pub fn verify_tail(reader: &LedgerReader) -> Result<Seq, StartError> {
         }
         .into());
     };
-    let mut tail = ChainCheck::from(Head { seq: before, chain });
-    visit_all(reader, before.next(), |stored| {
-        let decoded = tail.step_decoded(stored, tslp_migrations::decode);
-        decoded.map(drop)
-    })?;
-    Ok(tail.head().seq)
+    Ok(ChainCheck::from(Head { seq: before, chain }))
 }
 
 /// The state that the tables hold, or why they can't be believed.
@@ -112,7 +114,7 @@ pub fn state_of_tables(
     head: Seq,
 ) -> Result<(State, Vec<TableDigest>), String> {
     let event: EventAt<'_> = &|seq| reader.event_at(seq);
-    let mut restoring = StateRestorer::default();
+    let mut restoring = State::default();
     let mut digests = vec![TableDigest::default(); TABLES.len()];
     for (index, table) in TABLES.iter().enumerate() {
         if table.is_archive() {
@@ -130,7 +132,7 @@ pub fn state_of_tables(
         read.map_err(|error| error.to_string())?;
         taken.map_err(|UnfitRow(what)| format!("table {}: {what}", table.name))?;
     }
-    let state = restoring.finish(head, event);
+    let state = restoring.restored(head, event);
     let state = state.map_err(|UnfitRow(what)| format!("the tables: {what}"))?;
     Ok((state, digests))
 }
@@ -139,7 +141,7 @@ fn rebuild_because(log: &mut SqliteLog, reason: &str) -> Result<State, StartErro
     let begun = Instant::now();
     let events = log.head()?.seq.0;
     tracing::info!(%reason, events, "rebuilding the projections from the ledger");
-    let state = rebuild_tables(log, WalkProgress::hidden)?;
+    let state = rebuild_tables(log)?;
     let seconds = begun.elapsed().as_secs_f64();
     tracing::info!(
         tables = TABLES.len(),
@@ -173,28 +175,20 @@ pub fn stored_digest(reader: &LedgerReader, table: usize) -> Result<TableDigest,
     Ok(stored)
 }
 
-/// Makes a progress bar for so many steps of something.
-pub type NewProgress = fn(u64, &'static str) -> WalkProgress;
-
-/// Events between two moves of a progress bar.
-const PROGRESS_EVENTS: u64 = 256;
-
 /// Throws every projection away and writes its table anew, in one transaction, from the ledger alone. A ledger that
 /// can't be believed is found out first, and nothing of it is touched.
 ///
 /// # Errors
 /// When the ledger can't be read or believed, or the store fails; the tables are then as they were.
-pub fn rebuild_tables(log: &mut SqliteLog, bar: NewProgress) -> Result<State, StartError> {
+pub fn rebuild_tables(log: &mut SqliteLog) -> Result<State, StartError> {
     let events = log.head()?.seq.0;
-    let progress = bar(events, "events verified");
-    verify_chain(log, |seq| show_progress(&progress, seq))?;
-    drop(progress);
-    let progress = bar(events, "events folded");
+    verify_after(log, Seq(0))?;
+    let progress = WalkProgress::new(events, "events folded");
     let mut replay = Replay::default();
     let mut changes = Changes::of_archives();
     let mut rebuild = log.begin_rebuild()?;
     rebuild.replay_events(|stored, rows| -> Result<(), StartError> {
-        show_progress(&progress, stored.seq);
+        progress.set_done(stored.seq.0);
         replay.step_with(stored, tslp_migrations::decode, &mut changes)?;
         rows.extend(changes.drain());
         // A fold looks into no archive, so it needs nothing of what it has put there.
@@ -222,23 +216,15 @@ pub fn rebuild_tables(log: &mut SqliteLog, bar: NewProgress) -> Result<State, St
     Ok(state)
 }
 
-fn show_progress(progress: &WalkProgress, seq: Seq) {
-    if seq.0.is_multiple_of(PROGRESS_EVENTS) {
-        progress.set_done(seq.0);
-    }
-}
-
-/// Verifies the chain and reads every event; `progress` hears of each.
+/// Verifies each link behind an event, and reads the events; returns the last one.
 ///
 /// # Errors
-/// When it can't be read or believed.
-pub(crate) fn verify_chain(
-    reader: &LedgerReader,
-    progress: impl Fn(Seq),
-) -> Result<Seq, StartError> {
-    let mut chain = ChainCheck::default();
-    visit_all(reader, Seq(1), |stored| {
-        progress(stored.seq);
+/// When they can't be read or believed.
+pub(crate) fn verify_after(reader: &LedgerReader, before: Seq) -> Result<Seq, StartError> {
+    let progress = WalkProgress::new(reader.head()?.seq.0, "events verified");
+    let mut chain = check_after(reader, before)?;
+    visit_all(reader, before.next(), |stored| {
+        progress.set_done(stored.seq.0);
         let decoded = chain.step_decoded(stored, tslp_migrations::decode);
         decoded.map(drop)
     })?;

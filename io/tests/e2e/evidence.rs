@@ -176,6 +176,36 @@ fn a_damaged_ledger_is_read_up_to_the_damage() {
     assert!(evidence(&places.data) == before, "evidence was written to");
 }
 
+#[test]
+fn the_last_events_are_read_without_those_long_before() {
+    let upstream = Upstream::start();
+    let places = with_history(&upstream);
+    let functions = (0..1500).map(|number| format!("int f{number}(void) {{ return {number}; }}\n"));
+    places.write("src/many.c", &functions.collect::<String>());
+    fine(&places, &["adopt", "src/many.c"]);
+    let asked = [
+        &["log", "--limit", "20"][..],
+        &["log", "--kind", "transitioned", "--limit", "1"],
+    ];
+    let before = asked.map(|arguments| fine(&places, arguments));
+    assert!(before[0].contains("src/many.c"), "{}", before[0]);
+    ledger_file::open(&places.data)
+        .execute_batch(
+            "DROP TRIGGER ledger_refuses_update; UPDATE ledger SET payload = x'00' WHERE seq = 2",
+        )
+        .unwrap();
+    assert_eq!(asked.map(|arguments| fine(&places, arguments)), before);
+    // What doesn't lie at the end is looked for before it, where the damage is.
+    for arguments in [
+        &["log", "--limit", "0"][..],
+        &["log", "--limit", "9999"],
+        &["log", "--entity", "src/ring.c"],
+    ] {
+        let (code, _, stderr) = ran(places.in_workspace(arguments));
+        assert_eq!(code, 3, "{arguments:?}: {stderr}");
+    }
+}
+
 fn assert_no_remnants(places: &Places) {
     let root = places.data.parent().unwrap();
     for entry in std::fs::read_dir(root).unwrap() {

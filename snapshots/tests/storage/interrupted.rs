@@ -7,7 +7,6 @@ use tslp_io::maintenance;
 use tslp_snapshots::storage::{DATA_DIR, Effect, Fault, Image, Operation, PowerLoss, SimDisk};
 use tslp_store::ledger::reader::ReaderFactory;
 use tslp_store::ledger::{DataFiles, LedgerReader};
-use tslp_store::progress::WalkProgress;
 use tslp_store::salvage::{self, SalvageError};
 
 use super::workload::{
@@ -68,12 +67,8 @@ fn rebuilding_the_tables() {
     let (image, ran) = written_image();
     let rebuild = |disk: &SimDisk| {
         let options = disk.open_options();
-        let lines = maintenance::rebuild_tables(
-            &options,
-            Path::new(DATA_DIR),
-            Path::new(WORKSPACE),
-            WalkProgress::hidden,
-        );
+        let lines =
+            maintenance::rebuild_tables(&options, Path::new(DATA_DIR), Path::new(WORKSPACE));
         lines.map(drop).map_err(|error| error.to_string())
     };
     cut_at_every_change(&image, rebuild, |disk, story| {
@@ -92,7 +87,6 @@ fn salvage(disk: &SimDisk, from: &LedgerReader) -> Result<Seq, SalvageError> {
         from,
         Path::new(NEW_DIR),
         Path::new(WORKSPACE),
-        WalkProgress::hidden,
     )?;
     assert_eq!(salvaged.flaw, None);
     Ok(salvaged.head)

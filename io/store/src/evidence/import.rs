@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use tslp_migrations::PAYLOAD_BYTES_MAX;
 use tslp_replay::fold::ChainCheck;
-use tslp_replay::log::{Head, Stored};
+use tslp_replay::log::Head;
 
 use super::line::{self, ExportHeader};
 use super::workshop::{self, ScratchPurpose};
 use crate::data_dir::{self, DataDirError};
 use crate::ledger::lock::DataDirLock;
-use crate::ledger::{self, CheckpointMode, LedgerError, SqliteLog};
+use crate::ledger::{self, CheckpointMode, LedgerError, NotAppended};
 use crate::progress::WalkProgress;
 use crate::startup::{self, StartError};
 
@@ -63,8 +63,8 @@ pub enum ImportError {
     #[error(transparent)]
     Rebuild(#[from] StartError),
     /// The new ledger takes no events.
-    #[error("the new ledger can't be written: {0}")]
-    Append(String),
+    #[error(transparent)]
+    Append(#[from] NotAppended),
 }
 
 /// A ledger that came out of an import.
@@ -125,11 +125,11 @@ fn fill_ledger(
         bytes += stored.payload.len();
         waiting.push(stored);
         if waiting.len() == BATCH_EVENTS || bytes >= BATCH_BYTES {
-            append_waiting(&mut opened.log, &mut waiting)?;
+            opened.log.append_waiting(&mut waiting)?;
             bytes = 0;
         }
     }
-    append_waiting(&mut opened.log, &mut waiting)?;
+    opened.log.append_waiting(&mut waiting)?;
     drop(progress);
     if chain.head() != header.head {
         return Err(lines.line_error(format!(
@@ -139,13 +139,9 @@ fn fill_ledger(
             header.head.chain.to_string()
         )));
     }
-    startup::rebuild_tables(&mut opened.log, WalkProgress::new)?;
+    startup::rebuild_tables(&mut opened.log)?;
     opened.log.checkpoint(CheckpointMode::Truncate)?;
     Ok(opened.lock)
-}
-
-fn append_waiting(log: &mut SqliteLog, waiting: &mut Vec<Stored>) -> Result<(), ImportError> {
-    log.append_waiting(waiting).map_err(ImportError::Append)
 }
 
 /// Whole lines of a file, counted.

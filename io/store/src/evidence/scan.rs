@@ -1,4 +1,4 @@
-//! Reads a ledger from its first event on, verified link by link and held against the head anchor.
+//! Reads a ledger in order, verified link by link and held against the head anchor.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -12,7 +12,7 @@ use tslp_replay::log::{Head, Stored};
 use crate::ledger::anchor::{self, AnchorState};
 use crate::ledger::disk::FileSystem;
 use crate::ledger::{AnchorMismatch, DataFiles, LedgerError, LedgerReader, ReaderFactory};
-use crate::startup::StartError;
+use crate::startup::{StartError, check_after};
 
 /// A walk over all events of a ledger, which others may be writing to.
 pub struct LedgerScan {
@@ -72,6 +72,19 @@ impl LedgerScan {
         &self.reader
     }
 
+    /// Goes on behind this event, or before the anchor's if that one is earlier; what lies before isn't verified.
+    ///
+    /// # Errors
+    /// When there is no such event, or the ledger can't be read.
+    pub fn go_on_after(&mut self, seq: Seq) -> Result<(), StartError> {
+        let vouched = self
+            .anchor
+            .map_or(seq, |anchor| Seq(anchor.seq.0.saturating_sub(1)));
+        self.chain = check_after(&self.reader, seq.min(vouched))?;
+        self.page.clear();
+        Ok(())
+    }
+
     /// Checks this ledger, a copy, against the head that vouches for its source.
     pub fn check_against_anchor_of(&mut self, source: &Self) {
         self.anchor = source.anchor;
@@ -122,14 +135,12 @@ impl LedgerScan {
     /// When it can't be read any more.
     pub fn event_at(&self, seq: Seq) -> Result<Option<(Stored, Event)>, StartError> {
         let mut found = None;
-        self.reader.read(seq, &mut |stored| {
-            found = (stored.seq == seq).then_some(stored);
-            ControlFlow::Break(())
-        })?;
-        let Some(stored) = found else { return Ok(None) };
-        let event = tslp_migrations::decode(stored.kind, &stored.payload)
-            .map_err(|error| StartError::from_decode_error(&stored, error))?;
-        Ok(Some((stored, event)))
+        self.reader
+            .read_between(&[], seq..=seq, &mut |stored, event| {
+                found = Some((stored, event));
+                ControlFlow::Break(())
+            })?;
+        Ok(found)
     }
 
     fn check_end(&self) -> Result<(), StartError> {

@@ -212,11 +212,8 @@ pub(crate) fn chain_at(connection: &Connection, at: Seq) -> rusqlite::Result<Opt
         return Ok(Some(ChainHash::GENESIS));
     }
     connection
-        .query_row(
-            "SELECT chain FROM ledger WHERE seq = ?1",
-            [to_sql(at)],
-            |row| row.get(0).map(ChainHash),
-        )
+        .prepare_cached("SELECT chain FROM ledger WHERE seq = ?1")?
+        .query_row([to_sql(at)], |row| row.get(0).map(ChainHash))
         .optional()
 }
 

@@ -55,6 +55,6 @@ pub use open::{OpenLedger, open_ledger};
 pub use open_options::{MissingAnchor, OpenOptions};
 pub use reader::{LedgerReader, ReaderFactory};
 pub use rebuild::TableRebuild;
-pub use sqlite_log::{Batch, CheckpointMode, SqliteLog, WalState};
+pub use sqlite_log::{Batch, CheckpointMode, NotAppended, SqliteLog, WalState};
 pub use start_error::StartError;
 pub use tables::{ArchiveRows, TablesState};

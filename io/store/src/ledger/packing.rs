@@ -5,13 +5,19 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::sync::LazyLock;
 
 use tslp_migrations::PAYLOAD_BYTES_MAX;
 use zstd::bulk::{Compressor, Decompressor};
+use zstd::dict::DecoderDictionary;
 use zstd::zstd_safe::get_frame_content_size;
 
 /// Events as tslp writes them. A part of the format: with other bytes no ledger of format 5 could be read.
 const DICTIONARY: &[u8] = include_bytes!("packing.dictionary");
+
+/// Made ready once: many an event is read by itself.
+static READY_DICTIONARY: LazyLock<DecoderDictionary<'static>> =
+    LazyLock::new(|| DecoderDictionary::copy(DICTIONARY));
 
 /// Shorter payloads stay as they are: they would hardly shrink.
 const PACKED_BYTES_MIN: usize = 96;
@@ -70,7 +76,7 @@ impl Unpacker {
             return None;
         }
         if self.0.is_none() {
-            self.0 = Decompressor::with_dictionary(DICTIONARY).ok();
+            self.0 = Decompressor::with_prepared_dictionary(&READY_DICTIONARY).ok();
         }
         self.0.as_mut()?.decompress(packed, length).ok()
     }

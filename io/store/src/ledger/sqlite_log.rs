@@ -278,12 +278,17 @@ impl SqliteLog {
 /// Longest wait for another program's lock.
 const BUSY_MILLIS: u64 = 5000;
 
+/// Why stored events can't follow a new ledger's head.
+#[derive(Debug, thiserror::Error)]
+#[error("the new ledger can't be written: {0}")]
+pub struct NotAppended(String);
+
 impl SqliteLog {
     /// Appends stored events from another ledger or an export in one transaction, and leaves `waiting` empty.
     ///
     /// # Errors
-    /// The reason why they can't follow this ledger's head, in words.
-    pub fn append_waiting(&mut self, waiting: &mut Vec<Stored>) -> Result<(), String> {
+    /// [`NotAppended`]
+    pub fn append_waiting(&mut self, waiting: &mut Vec<Stored>) -> Result<(), NotAppended> {
         let Some(first) = waiting.first() else {
             return Ok(());
         };
@@ -292,8 +297,10 @@ impl SqliteLog {
         let appended = self.append(expected, waiting);
         waiting.clear();
         appended.map(drop).map_err(|error| match error {
-            AppendError::Conflict(head) => format!("it stands at {} already", head.seq),
-            AppendError::Unknown(reason) => reason,
+            AppendError::Conflict(head) => {
+                NotAppended(format!("it stands at {} already", head.seq))
+            }
+            AppendError::Unknown(reason) => NotAppended(reason),
         })
     }
 }
