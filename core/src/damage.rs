@@ -509,17 +509,20 @@ pub fn compare(
         let (old, fresh) = (&base.code[hunk.base.clone()], &new.code[hunk.new.clone()]);
         let (mut gone, mut added) = (gone.clone(), added.clone());
         gone.retain(|line| !was_moved(line) && !asked.contains(line.key.as_str()));
+        // One statement in the place of several is a stub, whatever was changed beside it.
+        let is_stub = |added: &[&CodeLine<'_>]| {
+            let only = match added {
+                [only] if gone.len() > 1 => Some(*only),
+                _ => fresh.first().filter(|_| fresh.len() == 1),
+            };
+            only.is_some_and(|it| is_stub(old, &gone, it) || computes_nothing(old, &gone, it))
+        };
+        let was_stub = is_stub(&added);
         let hollow = added.iter().filter(|it| is_hollow(it, old)).count();
         if hollow < gone.len() || gone.iter().any(|it| it.controls()) {
             added.retain(|it| !is_hollow(it, old));
         }
-        // One statement in the place of several is a stub, whatever was changed beside it.
-        let only = match added[..] {
-            [only] if gone.len() > 1 => Some(only),
-            _ => fresh.first().filter(|_| fresh.len() == 1),
-        };
-        let is_stub = only
-            .is_some_and(|only| is_stub(old, &gone, only) || computes_nothing(old, &gone, only));
+        let is_stub = was_stub || is_stub(&added);
         let places = possible_positions(&base.code, hunk);
         let first = new
             .remarks

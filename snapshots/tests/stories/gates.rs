@@ -715,7 +715,7 @@ fn stub_in_place() {
 fn call_in_the_place_of_a_check() {
     after_job(
         "gates__call_in_the_place_of_a_check",
-        "A call that passes nothing on stands where a check was, in either reply beside a renamed variable.",
+        "A call that passes nothing on stands where a check was, and then where several statements were, both beside a renamed variable.",
         "
         model
         | ```c:src/b.c
@@ -733,6 +733,12 @@ fn call_in_the_place_of_a_check() {
         | ```c:src/b.c
         | int run(struct Job *job, int limit) {
         |     int length = strlen(job->name);
+        |     if (length > limit) {
+        |         printf(\"%d is too long\", job->id);
+        |         return -1;
+        |     } else {
+        |         job->state = length;
+        |     }
         |     rest_of_body();
         |     return length;
         | }
