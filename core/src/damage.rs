@@ -41,7 +41,7 @@ pub enum Damage {
 pub struct Comparison {
     /// The worst damage; `None` if a careful edit might have done all of it.
     pub damage: Option<Damage>,
-    /// The share of the base that is kept or replaced, in percent of its words and marks.
+    /// The share of the base that is kept or replaced, in percent of its words.
     pub kept_percent: u8,
 }
 
@@ -53,7 +53,7 @@ impl Comparison {
     };
 }
 
-/// Percent of a base's words and marks that must be kept or replaced.
+/// Percent of a base's words that must be kept or replaced.
 pub const KEPT_PERCENT: u8 = 80;
 
 /// Fewest removed lines that can count as a large share: a single one is a statement.
@@ -61,9 +61,6 @@ const REMOVED_LINES_MIN: usize = 2;
 
 /// Fewest words that a stub must have replaced to count as damage.
 const STUBBED_WORDS: usize = 3;
-
-/// Most words of a statement that does no more than end or fail.
-const STUB_WORDS_MAX: usize = 8;
 
 /// Most words of an ending that computes nothing but its value.
 const COMPUTING_WORDS: usize = 3;
@@ -186,8 +183,6 @@ struct CodeLine<'c> {
     /// Its text without whitespace and without brackets and separators at its ends, which formatting moves.
     key: String,
     words: Vec<&'c str>,
-    /// The number of its words and marks.
-    weight: usize,
 }
 
 /// Code as lines, with the remarks between them.
@@ -289,7 +284,6 @@ impl<'c> CodeLine<'c> {
         Self {
             text: line.trim_end(),
             key: line_key(line),
-            weight: weight_of_line(line),
             words: words_of(line).collect(),
         }
     }
@@ -360,6 +354,32 @@ impl<'c> CodeLine<'c> {
         }
     }
 
+    /// Whether it decides, repeats, handles or leaves; what only asserts is a call like others.
+    fn controls(&self) -> bool {
+        let part = self.part().filter(|_| !self.fails());
+        part.is_some_and(|part| part != Part::Condition || self.jumps())
+    }
+
+    /// Whether it passes nothing on: it is a call by itself of what `old` didn't call, or names a value that no other line of the code uses.
+    fn is_hollow(&self, old: &[CodeLine<'_>], code: &[CodeLine<'_>]) -> bool {
+        let text = self.text.trim().trim_end_matches(';');
+        let end = text.find(['(', '"', '\'', '[', '{']).unwrap_or(text.len());
+        let (head, given) = text.split_at(end);
+        let is_path = |c: char| c.is_alphanumeric() || "_.:->!".contains(c);
+        let (target, is_value) = head
+            .split_once('=')
+            .map_or((head, false), |it| (it.0, true));
+        let name = words_of(target).last().unwrap_or_default();
+        let mut users = if is_value { code } else { old }.iter();
+        let does = users.any(|it| !core::ptr::eq(it, self) && it.words.contains(&name))
+            || if is_value {
+                target.contains(['.', '*', '>', '+', '-'])
+            } else {
+                !given.starts_with('(') || !given.ends_with(')') || !head.chars().all(is_path)
+            };
+        self.part().is_none() && !does
+    }
+
     /// Whether it has a word that says what it is about, and one of `lines` has it, too.
     fn is_about(&self, lines: &[CodeLine<'_>]) -> bool {
         // What fails is about what it is given alone, and what a string says computes nothing.
@@ -377,21 +397,6 @@ impl<'c> CodeLine<'c> {
             && self.part().is_none_or(|part| other.can_be(part))
             && names.all(|name| other.words.contains(name))
     }
-}
-
-/// The number of words and marks in a line. A string counts as one; a preprocessor directive has none.
-fn weight_of_line(line: &str) -> usize {
-    if line.trim_start().starts_with('#') {
-        return 0;
-    }
-    let outside = line.split('"').step_by(2);
-    let weights = outside.map(|text| {
-        let marks = text
-            .chars()
-            .filter(|c| !c.is_alphanumeric() && *c != '_' && !c.is_whitespace());
-        words_of(text).count() + marks.count()
-    });
-    weights.sum::<usize>() + line.matches('"').count() / 2
 }
 
 fn compared_text<'c>(code: ComparedCode<'c>) -> Cow<'c, str> {
@@ -482,19 +487,19 @@ pub fn compare(
         .iter()
         .map(|hunk| unpaired_lines(&base.code[hunk.base.clone()], &new.code[hunk.new.clone()]));
     let pairs: Vec<_> = pairs.collect();
-    let inserted: BTreeSet<&str> = hunks
-        .iter()
-        .flat_map(|hunk| &new.code[hunk.new.clone()])
-        .map(|line| line.key.as_str())
-        .collect();
     let added_lines: Vec<&CodeLine<'_>> =
         pairs.iter().flat_map(|(_, added)| added).copied().collect();
     let was_moved = |line: &CodeLine<'_>| {
-        line.words.len() > 1 && inserted.contains(line.key.as_str())
-            || context.moved_to.contains(&line.key)
+        context.moved_to.contains(&line.key)
             || added_lines
                 .iter()
                 .any(|added| line.lives_on_in(added) && added.words.len() > 1)
+    };
+    let ends_statements = base.code.iter().any(|it| it.text.ends_with(';'));
+    let is_hollow = |line: &CodeLine<'_>, old: &[CodeLine<'_>]| {
+        // Where statements have an end, a call without one is a value.
+        let is_statement = line.text.ends_with(';') || !ends_statements;
+        is_statement && content == DefinitionContent::Statements && line.is_hollow(old, &new.code)
     };
     let asked = lines_asked(&base.code, context.is_asked);
     let known_remarks: BTreeSet<&str> =
@@ -502,8 +507,22 @@ pub fn compare(
     let mut judged = DamageTally::default();
     for (hunk, (gone, added)) in hunks.iter().zip(&pairs) {
         let (old, fresh) = (&base.code[hunk.base.clone()], &new.code[hunk.new.clone()]);
-        let (mut gone, added) = (gone.clone(), added.clone());
+        let (mut gone, mut added) = (gone.clone(), added.clone());
         gone.retain(|line| !was_moved(line) && !asked.contains(line.key.as_str()));
+        // One statement in the place of several is a stub, whatever was changed beside it.
+        let is_stub = |added: &[&CodeLine<'_>]| {
+            let only = match added {
+                [only] if gone.len() > 1 => Some(*only),
+                _ => fresh.first().filter(|_| fresh.len() == 1),
+            };
+            only.is_some_and(|it| is_stub(old, &gone, it) || computes_nothing(old, &gone, it))
+        };
+        let was_stub = is_stub(&added);
+        let hollow = added.iter().filter(|it| is_hollow(it, old)).count();
+        if hollow < gone.len() || gone.iter().any(|it| it.controls()) {
+            added.retain(|it| !is_hollow(it, old));
+        }
+        let is_stub = was_stub || is_stub(&added);
         let places = possible_positions(&base.code, hunk);
         let first = new
             .remarks
@@ -516,7 +535,7 @@ pub fn compare(
             // A line that is commented out isn't hidden from the user.
             has_remark: remarks
                 .any(|(text, _)| gone.len() > 1 || !gone.iter().any(|it| text.contains(&it.key))),
-            is_stub: is_stub(old, &gone, fresh) || computes_nothing(old, &gone, fresh),
+            is_stub,
             is_recent: &|line| context.added_last.contains(&line.key),
             is_end: hunk.base.end == base.code.len() && is_end_gone(old, &gone, fresh),
             is_emptied: is_emptied(&base.code, &new.code, hunk),
@@ -529,34 +548,37 @@ pub fn compare(
     }
     let is_excused = |line: &CodeLine<'_>| was_moved(line) || asked.contains(line.key.as_str());
     let mut lost = guards_beyond(&base.code, &new.code);
-    lost.retain(|(check, exit)| !is_excused(check) && !is_excused(exit));
+    lost.retain(|check| !is_excused(check));
     let replaced = guards_beyond(&new.code, &base.code).len();
     if lost.len() > replaced.saturating_sub(usize::from(context.adds_check)) {
         judged.worst = judged.worst.into_iter().chain([Damage::PartRemoved]).min();
     }
-    judged.into_comparison(weight_of(&base.code), context.may_shrink)
+    judged.into_comparison(words_in(&base.code), context.may_shrink)
 }
 
-/// Checks that leave, each with its exit, of which the other code has neither the condition, however extended, nor the exit.
+/// Checks that leave, of which the other code has neither the condition, however extended, nor the exit.
 fn guards_beyond<'l, 'c>(
     code: &'l [CodeLine<'c>],
     other: &[CodeLine<'_>],
-) -> Vec<(&'l CodeLine<'c>, &'l CodeLine<'c>)> {
+) -> Vec<&'l CodeLine<'c>> {
     let count = |lines: &[CodeLine<'_>], key: &str| lines.iter().filter(|it| it.key == key).count();
     let is_kept = |line: &CodeLine<'_>| count(other, &line.key) >= count(code, &line.key);
     let is_extended = |line: &CodeLine<'_>| {
         let mut conditions = other.iter().filter(|it| it.can_be(Part::Condition));
         conditions.any(|it| line.words.iter().all(|word| it.words.contains(word)))
     };
-    let guards = code.iter().enumerate().map(|(index, line)| {
+    let is_lost = |(index, line): &(usize, &'l CodeLine<'c>)| {
         let is_inside = |it: &&CodeLine<'_>| it.depth() > line.depth();
-        let body = code[index + 1..].iter().take_while(is_inside);
-        (line, body.last().unwrap_or(line))
-    });
-    guards
-        .filter(|(line, exit)| line.part() == Some(Part::Condition) && exit.jumps())
-        .filter(|(line, exit)| !is_kept(line) && !is_kept(exit) && !is_extended(line))
-        .collect()
+        let exit = code[index + 1..]
+            .iter()
+            .take_while(is_inside)
+            .last()
+            .unwrap_or(line);
+        let leaves = line.part() == Some(Part::Condition) && exit.jumps();
+        leaves && !is_kept(line) && !is_kept(exit) && !is_extended(line)
+    };
+    let guards = code.iter().enumerate().filter(is_lost);
+    guards.map(|(_, line)| line).collect()
 }
 
 /// The keys of the lines that the user asks to take out, with what is inside of them.
@@ -584,38 +606,34 @@ fn is_end_gone(old: &[CodeLine<'_>], gone: &[&CodeLine<'_>], new: &[CodeLine<'_>
     let (Some(last), Some(last_gone)) = (old.last(), gone.last()) else {
         return false;
     };
-    let ends_too = |line: &CodeLine<'_>| line.jumps() || !last.jumps();
-    core::ptr::eq(last, *last_gone) && last.words.len() > 1 && !new.last().is_some_and(ends_too)
+    core::ptr::eq(last, *last_gone)
+        && last.words.len() > 1
+        && !new.last().is_some_and(CodeLine::jumps)
 }
 
 /// Whether nothing is left of what a loop, a handler or the like held.
 fn is_emptied(base: &[CodeLine<'_>], new: &[CodeLine<'_>], hunk: &LineHunk) -> bool {
-    let (Some(head), Some(first)) = (
-        hunk.base.start.checked_sub(1).map(|at| &base[at]),
-        base.get(hunk.base.start).filter(|_| !hunk.base.is_empty()),
-    ) else {
-        return false;
-    };
-    let left = &new[hunk.new.start..];
-    let Some(head_now) = hunk.new.start.checked_sub(1).map(|at| &new[at]) else {
+    let [(Some(head), [first, ..]), (Some(head_now), left)] =
+        [(base, &hunk.base), (new, &hunk.new)].map(|(code, lines)| {
+            let (before, rest) = code.split_at(lines.start);
+            (before.last(), rest)
+        })
+    else {
         return false;
     };
     let does_nothing = |line: &CodeLine<'_>| line.words == ["pass"];
-    let is_held = |line: &&CodeLine<'_>| line.depth() > head_now.depth();
-    let held: Vec<_> = left.iter().take_while(is_held).take(2).collect();
-    head.part().is_some()
+    let mut held = left
+        .iter()
+        .take_while(|line| line.depth() > head_now.depth());
+    !hunk.base.is_empty()
         && first.depth() > head.depth()
         && !does_nothing(first)
-        && match held[..] {
-            [] => true,
-            [only] => does_nothing(only),
-            _ => false,
-        }
+        && held.next().is_none_or(does_nothing)
+        && held.next().is_none()
 }
 
 /// Whether one statement that has to do with none of them replaced several lines.
-fn computes_nothing(old: &[CodeLine<'_>], gone: &[&CodeLine<'_>], new: &[CodeLine<'_>]) -> bool {
-    let [only] = new else { return false };
+fn computes_nothing(old: &[CodeLine<'_>], gone: &[&CodeLine<'_>], only: &CodeLine<'_>) -> bool {
     let words = words_in(gone.iter().copied());
     gone.len() >= REMOVED_LINES_MIN && words >= 2 * STUBBED_WORDS && !only.is_about(old)
 }
@@ -802,23 +820,11 @@ fn is_like(one: &CodeLine<'_>, other: &CodeLine<'_>) -> bool {
 }
 
 /// Whether a single statement that ends or fails replaced others. `left` are those of `gone` that aren't similar to it.
-fn is_stub(gone: &[CodeLine<'_>], left: &[&CodeLine<'_>], new: &[CodeLine<'_>]) -> bool {
-    let [only] = new else { return false };
-    let is_new = |word: &&str| !gone.iter().any(|line| line.words.contains(word));
-    let (first, others) = only.words.split_at(1);
+fn is_stub(gone: &[CodeLine<'_>], left: &[&CodeLine<'_>], only: &CodeLine<'_>) -> bool {
     let fails = only.fails();
-    let ends = fails || only.begins_with(&ENDINGS);
     // `return f();` for `x = f(); return x;` does the same, and so may what computes its value from what was there.
     let computes = (fails || only.words.len() > COMPUTING_WORDS) && only.is_about(gone);
-    let is_else = left.len() > 1 || gone.len() > 1 && others.iter().all(is_new);
-    (ends && is_else || fails && first.iter().all(is_new))
-        && !computes
-        && only.words.len() <= STUB_WORDS_MAX
-        && words_in(gone) >= STUBBED_WORDS
-}
-
-fn weight_of<'l, 'c: 'l>(lines: impl IntoIterator<Item = &'l CodeLine<'c>>) -> usize {
-    lines.into_iter().map(|line| line.weight).sum()
+    (fails || left.len() > 1 && only.begins_with(&ENDINGS)) && !computes
 }
 
 fn words_in<'l, 'c: 'l>(lines: impl IntoIterator<Item = &'l CodeLine<'c>>) -> usize {
@@ -850,7 +856,7 @@ struct HunkEffect<'l, 'c> {
 #[derive(Default)]
 struct DamageTally {
     worst: Option<Damage>,
-    removed_weight: usize,
+    removed_words: usize,
     removed_lines: usize,
     /// Of each part how many are gone, less the lines that may do the same.
     parts_gone: BTreeMap<Part, isize>,
@@ -871,7 +877,7 @@ impl DamageTally {
         } else {
             let is_empty = added.is_empty();
             if is_empty {
-                self.removed_weight += weight_of(gone.iter().copied());
+                self.removed_words += words;
                 self.removed_lines += gone.len();
             }
             // An `else` alone is no lost branch: its code is still there.
@@ -928,13 +934,13 @@ impl DamageTally {
         }
     }
 
-    fn into_comparison(self, base_weight: usize, may_shrink: bool) -> Comparison {
-        let removed_percent = (self.removed_weight * 100).div_ceil(base_weight.max(1));
+    fn into_comparison(self, base_words: usize, may_shrink: bool) -> Comparison {
+        let removed_percent = (self.removed_words * 100).div_ceil(base_words.max(1));
         debug_assert!(
             removed_percent <= 100,
             "removed lines are some of the base's"
         );
-        // Rounded against the change, and a whole that is gone keeps nothing, however its weights were counted.
+        // Rounded against the change.
         let kept_percent = 100 - u8::try_from(removed_percent.min(100)).unwrap_or(100);
         let is_much =
             !may_shrink && kept_percent < KEPT_PERCENT && self.removed_lines >= REMOVED_LINES_MIN;
@@ -1086,7 +1092,26 @@ mod tests {
             "    std::process::exit(1);\n",
             Some(Damage::StubInPlace),
         );
-        check(9..=10, "    finish(a, b + 1);\n", None);
+        check(9..=10, "    b = finish(a, b + 1);\n", None);
+        let beside_a_rename = "int f(int value) {\n    int b = load(value);\n    abort();\n}\n";
+        assert_eq!(
+            compared(BASE, beside_a_rename, ""),
+            Some(Damage::StubInPlace)
+        );
+    }
+
+    #[test]
+    fn what_passes_nothing_on_replaces_neither_several_statements_nor_what_decides_or_leaves() {
+        let part = Some(Damage::PartRemoved);
+        for hollow in ["    trace(b);\n", "    int copy = b;\n"] {
+            check(3..=8, hollow, part);
+            check(10..=10, hollow, None);
+            check(11..=11, hollow, part);
+        }
+        check(3..=5, "    log(\"b is\", b);\n    count(a);\n", part);
+        let without_end = "fn f(a: u8) -> u8 {\n    check(a);\n    return a;\n}\n";
+        let value = without_end.replace("    return a;\n", "    doubled(a)\n");
+        assert_eq!(compared(without_end, &value, ""), None);
     }
 
     #[test]

@@ -117,16 +117,10 @@ fn same_symbol_elsewhere(
 
 /// Whether the model was shown the entity, by itself or with its file.
 fn was_shown(view: &StateView<'_>, episode: EpisodeId, entity: &EntityId) -> bool {
-    let file = EntityId::file(entity.path.clone());
-    view.state
-        .sessions()
-        .version_shown(episode, entity)
-        .is_some()
-        || view
-            .state
-            .sessions()
-            .version_shown(episode, &file)
-            .is_some()
+    let sessions = view.state.sessions();
+    [entity, &EntityId::file(entity.path.clone())]
+        .into_iter()
+        .any(|it| sessions.version_shown(episode, it).is_some())
 }
 
 fn is_new(view: &StateView<'_>, candidate: &Candidate) -> bool {
@@ -143,74 +137,43 @@ pub(super) fn holds_word(text: &str, word: &str) -> bool {
 /// Known definitions of the block's file that the block doesn't hold.
 struct MissingDefinitions<'v> {
     view: &'v StateView<'v>,
-    tracked: Vec<(EntityId, CurrentVersion)>,
-    /// Those that the block may have been made from: all if it is the whole file, else those that the model was shown.
-    replaceable: BTreeSet<EntityId>,
+    /// Each with whether the block may have been made from it: any if it is the whole file, else those that the model was shown.
+    tracked: Vec<(EntityId, CurrentVersion, bool)>,
     texts: BTreeMap<ArtifactHash, Option<Vec<u8>>>,
 }
 
 impl<'v> MissingDefinitions<'v> {
     fn of(view: &'v StateView<'v>, episode: EpisodeId, resolution: &Resolution) -> Self {
-        let held: BTreeSet<&EntityId> = resolution
-            .candidates
-            .iter()
-            .map(|candidate| &candidate.entity)
-            .collect();
-        let Some(path) = &resolution.path else {
-            return Self::empty(view);
-        };
-        let tracked: Vec<(EntityId, CurrentVersion)> = view
-            .state
-            .state_map()
-            .symbols_of(path)
-            .into_iter()
-            .map(|symbol| EntityId::symbol(path.clone(), symbol))
+        let candidates = resolution.candidates.iter();
+        let held: BTreeSet<&EntityId> = candidates.map(|candidate| &candidate.entity).collect();
+        let symbols = resolution.path.iter().flat_map(|path| {
+            let symbols = view.state.state_map().symbols_of(path).into_iter();
+            symbols.map(|symbol| EntityId::symbol(path.clone(), symbol))
+        });
+        let tracked = symbols
             .filter(|entity| !held.contains(entity))
-            .filter_map(|entity| Some((entity.clone(), view.current_version(&entity)?)))
-            .collect();
-        let file_shown = view
-            .state
-            .sessions()
-            .version_shown(episode, &EntityId::file(path.clone()))
-            .is_some();
-        let all = resolution.extent == Extent::WholeFile || file_shown;
-        let replaceable = tracked
-            .iter()
-            .map(|(entity, _)| entity)
-            .filter(|entity| {
-                all || view
-                    .state
-                    .sessions()
-                    .version_shown(episode, entity)
-                    .is_some()
-            })
-            .cloned()
-            .collect();
-        Self {
-            tracked,
-            replaceable,
-            ..Self::empty(view)
-        }
-    }
-
-    const fn empty(view: &'v StateView<'v>) -> Self {
+            .filter_map(|entity| {
+                let current = view.current_version(&entity)?;
+                let is_shown =
+                    resolution.extent == Extent::WholeFile || was_shown(view, episode, &entity);
+                Some((entity, current, is_shown))
+            });
         Self {
             view,
-            tracked: Vec::new(),
-            replaceable: BTreeSet::new(),
+            tracked: tracked.collect(),
             texts: BTreeMap::new(),
         }
     }
 
     /// The known symbol that this one becomes with its namespace or class in front, if there is one.
     fn without_qualifier(&self, symbol: &Symbol) -> Option<RenameSuspicion> {
-        let known = self.tracked.iter().find(|(entity, _)| {
+        let known = self.tracked.iter().find(|(entity, ..)| {
             let rest = entity
                 .symbol_str()
                 .and_then(|known| known.strip_suffix(symbol.as_str()));
             rest.is_some_and(|rest| rest.ends_with([':', '.', '#']))
         });
-        known.map(|(known, _)| RenameSuspicion {
+        known.map(|(known, ..)| RenameSuspicion {
             known: known.clone(),
             percent: 100,
         })
@@ -227,13 +190,13 @@ impl<'v> MissingDefinitions<'v> {
         let comparable: Vec<(EntityId, CurrentVersion)> = self
             .tracked
             .iter()
-            .filter(|(entity, current)| {
-                (self.replaceable.contains(entity) || is_leaving(entity))
+            .filter(|(entity, current, is_shown)| {
+                (*is_shown || is_leaving(entity))
                     && current.figures.tokens >= TOKENS_MIN
                     && could_be_alike(thresholds, current, candidate)
             })
             .take(COMPARED_MAX)
-            .cloned()
+            .map(|(entity, current, _)| (entity.clone(), current.clone()))
             .collect();
         let best = comparable
             .into_iter()

@@ -712,6 +712,42 @@ fn stub_in_place() {
 }
 
 #[test]
+fn call_in_the_place_of_a_check() {
+    after_job(
+        "gates__call_in_the_place_of_a_check",
+        "A call that passes nothing on stands where a check was, and then where several statements were, both beside a renamed variable.",
+        "
+        model
+        | ```c:src/b.c
+        | int run(struct Job *job, int limit) {
+        |     int length = strlen(job->name);
+        |     trace(length);
+        |     prepare(job, limit);
+        |     finish(job, length);
+        |     return length;
+        | }
+        | ```
+        user
+        | Please go on with run.
+        model
+        | ```c:src/b.c
+        | int run(struct Job *job, int limit) {
+        |     int length = strlen(job->name);
+        |     if (length > limit) {
+        |         printf(\"%d is too long\", job->id);
+        |         return -1;
+        |     } else {
+        |         job->state = length;
+        |     }
+        |     rest_of_body();
+        |     return length;
+        | }
+        | ```
+        ",
+    );
+}
+
+#[test]
 fn branch_gone_unasked() {
     after_job(
         "gates__branch_gone_unasked",
