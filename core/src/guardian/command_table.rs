@@ -204,17 +204,22 @@ impl<'r> ArgumentReader<'r> {
             ArgumentRule::Value(_, is_operand) => value = Some((*is_operand, rest)),
             _ => {}
         });
+        if let Some((is_operand, attached)) = value {
+            let text = attached.or_else(|| words.next().map(String::as_str));
+            let text = text.unwrap_or_default();
+            // An option, if a letter before has the rest for its value: `sort -S1k --output=x`.
+            self.each_option(text, |rule, _| match rule {
+                ArgumentRule::Raises(_, class) if text.starts_with('-') => raised.push(*class),
+                _ => {}
+            });
+            if is_operand {
+                self.judge_text(text);
+            }
+        } else {
+            self.found.paths.extend(paths_of([word]));
+        }
         for class in raised {
             self.raise_class(class, word);
-        }
-        match value {
-            None => self.found.paths.extend(paths_of([word])),
-            Some((is_operand, attached)) => {
-                let text = attached.or_else(|| words.next().map(String::as_str));
-                if is_operand {
-                    self.judge_text(text.unwrap_or_default());
-                }
-            }
         }
     }
 
