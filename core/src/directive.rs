@@ -70,8 +70,19 @@ pub fn external_from(text: &str) -> Option<usize> {
 #[must_use]
 pub fn directive_lines(text: &str) -> Vec<DirectiveLine> {
     // Two cheap tests first: most prompts have no directive, and finding code blocks reads the whole text.
-    if !text.contains('@') || !text.split_inclusive('\n').any(is_directive) {
+    let may_be_one = |line: &str| is_directive(line.strip_prefix('"').unwrap_or(line));
+    if !text.contains('@') || !text.split_inclusive('\n').any(may_be_one) {
         return Vec::new();
+    }
+    // OpenCode's `run` puts all that it was given in quotes.
+    let unquoted = text.trim_end().strip_prefix('"');
+    if let Some(inner) = unquoted.and_then(|it| it.strip_suffix('"')) {
+        let mut lines = directive_lines(inner);
+        let shifted = |range: &Range<usize>| range.start + 1..range.end + 1;
+        lines
+            .iter_mut()
+            .for_each(|it| it.range = shifted(&it.range));
+        return lines;
     }
     let blocks = capture::blocks(text);
     let foreign = capture::foreign_parts(text);
@@ -238,6 +249,11 @@ mod tests {
             "",
         );
         check("@tslp", &[(Verb::Unknown, "")], "");
+        check(
+            "\"@tslp off a b/**\nGo on.\"\n",
+            &[(Verb::Off, "a"), (Verb::Off, "b/**")],
+            "\"Go on.\"\n",
+        );
         check("   @tslp accept x\ny", &[(Verb::Accept, "x")], "y");
         check(
             "@TSLP Accept src/a.c, `src/my file.c` and lib/b.c::f.\n",

@@ -25,20 +25,14 @@ impl WindowExceeded {
     /// What happened, and what the user can do: one or two sentences.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let Self {
-            model,
-            window,
-            prompt,
-            read,
-            server,
-        } = self;
+        let (model, prompt) = (&*self.model, self.prompt);
         let model = if model.is_empty() { "The model" } else { model };
         let needed = prompt
             .saturating_add(prompt / 4)
             .max(1024)
             .next_power_of_two();
-        let remedy = server.remedy(needed);
-        match (window, read) {
+        let remedy = self.server.remedy(needed);
+        match (self.window, self.read) {
             (Some(window), None) => format!(
                 "{model} reads {window} tokens, and this request has about {prompt}: the server cuts a part of it off. {remedy}"
             ),

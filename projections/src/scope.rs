@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::cell::OnceCell;
 use core::fmt;
 
-use tslp_core::event::{Event, Recorded, ScopeChanged};
+use tslp_core::event::{Event, Recorded};
 use tslp_core::ids::{Seq, SessionId, UnixMillis};
 use tslp_core::path::RelPath;
 use tslp_core::scope::{OffRules, ScopeChange};
@@ -51,11 +51,7 @@ impl Scope {
         let Event::ScopeChanged(changed) = &recorded.event else {
             return;
         };
-        let ScopeChanged {
-            change,
-            session,
-            pattern,
-        } = changed;
+        let (change, session, pattern) = (changed.change, changed.session, &changed.pattern);
         let is_about_sight = |rule| matches!(rule, ScopeChange::Off | ScopeChange::On);
         let ends = |row: &ScopeRow| match change {
             // The last word on a pattern counts, and `on` for all files takes all others back.
@@ -64,9 +60,9 @@ impl Scope {
                 is_about_sight(row.rule) && (pattern == "**" || row.pattern == *pattern)
             }
             ScopeChange::Lock => {
-                (row.rule, row.session, &row.pattern) == (*change, *session, pattern)
+                (row.rule, row.session, &row.pattern) == (change, session, pattern)
             }
-            ScopeChange::Unlock => is_unlocked(row, *session, pattern),
+            ScopeChange::Unlock => is_unlocked(row, session, pattern),
         };
         self.rules.forget(ends, changes);
         // Nothing is on by a rule where nothing is off.
@@ -78,8 +74,8 @@ impl Scope {
         if holds {
             let row = ScopeRow {
                 seq: recorded.seq,
-                rule: *change,
-                session: *session,
+                rule: change,
+                session,
                 pattern: pattern.clone(),
                 said_in: recorded.session,
                 at_ms: recorded.at,

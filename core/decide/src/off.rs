@@ -432,13 +432,10 @@ pub fn output_without_off(
     if is_of_names(command) {
         named = Named::of_names(named);
     }
-    match named {
-        Named { off: Some(_), .. } => Some(String::from(WITHHELD)),
-        named => {
-            let suspicion = named.suspicion();
-            filter.without_parts(Role::Tool, suspicion, output, &mut BTreeSet::new())
-        }
+    if named.off.is_some() {
+        return Some(String::from(WITHHELD));
     }
+    filter.without_parts(Role::Tool, named.suspicion(), output, &mut BTreeSet::new())
 }
 
 /// Which files a call names.

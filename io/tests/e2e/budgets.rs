@@ -392,6 +392,8 @@ fn what_can_not_be_counted_is_refused_where_it_is_written() {
         ("--budget-conversation", "money 1"),
         ("--budget-prompt", "files 1"),
         ("--price", "m 1"),
+        ("--price", "m 99999999999999999999 1"),
+        ("--price", "m 99999999999999.1 1"),
         ("--budget-day", "money 1.1234567"),
     ] {
         let output = places

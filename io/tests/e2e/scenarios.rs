@@ -220,7 +220,14 @@ fn a_lock_holds_after_a_crash_and_a_file_that_cannot_be_shown_sends_nothing() {
         let here = format!("@tslp lock src/ring.c\n{ASK}");
         let body = spoken.sent(&tslp, &upstream, &here);
         assert_eq!(shown(&body), entities(&["src/ring.c"]), "{path}: {body}");
-        let body = spoken.sent(&tslp, &upstream, &format!("Well. {ASK}"));
+        let other = format!("@tslp lock include/ring.h\nWell. {ASK}");
+        let body = spoken.sent(&tslp, &upstream, &other);
+        assert_eq!(
+            shown(&body),
+            entities(&["include/ring.h"]),
+            "{path}: {body}"
+        );
+        let body = spoken.sent(&tslp, &upstream, &format!("Oh. {ASK}"));
         assert_eq!(
             shown(&body),
             entities(&["src/other.c::other"]),
@@ -278,15 +285,24 @@ fn a_lock_holds_after_a_crash_and_a_file_that_cannot_be_shown_sends_nothing() {
         let log = String::from_utf8(log.stdout).unwrap();
         assert!(log.contains("lock_miss"), "{path}: {log}");
         fs::write(&file, RING).unwrap();
-        // What is no text can't be locked.
-        fs::write(places.workspace.join("blob"), b"\x7fELF\x00\xff\xfe").unwrap();
-        let (code, done) = places.cli_json(&["lock", "blob"]);
-        assert_eq!(
-            (code, &done["targets"][0]["outcome"]),
-            (1, &json!("lock_miss")),
-            "{done}"
+        // What can't be shown is said to be so at once, and keeps prompts back all the same.
+        let at = |name: &str| places.workspace.join(name);
+        fs::write(at("blob"), b"\x7fELF\x00\xff\xfe").unwrap();
+        fs::write(at("big"), "x = 1\n".repeat(4 << 20)).unwrap();
+        assert!(
+            Command::new("mkfifo")
+                .arg(at("pipe"))
+                .status()
+                .unwrap()
+                .success()
         );
-        acts(&places, &["unlock", "blob"]);
+        for name in ["blob", "big", "pipe", "include", "nothing.c"] {
+            let (code, done) = places.cli_json(&["lock", name]);
+            let outcome = &done["targets"][0]["outcome"];
+            assert_eq!((code, outcome), (1, &json!("lock_miss")), "{name}: {done}");
+            spoken.refused(&tslp, ASK);
+            acts(&places, &["unlock", name]);
+        }
         acts(&places, &["unlock", "include/ring.h"]);
         let body = spoken.sent(&tslp, &upstream, &format!("Now? {ASK}"));
         assert_eq!(shown(&body), entities(&["src/ring.c"]), "{path}: {body}");
