@@ -121,7 +121,7 @@ def main():
     for name in options.client or ["aider", "opencode", "cline", "qwen"]:
         kind = clients.ALL[name]
         for failure in options.failure or KINDS:
-            if kind.form is not None and failure != "edit":
+            if kind.form is not None and failure not in ("edit", "spaces", "lines"):
                 continue
             for through in (False, True):
                 landed, told, requests = play(options, kind, failure, through)
