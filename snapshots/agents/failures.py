@@ -4,11 +4,13 @@
     failures.py --cache ~/.cache/tslp-agents --client opencode
 
 One user message asks for one edit: the model reads the file, edits it, and says that it is done. Its failure is a call that arrives as
-text, as JSON after a sentence, or with arguments that don't fit the tool's schema, a turn that ends with the sentence alone, or an edit
-whose old text isn't in the file. Such a model corrects itself if it is told what was wrong. Printed: whether the edit was on disk without another word of the user's, and the requests.
+text, as JSON after a sentence, or with arguments that don't fit the tool's schema (as text or as a real call), a turn that ends with the
+sentence alone, or an edit whose old text isn't in the file. Such a model corrects itself if it is told what was wrong. Edits that are off by
+spaces, by an earlier edit of the model's own, or by the file's line ends are played with `--repair-edits rewrite`; that model doesn't try again. Printed: whether the edit was on disk without another word of the user's, and the requests.
 """
 
 import argparse
+import dataclasses
 import json
 import re
 import sys
@@ -29,7 +31,10 @@ TEXT = (
 )
 WRONG = "int ring_empty(const struct ring *r) {\n    return (r->count == 0);\n}\n"
 ASK = "Let ring_empty in src/ring.c hold for negative counts, too."
-KINDS = ["lost", "words", "announced", "arguments", "edit"]
+FULL = "    return r->count == RING_SIZE;\n"
+SPACED = "int ring_empty (const struct ring *r)\n{\n  return r->count==0;\n}\n"
+FITTED = ["spaces", "stale", "lines"]
+KINDS = ["lost", "words", "announced", "arguments", "schema", "edit", *FITTED]
 CORRECTED = re.compile(r"was not run, because|called no tool")
 TOLD = re.compile(r"The last edit of \S+ was not applied")
 
@@ -38,11 +43,23 @@ def session(kind, in_text):
     edit = Action("edit", FILE, ("ring_empty",), OLD.rstrip("\n"), NEW.rstrip("\n"))
     wrong = Action("edit", FILE, ("ring_empty",), WRONG.rstrip("\n"), NEW.rstrip("\n"))
     replies = [[edit], [Action("say", text="Done.")]]
+    tree = {FILE: TEXT, "src/ring.h": "struct ring { int count; };\n"}
     if kind == "edit":
         replies.insert(0, [wrong])
+    elif kind == "schema":
+        replies.insert(0, [dataclasses.replace(edit)])
+    elif kind in FITTED:
+        around = TEXT[TEXT.index("int ring_empty") :]
+        old = {"spaces": SPACED, "stale": TEXT[TEXT.index(FULL) :], "lines": around}[kind].rstrip("\n")
+        new = old.replace("count == 0", "count <= 0").replace("count==0", "count<=0")
+        replies[0] = [Action("edit", FILE, ("ring_empty",), old, new)]
+    if kind == "stale":
+        replies.insert(0, [Action("edit", FILE, ("ring_full",), FULL.rstrip("\n"), FULL.rstrip("\n").replace("==", ">="))])
+    elif kind == "lines":
+        tree[FILE] = TEXT.replace("\n", "\r\n")
     if not in_text:
         replies.insert(0, [Action("read", FILE)])
-    return Session(kind, None, [Turn(ASK, replies, [])], tree={FILE: TEXT, "src/ring.h": "struct ring { int count; };\n"})
+    return Session(kind, None, [Turn(ASK, replies, [])], tree=tree)
 
 
 class Failing(upstream.Model):
@@ -56,7 +73,10 @@ class Failing(upstream.Model):
             return self.aider(actions), [], actions
         text, calls, actions = super().reply(body)
         is_edit = bool(calls) and any(action.changes for action in actions)
-        if not is_edit or self.session.name == "edit":
+        if is_edit and self.session.name == "schema" and actions is self.session.turns[0].replies[1]:
+            named = [(one, name, json.loads(arguments)) for one, name, arguments in calls]
+            calls = [(one, name, json.dumps({f"the_{key}": value for key, value in it.items()})) for one, name, it in named]
+        if not is_edit or self.session.name in ("schema", "edit", *FITTED):
             return text, calls, actions
         asked_again = CORRECTED.search(json.dumps(body))
         written = []
@@ -74,11 +94,16 @@ class Failing(upstream.Model):
 
 def play(options, kind, failure, through):
     upstream.Model, whole = Failing, upstream.Model
+    if failure in FITTED:
+        options = argparse.Namespace(**vars(options) | {"flag": [*options.flag, "--repair-edits", "rewrite"]})
     try:
         done = sessions.Run(options, kind, session(failure, kind.form is not None), through).play()
     finally:
         upstream.Model = whole
-    landed = NEW in done.after.get(FILE, "") and WRONG not in done.after.get(FILE, "")
+    text = done.after.get(FILE, "")
+    landed = re.search(r"return r->count ?<= ?0;", text) and text.count("ring_empty") == 1 and WRONG not in text
+    if failure == "stale":
+        landed = landed and FULL.replace("==", ">=") in text
     told = any(TOLD.search(entry["raw"]) for entry in done.received)
     if options.verbose:
         for entry in done.received:
@@ -96,7 +121,7 @@ def main():
     for name in options.client or ["aider", "opencode", "cline", "qwen"]:
         kind = clients.ALL[name]
         for failure in options.failure or KINDS:
-            if kind.form is not None and failure != "edit":
+            if kind.form is not None and failure not in ("edit", "spaces", "lines"):
                 continue
             for through in (False, True):
                 landed, told, requests = play(options, kind, failure, through)

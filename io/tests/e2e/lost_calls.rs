@@ -471,6 +471,14 @@ fn who_asks_about_the_tools_gets_words_byte_for_byte() {
                 format!("<tool_call>{CALL}</tool_call>"),
             ),
             (
+                "What does `make test` usually do?",
+                "I will call the `run_command` function with the command `make test`.".to_owned(),
+            ),
+            (
+                "Is it dangerous to let a model run shell commands?",
+                "I am about to check if it is dangerous.".to_owned(),
+            ),
+            (
                 "What is read_file for?",
                 "I will read the file a.c.".to_owned(),
             ),

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use tslp_core::event::PartKind;
 
 use super::dialect::Dialect;
-use super::ending::{self, Addition, Event, ResponseForm, json_of, piece_bytes, pieces};
+use super::ending::{self, Addition, ResponseForm, json_of, piece_bytes, pieces, shares_members};
 use super::lost_calls::FoundCall;
 
 /// Calls in the place of a text.
@@ -19,12 +19,6 @@ pub struct DeliveredCalls {
 }
 
 impl DeliveredCalls {
-    /// A text that ended with what was written, as the client gets it.
-    fn text_of(&self, said: &str) -> String {
-        let before = said.strip_suffix(&*self.written);
-        before.unwrap_or(said).to_owned() + &self.instead
-    }
-
     /// The calls as a message of a chat completion, or of Ollama's chat, holds them.
     fn in_message(&self, dialect: Dialect) -> Vec<Value> {
         let calls = self.calls.iter().map(|(id, call)| match dialect {
@@ -52,6 +46,35 @@ impl DeliveredCalls {
             }),
         })
     }
+
+    /// Puts the calls into a whole body, whose text has ended without them.
+    fn put_into_body(&self, dialect: Dialect, body: &mut Value) {
+        let text = ending::last_text_of_body(dialect, body);
+        let is_empty = text.is_some_and(|text| *text == "");
+        let (list, kind) = match dialect {
+            Dialect::Messages => ("content", "text"),
+            Dialect::Responses => ("output", "message"),
+            _ => {
+                let message = match dialect {
+                    Dialect::OllamaChat => "/message",
+                    _ => "/choices/0/message",
+                };
+                let message = body.pointer_mut(message);
+                if let Some(message) = message.filter(|_| !self.calls.is_empty()) {
+                    message["tool_calls"] = self.in_message(dialect).into();
+                }
+                return;
+            }
+        };
+        let Some(items) = body[list].as_array_mut() else {
+            return;
+        };
+        let at = items.iter().rposition(|item| item["type"] == kind);
+        if let Some(at) = at.filter(|_| is_empty) {
+            items.remove(at);
+        }
+        items.extend(self.as_items(dialect));
+    }
 }
 
 /// What is kept back of a reply, with the calls in the place of their text.
@@ -62,18 +85,14 @@ pub(super) fn with_calls(
     held: &[u8],
     delivered: &DeliveredCalls,
 ) -> Vec<u8> {
-    let made = match (form, dialect) {
-        (ResponseForm::Whole, _) => match json_of(held) {
-            Some(mut body) => {
-                put_into_body(dialect, &mut body, delivered);
-                body.to_string().into_bytes()
-            }
-            None => held.to_vec(),
-        },
-        (_, Dialect::Messages | Dialect::Responses) => in_events(dialect, held, delivered),
-        _ => in_pieces(dialect, shared, held, delivered),
+    let made = match form {
+        ResponseForm::Whole => held.to_vec(),
+        ResponseForm::Stream => in_stream(dialect, shared, held, delivered),
     };
     let addition = Addition {
+        text: &delivered.instead,
+        cut: &delivered.written,
+        changes_body: Some(&|body| delivered.put_into_body(dialect, body)),
         finish_reason: match dialect {
             _ if delivered.calls.is_empty() => None,
             Dialect::ChatCompletions => Some("tool_calls"),
@@ -85,157 +104,89 @@ pub(super) fn with_calls(
     ending::completed(dialect, form, &made, &addition)
 }
 
-fn put_into_body(dialect: Dialect, body: &mut Value, delivered: &DeliveredCalls) {
-    let text = ending::last_text_of_body(dialect, body);
-    let is_empty = text.is_some_and(|text| {
-        let left = delivered.text_of(text.as_str().unwrap_or_default());
-        *text = left.into();
-        *text == ""
-    });
-    let (list, kind) = match dialect {
-        Dialect::Messages => ("content", "text"),
-        Dialect::Responses => ("output", "message"),
-        _ => {
-            let message = match dialect {
-                Dialect::OllamaChat => "/message",
-                _ => "/choices/0/message",
-            };
-            let message = body.pointer_mut(message);
-            if let Some(message) = message.filter(|_| !delivered.calls.is_empty()) {
-                message["tool_calls"] = delivered.in_message(dialect).into();
-            }
-            return;
-        }
-    };
-    let Some(items) = body[list].as_array_mut() else {
-        return;
-    };
-    let at = items.iter().rposition(|item| item["type"] == kind);
-    if let Some(at) = at.filter(|_| is_empty) {
-        items.remove(at);
-    }
-    items.extend(delivered.as_items(dialect));
-}
-
-/// In the dialects whose pieces have the same members.
-fn in_pieces(
+/// What is left of the text before its end, and the calls before the reply's.
+fn in_stream(
     dialect: Dialect,
     shared: &Map<String, Value>,
     held: &[u8],
     delivered: &DeliveredCalls,
 ) -> Vec<u8> {
     let (said, held) = ending::without_text(dialect, held);
-    let text = delivered.text_of(&said);
-    let mut out = Vec::new();
-    let mut are_out = false;
-    for Event { bytes, .. } in pieces(dialect, ResponseForm::Stream, &held) {
-        let is_end = ending::begins(dialect, &held[bytes.clone()]);
-        if is_end && !are_out {
-            are_out = true;
-            if !text.is_empty() {
-                out.extend(ending::piece(
-                    dialect,
-                    shared,
-                    &held,
-                    PartKind::OtherText,
-                    &text,
-                ));
-            }
-            let mut piece = shared.clone();
-            let mut calls = delivered.in_message(dialect);
-            if dialect != Dialect::OllamaChat {
-                let numbered = calls.iter_mut().enumerate();
-                numbered.for_each(|(number, call)| call["index"] = number.into());
-            }
-            let message = json!({"role": "assistant", "content": "", "tool_calls": calls});
-            if dialect == Dialect::OllamaChat {
-                piece.insert("message".into(), message);
-                piece.insert("done".into(), false.into());
-            } else {
-                let choice = json!({"index": 0, "delta": message, "finish_reason": null});
-                piece.insert("object".into(), "chat.completion.chunk".into());
-                piece.insert("choices".into(), json!([choice]));
-            }
-            if !delivered.calls.is_empty() {
-                out.extend(piece_bytes(dialect, "", &Value::Object(piece)));
-            }
-        }
-        out.extend_from_slice(&held[bytes]);
-    }
-    out
-}
-
-/// In the dialects whose texts and calls are blocks or items, each with its number.
-fn in_events(dialect: Dialect, held: &[u8], delivered: &DeliveredCalls) -> Vec<u8> {
-    let is_messages = dialect == Dialect::Messages;
-    let place = if is_messages { "index" } else { "output_index" };
-    let events = pieces(dialect, ResponseForm::Stream, held).into_iter();
-    let events = events.map(|event| {
-        let json = event.data.clone().and_then(|data| json_of(&held[data]));
-        (event, json.unwrap_or_default())
-    });
-    let events: Vec<(Event, Value)> = events.collect();
-    let delta = |json: &Value| match is_messages {
-        true => json["delta"]["text"].as_str().map(str::to_owned),
-        false => json["delta"].as_str().map(str::to_owned),
+    let before = said.strip_suffix(&*delivered.written).unwrap_or(&said);
+    let mut text = before.to_owned() + &delivered.instead;
+    let has_blocks = !shares_members(dialect);
+    let place = match dialect {
+        Dialect::Messages => "index",
+        _ => "output_index",
     };
-    let is_delta =
-        |name: &str| matches!(name, "content_block_delta" | "response.output_text.delta");
-    let said = events.iter().filter(|(event, _)| is_delta(&event.name));
-    let said: String = said.filter_map(|(_, json)| delta(json)).collect();
-    let mut text = delivered.text_of(&said);
+    let events = pieces(dialect, ResponseForm::Stream, &held).into_iter();
+    let events: Vec<_> = events
+        .map(|event| {
+            let json = event.data.clone().and_then(|data| json_of(&held[data]));
+            (event, json.unwrap_or_default())
+        })
+        .collect();
     // The events that open a text wait until there is some: if nothing of it is left, none of its events go out.
     let opens =
         |json: &Value| json["content_block"]["type"] == "text" || json["item"]["type"] == "message";
-    let opened = events
-        .iter()
-        .find(|(event, json)| ending::opens_block(dialect, &event.name) && opens(json));
-    let dropped = opened
-        .filter(|_| text.is_empty())
-        .map(|(_, json)| json[place].clone());
+    let mut opened = events.iter();
+    let opened = opened.find(|(it, json)| ending::opens_block(dialect, &it.name) && opens(json));
+    let dropped = opened.filter(|_| text.is_empty());
+    let dropped = dropped.map(|(_, json)| json[place].clone());
     let numbers = events.iter().filter_map(|(_, json)| json[place].as_u64());
-    let mut number = match &dropped {
-        Some(number) => number.as_u64().unwrap_or(0),
-        None => numbers.max().map_or(0, |last| last + 1),
-    };
+    let next = numbers.max().map_or(0, |last| last + 1);
+    let mut number = dropped.as_ref().map_or(next, |it| it.as_u64().unwrap_or(0));
+    let mut left = (!delivered.calls.is_empty()).then_some(delivered);
     let mut out = Vec::new();
-    for (event, mut json) in events {
-        let is_dropped = dropped
-            .as_ref()
-            .is_some_and(|it| json.get(place) == Some(it));
-        if is_dropped || is_delta(&event.name) && delta(&json).is_some() {
+    for (event, json) in events {
+        if has_blocks
+            && dropped
+                .as_ref()
+                .is_some_and(|it| json.get(place) == Some(it))
+        {
             continue;
         }
-        let before = std::mem::take(&mut text);
-        match ending::text_event(&event.name, &json, &before) {
-            Some(piece) if !before.is_empty() => out.extend(piece),
-            _ => text = before,
-        }
-        if matches!(&*event.name, "message_delta" | "response.completed") {
-            for item in delivered.as_items(dialect) {
-                out.extend(ending::item_events(dialect, number, &item));
-                number += 1;
+        let bytes = &held[event.bytes];
+        let is_end = ending::begins(dialect, bytes);
+        let piece = match has_blocks {
+            _ if text.is_empty() => None,
+            true => ending::text_event(&event.name, &json, &text),
+            false => {
+                is_end.then(|| ending::piece(dialect, shared, &held, PartKind::OtherText, &text))
             }
-        }
-        let is_changed = match &*event.name {
-            "response.completed" => {
-                put_into_body(dialect, &mut json["response"], delivered);
-                true
-            }
-            _ => match ending::repeated_text(&mut json) {
-                Some(repeated) => {
-                    *repeated = delivered
-                        .text_of(repeated.as_str().unwrap_or_default())
-                        .into();
-                    true
-                }
-                None => false,
-            },
         };
-        match is_changed {
-            true => out.extend(piece_bytes(dialect, &event.name, &json)),
-            false => out.extend_from_slice(&held[event.bytes]),
+        if let Some(piece) = piece {
+            out.extend(piece);
+            text.clear();
         }
+        let ends_reply = match has_blocks {
+            true => matches!(&*event.name, "message_delta" | "response.completed"),
+            false => is_end,
+        };
+        if let Some(delivered) = left.take_if(|_| ends_reply) {
+            if has_blocks {
+                for item in delivered.as_items(dialect) {
+                    out.extend(ending::item_events(dialect, number, &item));
+                    number += 1;
+                }
+            } else {
+                let mut calls = delivered.in_message(dialect);
+                if dialect != Dialect::OllamaChat {
+                    let numbered = calls.iter_mut().enumerate();
+                    numbered.for_each(|(number, call)| call["index"] = number.into());
+                }
+                let mut piece =
+                    ending::shared_piece(dialect, shared, false, "").unwrap_or_default();
+                for place in ["/message", "/choices/0/delta"] {
+                    if let Some(message) = piece.pointer_mut(place) {
+                        message["role"] = "assistant".into();
+                        message["tool_calls"] = calls.clone().into();
+                    }
+                }
+                out.extend(piece_bytes(dialect, "", &piece));
+            }
+        }
+        out.extend_from_slice(bytes);
     }
     out
 }

@@ -95,12 +95,16 @@ pub(super) fn resumes(dialect: Dialect, event: &[u8]) -> bool {
 }
 
 /// What was said after a reply's first round, and what that cost.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Addition<'a> {
     pub(super) text: &'a str,
     pub(super) usage: ServerUsage,
     /// Why the last round ended, in the dialect's word.
     pub(super) finish_reason: Option<&'a str>,
+    /// The end of the text that is no part of it.
+    pub(super) cut: &'a str,
+    /// What becomes of a whole body besides.
+    pub(super) changes_body: Option<&'a dyn Fn(&mut Value)>,
 }
 
 /// Where a dialect says why a reply ended.
@@ -144,9 +148,16 @@ fn complete(dialect: Dialect, form: ResponseForm, json: &mut Value, addition: &A
         ResponseForm::Stream => repeated_text(json),
     };
     if let Some(text) = text {
-        *text = [text.as_str().unwrap_or_default(), addition.text]
-            .concat()
-            .into();
+        let said = text.as_str().unwrap_or_default();
+        let before = said.strip_suffix(addition.cut).unwrap_or(said);
+        *text = [before, addition.text].concat().into();
+    }
+    let body = match form {
+        ResponseForm::Whole => Some(&mut *json),
+        ResponseForm::Stream => json.get_mut("response").filter(|it| it.is_object()),
+    };
+    if let (Some(body), Some(change)) = (body, addition.changes_body) {
+        change(body);
     }
     if let Some(word) = addition.finish_reason {
         // Pieces of the same members say none until the last one.
@@ -202,7 +213,9 @@ pub(super) fn without_text(dialect: Dialect, held: &[u8]) -> (String, Vec<u8>) {
         match (new, json) {
             (Some(new), Some(json)) => {
                 text.push_str(&new);
-                rest.extend(piece_bytes(dialect, &piece.name, &json));
+                if shares_members(dialect) {
+                    rest.extend(piece_bytes(dialect, &piece.name, &json));
+                }
             }
             _ => rest.extend_from_slice(&held[piece.bytes]),
         }
@@ -210,14 +223,16 @@ pub(super) fn without_text(dialect: Dialect, held: &[u8]) -> (String, Vec<u8>) {
     (text, rest)
 }
 
-/// The text of a piece, in the dialects whose last piece may have one.
+/// The text that is new with a piece.
 fn new_text(dialect: Dialect, piece: &mut Value) -> Option<&mut Value> {
     let place = match dialect {
         Dialect::ChatCompletions => "/choices/0/delta/content",
         Dialect::Completions => "/choices/0/text",
         Dialect::OllamaChat => "/message/content",
         Dialect::OllamaGenerate => "/response",
-        Dialect::Messages | Dialect::Responses => return None,
+        Dialect::Messages => "/delta/text",
+        Dialect::Responses if piece["type"] == "response.output_text.delta" => "/delta",
+        Dialect::Responses => return None,
     };
     piece.pointer_mut(place)
 }
@@ -259,7 +274,7 @@ pub(super) fn piece(
 }
 
 /// A piece in the dialects whose pieces have the same members; `None` where one has no place for a thought.
-fn shared_piece(
+pub(super) fn shared_piece(
     dialect: Dialect,
     shared: &Map<String, Value>,
     is_thought: bool,
@@ -376,7 +391,7 @@ pub(super) fn message_item(id: &str, text: &str) -> Value {
 }
 
 /// What one of the last events of a response repeats of its text.
-pub(super) fn repeated_text(json: &mut Value) -> Option<&mut Value> {
+fn repeated_text(json: &mut Value) -> Option<&mut Value> {
     let kind = json["type"].as_str()?.to_owned();
     match &*kind {
         "response.output_text.done" => json.get_mut("text"),

@@ -367,6 +367,7 @@ impl ResponseRounds {
             text: &self.said,
             usage: self.usage,
             finish_reason: later.as_ref().and_then(|it| it.finish_reason.as_deref()),
+            ..ending::Addition::default()
         };
         passed.extend(ending::completed(
             self.dialect,
