@@ -1,7 +1,6 @@
 //! Tools: the approved profile, grants, halts, and the last calls with their results (spec §8.5). What is true of code doesn't
 //! depend on them.
 
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -17,6 +16,7 @@ use tslp_core::limits::{SESSIONS_KEPT, TOOL_EPISODES_KEPT};
 use tslp_core::reason::Reason;
 
 use crate::changes::Changes;
+use crate::row_map::RowMap;
 
 row! {
     /// `approved_policy`: the profile that the Operator approved last.
@@ -125,11 +125,11 @@ pub struct ToolSession {
 #[derive(Default)]
 pub struct GuardianState {
     /// One at most.
-    policy: BTreeMap<Seq, PolicyRow>,
-    /// By the capability's word, as the table is sorted.
-    grants: BTreeMap<(SessionId, &'static str), GrantRow>,
-    sessions: BTreeMap<SessionId, ToolSessionRow>,
-    calls: BTreeMap<CallId, ToolCallRow>,
+    pub(crate) policy: RowMap<PolicyRow>,
+    /// Never of `FS_READ`, which every tool has: so the capabilities' order is that of their words.
+    pub(crate) grants: RowMap<GrantRow>,
+    pub(crate) sessions: RowMap<ToolSessionRow>,
+    pub(crate) calls: RowMap<ToolCallRow>,
 }
 
 impl GuardianState {
@@ -144,16 +144,13 @@ impl GuardianState {
             Event::CapabilityChanged(changed) => self.change_grant(recorded.seq, changed, changes),
             Event::NoticeIssued(notice) => self.apply_notice(notice, changes),
             Event::PolicyApproved(approved) => {
-                if let Some((former, _)) = self.policy.pop_first() {
-                    changes.remove::<PolicyRow>(|| (former,));
-                }
+                self.policy.forget(|_| true, changes);
                 let approved = PolicyRow {
                     seq: recorded.seq,
                     profile: approved.profile_id.clone(),
                     text: approved.text,
                 };
-                changes.put(|| approved.clone());
-                self.policy.insert(recorded.seq, approved);
+                self.policy.put(approved, changes);
             }
             _ => {}
         }
@@ -171,40 +168,30 @@ impl GuardianState {
             is_over: false,
             output: None,
         };
-        changes.put(|| call.clone());
-        self.calls.insert(requested.call, call);
-        let mut episodes: Vec<EpisodeId> = self.calls.keys().map(|call| call.episode).collect();
+        self.calls.put(call, changes);
+        let mut episodes: Vec<EpisodeId> = self.calls.keys().map(|(episode, _)| *episode).collect();
         episodes.dedup();
         // One at the most is too many, since a call brings at most one.
         if let Some(oldest) = episodes
             .first()
             .filter(|_| episodes.len() > TOOL_EPISODES_KEPT)
         {
-            self.forget_calls(*oldest, changes);
+            self.calls.forget(|call| call.episode == *oldest, changes);
         }
     }
 
-    fn forget_calls(&mut self, episode: EpisodeId, changes: &mut Changes) {
-        self.calls.retain(|call, _| {
-            if call.episode == episode {
-                changes.remove::<ToolCallRow>(|| (call.episode, call.number));
-            }
-            call.episode != episode
-        });
-    }
-
     fn record_decision(&mut self, judged: &ActionJudged, changes: &mut Changes) {
-        let Some(call) = self.calls.get_mut(&judged.call) else {
+        let Some(mut call) = self.tool_call(judged.call) else {
             return;
         };
         call.decision = Some(judged.decision);
         // A call that the client runs is over at once, because no event says how it ends.
         call.is_over = judged.decision == Decision::Deny || call.door != Door::Bridge;
-        changes.put(|| call.clone());
-        if call.door != Door::Bridge {
+        let (session, is_bridged) = (call.session, call.door == Door::Bridge);
+        self.calls.put(call, changes);
+        if !is_bridged {
             return;
         }
-        let session = call.session;
         let is_allowed = judged.decision != Decision::Deny;
         let builds = u64::from(is_allowed && matches!(judged.class, Class::Build | Class::Shell));
         let mut first = judged.first_denials();
@@ -218,15 +205,13 @@ impl GuardianState {
     }
 
     fn record_run(&mut self, ran: &ToolRan, changes: &mut Changes) {
-        if let Some(call) = self.calls.get_mut(&ran.call) {
-            call.is_over = true;
-            call.output = ran.output;
-            changes.put(|| call.clone());
+        if let Some(mut call) = self.tool_call(ran.call) {
+            (call.is_over, call.output) = (true, ran.output);
+            self.calls.put(call, changes);
         }
     }
 
     fn change_grant(&mut self, seq: Seq, changed: &CapabilityChanged, changes: &mut Changes) {
-        let key = (changed.session, changed.capability.as_str());
         let grant = GrantRow {
             session: changed.session,
             capability: changed.capability,
@@ -237,15 +222,11 @@ impl GuardianState {
             expires_at: changed.expires_at,
             revoked: changed.change == GrantChange::Revoked,
         };
-        changes.put(|| grant.clone());
-        self.grants.insert(key, grant);
+        self.grants.put(grant, changes);
         if self.grants.len() > SESSIONS_KEPT {
-            let oldest = self.grants.iter().min_by_key(|(_, grant)| grant.seq);
-            if let Some(key) = oldest.map(|(key, _)| *key)
-                && let Some(grant) = self.grants.remove(&key)
-            {
-                changes.remove::<GrantRow>(|| (grant.session, grant.capability));
-            }
+            let oldest = self.grants.values().map(|grant| grant.seq).min();
+            self.grants
+                .forget(|grant| Some(grant.seq) == oldest, changes);
         }
     }
 
@@ -268,9 +249,7 @@ impl GuardianState {
             // A stop of all agents ends by a word outside of all sessions only: no agent can say one.
             let agents = Some(ALL_AGENTS).filter(|_| *session == ALL_SESSIONS);
             for session in [ALL_SESSIONS, *session].into_iter().chain(agents) {
-                if self.sessions.remove(&session).is_some() {
-                    changes.remove::<ToolSessionRow>(|| (session,));
-                }
+                self.sessions.remove(&(session,), changes);
             }
         }
     }
@@ -281,19 +260,19 @@ impl GuardianState {
         changes: &mut Changes,
         act: impl FnOnce(&mut ToolSessionRow),
     ) {
-        let tally = self.sessions.entry(session).or_insert(ToolSessionRow {
+        let known = self.sessions.get(&(session,)).cloned();
+        let mut tally = known.unwrap_or(ToolSessionRow {
             session,
             ..ToolSessionRow::default()
         });
-        act(tally);
-        changes.put(|| tally.clone());
+        act(&mut tally);
+        self.sessions.put(tally, changes);
         // Neither the halt of all sessions nor the session that has just changed is forgotten.
         let is_old = |old: &SessionId| ![ALL_SESSIONS, ALL_AGENTS, session].contains(old);
         if self.sessions.len() > SESSIONS_KEPT
-            && let Some(oldest) = self.sessions.keys().copied().find(is_old)
+            && let Some(oldest) = self.sessions.values().map(|it| it.session).find(is_old)
         {
-            self.sessions.remove(&oldest);
-            changes.remove::<ToolSessionRow>(|| (oldest,));
+            self.sessions.remove(&(oldest,), changes);
         }
     }
 
@@ -306,10 +285,9 @@ impl GuardianState {
     /// The halt, the grants and the tally of a session's tools.
     #[must_use]
     pub fn tool_session(&self, session: SessionId) -> ToolSession {
-        let own = self.sessions.get(&session).cloned().unwrap_or_default();
+        let own = self.sessions.get(&(session,)).cloned().unwrap_or_default();
         let everywhere = self.halt_of(ALL_SESSIONS).or(self.halt_of(ALL_AGENTS));
-        let grants = self.grants.range((session, "")..);
-        let grants = grants.take_while(|((of, _), _)| *of == session);
+        let grants = self.grants.iter().filter(|((of, _), _)| *of == session);
         ToolSession {
             halt: everywhere.or(own.halt),
             grants: grants.map(|(_, grant)| grant.into()).collect(),
@@ -319,7 +297,7 @@ impl GuardianState {
     }
 
     fn halt_of(&self, session: SessionId) -> Option<Reason> {
-        self.sessions.get(&session)?.halt
+        self.sessions.get(&(session,))?.halt
     }
 
     /// Whether a tool tried to get out of the sandbox, and nobody has lifted that.
@@ -337,39 +315,34 @@ impl GuardianState {
     /// The sessions whose tools are halted, and why; session 0 means all. A stop of all agents isn't among them.
     pub fn halted_sessions(&self) -> impl Iterator<Item = (SessionId, Reason)> {
         let sessions = self.sessions.iter();
-        let real = sessions.filter(|(session, _)| **session != ALL_AGENTS);
-        real.filter_map(|(session, tally)| Some((*session, tally.halt?)))
+        let real = sessions.filter(|((session,), _)| *session != ALL_AGENTS);
+        real.filter_map(|((session,), tally)| Some((*session, tally.halt?)))
     }
 
     /// A call of the last episodes that made any.
     #[must_use]
     pub fn tool_call(&self, call: CallId) -> Option<ToolCallRow> {
-        self.calls.get(&call).cloned()
+        self.calls.get(&(call.episode, call.number)).cloned()
     }
 
     /// All calls of an episode that is among the last ones that made any.
     #[must_use]
     pub fn calls_of(&self, episode: EpisodeId) -> Vec<ToolCallRow> {
-        let number = |number| CallId { episode, number };
-        let calls = self.calls.range(number(0)..=number(u32::MAX));
+        let calls = self.calls.range((episode, 0)..=(episode, u32::MAX));
         calls.map(|(_, call)| call.clone()).collect()
     }
 
     /// Calls that were allowed and have no result yet.
     #[must_use]
     pub fn under_way(&self) -> Vec<CallId> {
-        let calls = self.calls.iter();
-        let open = calls.filter(|(_, call)| call.decision.is_some() && !call.is_over);
-        open.map(|(call, _)| *call).collect()
+        let calls = self.calls.values();
+        let open = calls.filter(|call| call.decision.is_some() && !call.is_over);
+        let id = |call: &ToolCallRow| CallId {
+            episode: call.episode,
+            number: call.number,
+        };
+        open.map(id).collect()
     }
-}
-
-keeps! {
-    GuardianState:
-    PolicyRow in policy by |row| row.seq;
-    GrantRow in grants by |row| (row.session, row.capability.as_str());
-    ToolSessionRow in sessions by |row| row.session;
-    ToolCallRow in calls by |row| CallId { episode: row.episode, number: row.number };
 }
 
 impl From<&GrantRow> for GrantToken {
@@ -389,7 +362,7 @@ impl fmt::Display for GuardianState {
         if let Some(approved) = self.approved_policy() {
             writeln!(f, "policy {} {:.12}", approved.profile, approved.text)?;
         }
-        for ((session, capability), token) in &self.grants {
+        for ((session, capability), token) in self.grants.iter() {
             let revoked = if token.revoked { " revoked" } else { "" };
             writeln!(
                 f,
@@ -397,7 +370,7 @@ impl fmt::Display for GuardianState {
                 token.expires_at.0
             )?;
         }
-        for (session, tally) in &self.sessions {
+        for ((session,), tally) in self.sessions.iter() {
             let halt = tally.halt.map_or("runs", Reason::code);
             writeln!(
                 f,
@@ -405,7 +378,9 @@ impl fmt::Display for GuardianState {
                 tally.builds, tally.violations
             )?;
         }
-        for (id, call) in &self.calls {
+        for ((episode, number), call) in self.calls.iter() {
+            let (episode, number) = (*episode, *number);
+            let id = CallId { episode, number };
             let decision = call.decision.map_or("not judged", Decision::as_str);
             let over = if call.is_over { "over" } else { "under way" };
             writeln!(f, "{id} {decision}, {over}")?;

@@ -18,7 +18,7 @@ use crate::row::{EventAt, Keeps, UnfitRow};
 
 row! {
     /// `records`: what is kept for the project, and what waits for the user's word. Its event has the rest.
-    pub struct RecordRow in table "records", version 2;
+    pub struct RecordRow in table "records", version 3;
     key {
         /// Its name.
         key: String,
@@ -34,6 +34,8 @@ row! {
         expires_at: UnixMillis,
         /// The event that says it.
         seq: Seq,
+        /// The event that says the goal of the time; 0 where there was none.
+        goal: Seq,
     }
 }
 
@@ -49,6 +51,8 @@ pub struct RecordEntry {
     pub seq: Seq,
     /// When it ends by itself; 0 is never.
     pub expires_at: UnixMillis,
+    /// The event that says the goal of the time; 0 where there was none.
+    pub goal: Seq,
     /// What it states.
     pub kind: RecordKind,
     /// Whose word it is.
@@ -140,7 +144,7 @@ const fn shortened(hash: u64) -> u16 {
 }
 
 impl RecordEntry {
-    fn new(seq: Seq, record: &RecordChanged) -> Self {
+    fn new((seq, goal): (Seq, Seq), record: &RecordChanged) -> Self {
         let said = record::telling_words(&record.key);
         let said = said.chain(record::telling_words(&record.statement));
         let mut found: Vec<(String, bool)> = said.collect::<BTreeSet<_>>().into_iter().collect();
@@ -155,6 +159,7 @@ impl RecordEntry {
             key: record.key.as_str().into(),
             seq,
             expires_at: record.expires_at,
+            goal,
             kind: record.kind,
             author: record.author,
             path: if is_cited {
@@ -178,12 +183,12 @@ pub struct Records {
 }
 
 impl Records {
-    /// Folds one event in.
-    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+    /// Folds one event in. `goal` is the event that says the goal, if there is one.
+    pub fn apply(&mut self, recorded: &Recorded, goal: Option<Seq>, changes: &mut Changes) {
         let Event::RecordChanged(changed) = &recorded.event else {
             return;
         };
-        let entry = RecordEntry::new(recorded.seq, changed);
+        let entry = RecordEntry::new((recorded.seq, goal.unwrap_or(Seq(0))), changed);
         match changed.standing {
             _ if changed.statement.is_empty() => self.end(changed, changes),
             RecordStanding::Kept => {
@@ -264,6 +269,7 @@ fn row(entry: &RecordEntry, standing: RecordStanding) -> RecordRow {
         author: entry.author,
         expires_at: entry.expires_at,
         seq: entry.seq,
+        goal: entry.goal,
     }
 }
 
@@ -288,7 +294,7 @@ impl Keeps<RecordRow> for Records {
         if (&said.key, said.standing) != (&row.key, row.standing) {
             return Err(UnfitRow("its event is about another record"));
         }
-        let entry = RecordEntry::new(row.seq, said);
+        let entry = RecordEntry::new((row.seq, row.goal), said);
         match row.standing {
             RecordStanding::Kept => self.keep(entry),
             RecordStanding::Proposed => {

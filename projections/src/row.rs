@@ -203,26 +203,6 @@ macro_rules! row {
     (@keep archive $columns:ident) => { Keep::First { seq: $crate::row::seq_column($columns) } };
 }
 
-/// Has a projection keep rows in maps, by keys that are made of their fields in the order of the table's.
-macro_rules! keeps {
-    ($projection:ident: $($row:ident in $map:tt by $key:expr;)+) => {$(
-        impl $crate::row::Keeps<$row> for $projection {
-            fn visit_rows(&self, visit: &mut dyn FnMut($row)) {
-                self.$map.values().cloned().for_each(visit);
-            }
-
-            fn restore_row(
-                &mut self,
-                row: $row,
-                _: $crate::row::EventAt<'_>,
-            ) -> Result<(), $crate::row::UnfitRow> {
-                let key: fn(&$row) -> _ = $key;
-                self.$map.insert(key(&row), row);
-                Ok(())
-            }
-        }
-    )+};
-}
 /// The columns of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldShape {

@@ -371,7 +371,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let is_for_another = work.recorded.iter().any(goal::leaves_nothing_to_tell);
         if !is_for_another {
             self.decide(&mut work, |engine, _| {
-                goal::tell(&engine.view(), at, ids, &request, seen.as_ref())
+                goal::tell(&engine.view(), at, ids, &request, &mentions, seen.as_ref())
             });
         }
         let messages = Messages {
@@ -990,8 +990,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.decide(&mut work, |engine, _| {
             tools::unanswered_tools(&engine.view(), episode, &text)
         });
-        self.decide(&mut work, |_, policy| {
-            agents_work::count_work(policy, &found, &calls)
+        self.decide(&mut work, |engine, policy| {
+            agents_work::count_work(&engine.view(), policy, &found, &calls)
         });
         work.end_step();
         // The costs are a step of their own, because nothing is decided by them.

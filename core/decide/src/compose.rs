@@ -738,7 +738,7 @@ fn notice_block(
     }
     let has_goal = view.state.goal().text().is_some();
     if (notice.reason == Reason::GoalTold || notice.reason == Reason::GoalChanged && has_goal)
-        && let Some(block) = goal::recovery_block(view, prompt.session)
+        && let Some(block) = goal::recovery_block(view, prompt)
     {
         return block;
     }

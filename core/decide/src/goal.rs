@@ -26,7 +26,9 @@ use tslp_projections::state::StateView;
 
 use super::hydrate;
 use super::last_runs::{Run, last_runs};
-use crate::prompt_facts::RecordedSight;
+use super::records;
+use crate::mention::Mentions;
+use crate::prompt_facts::{Prompt, RecordedSight};
 
 /// How long a conversation that waits for its tools counts as at work, in milliseconds: few commands take longer.
 pub const AT_WORK_MILLIS: u64 = 10 * 60 * 1000;
@@ -54,13 +56,18 @@ pub fn change_goal(view: &StateView<'_>, ids: (EpisodeId, SessionId), said: &str
     let current = view.state.goal().text();
     let is_moot = match change {
         GoalChange::Set => current == Some(text.as_str()),
-        GoalChange::Next | GoalChange::Question | GoalChange::Done => current.is_none(),
+        _ => current.is_none(),
     };
     if is_moot {
         return Vec::from([answer(Reason::NothingToDo)]);
     }
-    let changed = Event::GoalChanged(GoalChanged { change, text });
-    Vec::from([changed, answer(Reason::GoalChanged)])
+    let mut events = match change {
+        GoalChange::Set | GoalChange::Done => records::end_hypotheses(view),
+        _ => Vec::new(),
+    };
+    events.push(Event::GoalChanged(GoalChanged { change, text }));
+    events.push(answer(Reason::GoalChanged));
+    events
 }
 
 /// Whether a conversation isn't told of the goal because of what is on record of its prompt: it is a subagent's, whose task is the
@@ -82,6 +89,7 @@ pub fn tell(
     at: UnixMillis,
     ids: (EpisodeId, SessionId),
     request: &Request,
+    mentions: &Mentions,
     seen: Option<&RecordedSight>,
 ) -> Vec<Event> {
     // The record lacks messages that were known before, so it says itself whether the conversation began.
@@ -89,7 +97,8 @@ pub fn tell(
         Some(seen) => seen.noticed.contains(&(Reason::GoalTold, None)),
         None => {
             opens_conversation(view, ids, request)
-                && (view.state.goal().text().is_some() || goes_on(view, at, ids.1, request))
+                && (view.state.goal().text().is_some()
+                    || goes_on(view, at, ids.1, request, mentions))
         }
     };
     let told = NoticeIssued::new(ids, Reason::GoalTold, None);
@@ -97,41 +106,68 @@ pub fn tell(
     told.into_iter().collect()
 }
 
-/// Whether an agent's conversation that begins goes on with another one's work: that was left unfinished, and nobody is at work there.
-/// Plain chats are each about something else.
-fn goes_on(view: &StateView<'_>, at: UnixMillis, begun: SessionId, request: &Request) -> bool {
-    let Some(last) = last_of_another(view, begun).filter(|_| request.tools != Tools::None) else {
+/// Whether a conversation that begins goes on with another one's work: that was left unfinished, and nobody is at work there. An agent
+/// of this workspace does; a plain chat if it is about the same files.
+fn goes_on(
+    view: &StateView<'_>,
+    at: UnixMillis,
+    begun: SessionId,
+    request: &Request,
+    mentions: &Mentions,
+) -> bool {
+    let Some(last) = last_work(view, begun, request.tools, mentions) else {
         return false;
     };
-    let has_failed = || {
-        let (build, test) = runs(view);
-        build.into_iter().chain(test).any(|run| run.has_failed())
-    };
-    let left = || {
-        view.state.at_hand().awaits(last.session)
-            || !view.state.sessions().refused_files(last.session).is_empty()
-            || has_failed()
-    };
-    let is_over = || {
-        view.state.signals().last_end() > last.seq
-            || at.0.abs_diff(last.at_ms.0) >= AT_WORK_MILLIS
-            || is_after_compaction(request)
-    };
+    let work = work_in(view, last.session, |it| it.episode <= last.episode);
     let is_unfinished = match last.outcome {
         // Its client or the proxy has ended in the middle of the reply.
         Some(ReplyOutcome::ClientGone | ReplyOutcome::Interrupted) => true,
-        Some(ReplyOutcome::Completed) => is_over() && left(),
+        // The tools that it asked for may still run.
+        Some(ReplyOutcome::Completed) if view.state.at_hand().awaits(last.session) => {
+            view.state.signals().last_end() > last.seq
+                || at.0.abs_diff(last.at_ms.0) >= AT_WORK_MILLIS
+                || is_after_compaction(request)
+        }
+        Some(ReplyOutcome::Completed) => work.is_left,
         _ => false,
     };
-    is_unfinished && !left_work(view, last).is_empty()
+    is_unfinished && !work.lines.is_empty()
 }
 
-/// The last episode of another conversation than the one that begins.
-fn last_of_another<'v>(view: &StateView<'v>, begun: SessionId) -> Option<&'v EpisodeRow> {
+/// Whether a prompt names a file, or something in one, that was named or shown in a conversation.
+fn is_about(view: &StateView<'_>, session: SessionId, mentions: &Mentions) -> bool {
+    let symbols = mentions.symbols.iter().map(|entity| &entity.path);
+    let named: BTreeSet<&RelPath> = mentions.files.iter().chain(symbols).collect();
+    if named.is_empty() {
+        return false;
+    }
+    let mut shown = view.state.sessions().hydration_order(session).into_iter();
+    let asked = view.state.at_hand().asked();
+    let mut asked = asked.filter(|row| row.session == session);
+    shown.any(|entity| named.contains(&entity.path))
+        || asked.any(|row| {
+            let text = text(view, row.text).unwrap_or_default();
+            named.iter().any(|path| text.contains(path.as_str()))
+        })
+}
+
+/// The last episode of another conversation that one goes on with which begins: an agent, or where there is a goal any, with the last
+/// one; a plain chat with the last one about the same files.
+fn last_work<'v>(
+    view: &StateView<'v>,
+    begun: SessionId,
+    tools: Tools,
+    mentions: &Mentions,
+) -> Option<&'v EpisodeRow> {
     let at_hand = view.state.at_hand();
     let was_asked = |session| at_hand.asked().any(|it| it.session == session);
-    let is_another = |row: &&EpisodeRow| row.session != begun && was_asked(row.session);
-    view.state.episodes().iter().rev().find(is_another)
+    let is_any = tools != Tools::None || view.state.goal().text().is_some();
+    let is_meant = |row: &&EpisodeRow| {
+        row.session != begun
+            && was_asked(row.session)
+            && (is_any || is_about(view, row.session, mentions))
+    };
+    view.state.episodes().iter().rev().find(is_meant)
 }
 
 /// Whether the conversation begins with its client's summary of what it held before.
@@ -156,10 +192,11 @@ fn opens_conversation(
 }
 
 /// What a conversation is told of the work; `None` if there is nothing to tell.
-pub(super) fn recovery_block(view: &StateView<'_>, session: SessionId) -> Option<String> {
-    let said: Vec<String> = lines(view.state.goal().rows())
-        .chain(last_work(view, session))
-        .collect();
+pub(super) fn recovery_block(view: &StateView<'_>, prompt: &Prompt<'_>) -> Option<String> {
+    let last = last_work(view, prompt.session, prompt.request.tools, prompt.mentions);
+    let said = lines(view.state.goal().rows());
+    let left = last.into_iter().flat_map(|last| left_work(view, last));
+    let said: Vec<String> = said.chain(left).collect();
     (!said.is_empty()).then(|| block_of(said.into_iter()))
 }
 
@@ -174,7 +211,7 @@ pub(super) fn block_after_clear(view: &StateView<'_>, session: SessionId) -> Str
         .next_back()
         .map(|it| it.episode);
     let is_before = |it: &AskedRow| it.session == session && Some(it.episode) != episode;
-    let work = work_in(view, session, is_before).into_iter();
+    let work = work_in(view, session, is_before).lines;
     block_of(
         [cleared]
             .into_iter()
@@ -204,12 +241,6 @@ pub fn lines_within(lines: impl Iterator<Item = String>, tokens_max: usize) -> V
     fitting.collect()
 }
 
-/// The work of another conversation than the one that begins.
-fn last_work(view: &StateView<'_>, begun: SessionId) -> Vec<String> {
-    let last = last_of_another(view, begun);
-    last.map_or_else(Vec::new, |last| left_work(view, last))
-}
-
 /// The files that a conversation has changed, as far as that is true.
 fn changed_in(view: &StateView<'_>, session: SessionId) -> Option<String> {
     let is_off = |path: &RelPath| view.state.scope().off().is_off(path.as_str());
@@ -233,7 +264,7 @@ fn changed_in(view: &StateView<'_>, session: SessionId) -> Option<String> {
 /// Where the work stands after an episode of a conversation.
 #[must_use]
 pub fn left_work(view: &StateView<'_>, last: &EpisodeRow) -> Vec<String> {
-    let mut lines = work_in(view, last.session, |it| it.episode <= last.episode);
+    let mut lines = work_in(view, last.session, |it| it.episode <= last.episode).lines;
     let is_broken_off =
         last.outcome != Some(ReplyOutcome::Completed) || view.state.at_hand().awaits(last.session);
     if is_broken_off && !lines.is_empty() {
@@ -242,16 +273,16 @@ pub fn left_work(view: &StateView<'_>, last: &EpisodeRow) -> Vec<String> {
     lines
 }
 
-/// The last build and the last test run.
-fn runs(view: &StateView<'_>) -> (Option<Run>, Option<Run>) {
-    last_runs(view.state.at_hand().calls().rev(), &|content| {
-        text(view, content)
-    })
-}
-
 fn text(view: &StateView<'_>, content: ArtifactHash) -> Option<String> {
     let text = view.artifact_content(content)?;
     Some(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Where a conversation's work stands.
+struct WorkLeft {
+    lines: Vec<String>,
+    /// Whether a change was refused, or the last build or test run has failed, if it was made there.
+    is_left: bool,
 }
 
 /// What was asked last, which changes of a conversation were refused, and how the last runs ended. `is_meant` are prompts of it.
@@ -259,9 +290,10 @@ fn work_in(
     view: &StateView<'_>,
     session: SessionId,
     is_meant: impl Fn(&AskedRow) -> bool,
-) -> Vec<String> {
+) -> WorkLeft {
+    let text = |content: ArtifactHash| text(view, content);
     let asked = view.state.at_hand().asked().rev().filter(|it| is_meant(it));
-    let asked = asked_last(asked, &|content| text(view, content));
+    let asked = asked_last(asked, &text);
     let asked = asked.map(|(_, words, before)| asked_line(&words, before.as_deref()));
     let refused = view.state.sessions().refused_files(session).into_iter();
     let refused = refused.filter(|path| !view.state.scope().off().is_off(path.as_str()));
@@ -269,16 +301,20 @@ fn work_in(
     let refused = refused.filter(|it| it.session == session && it.origin == Origin::Model);
     let refused = refused.filter_map(|it| Some(in_flight_line(&it.entity, it.refused_for()?)));
     let refused: BTreeSet<String> = refused.collect();
-    let (build, test) = runs(view);
+    let (build, test) = last_runs(view.state.at_hand().calls().rev(), &text);
+    let mut own = test
+        .iter()
+        .chain(&build)
+        .filter(|run| run.session == session);
+    let is_left = !refused.is_empty() || own.any(Run::has_failed);
     let test = test.map(|run| run.line("Last test run"));
     let build = build.map(|run| run.line("Last build"));
     let refused = refused.into_iter().take(NAMED_MAX);
-    asked
-        .into_iter()
-        .chain(refused)
-        .chain(test)
-        .chain(build)
-        .collect()
+    let lines = asked.into_iter().chain(refused).chain(test).chain(build);
+    WorkLeft {
+        lines: lines.collect(),
+        is_left,
+    }
 }
 
 /// The newest of what was asked, of which the newest come first, with its first words; where it says as little as "Go on.", with those of

@@ -114,8 +114,20 @@ pub fn propose_record(
 /// Ends the hypotheses whose time is over: on record, so that no clock brings them back.
 #[must_use]
 pub fn expire(view: &StateView<'_>, at: UnixMillis) -> Vec<Event> {
+    end(view, |entry| is_over(entry, at))
+}
+
+/// Ends the hypotheses that were made for the goal.
+pub(super) fn end_hypotheses(view: &StateView<'_>) -> Vec<Event> {
+    let goal = view.state.goal().seq();
+    end(view, |entry| {
+        entry.kind == RecordKind::Hypothesis && Some(entry.goal) == goal
+    })
+}
+
+fn end(view: &StateView<'_>, is_over: impl Fn(&RecordEntry) -> bool) -> Vec<Event> {
     let entries = view.state.records().all().iter();
-    let over = entries.filter(|entry| is_over(entry, at));
+    let over = entries.filter(|entry| is_over(entry));
     let over = over.filter_map(|entry| view.record(entry));
     let ended = over.map(|record| ended(&record, Reason::RecordExpired));
     ended.map(Event::RecordChanged).collect()

@@ -25,6 +25,8 @@ const OFF: &str = "its file is off";
 pub struct RecordNow {
     said: Recorded,
     why_not: Option<&'static str>,
+    /// What the work was for.
+    goal: Option<String>,
 }
 
 /// Reads what is kept and what waits, by key.
@@ -62,7 +64,16 @@ pub fn read_records(subject: &DiagnosedSubject) -> Result<Vec<RecordNow>, Ledger
                 Some(_) => None,
             }
         };
-        records.push(RecordNow { said, why_not });
+        let goal = reader.event_at(row.goal).map(|recorded| recorded.event);
+        let goal = match goal {
+            Some(Event::GoalChanged(goal)) => Some(goal.text),
+            _ => None,
+        };
+        records.push(RecordNow {
+            said,
+            why_not,
+            goal,
+        });
     }
     withdraw_derived(&mut records);
     Ok(records)
@@ -133,6 +144,12 @@ impl RecordNow {
         (self.said.at, self.record())
     }
 
+    /// What the work was for when it was said, if there was a goal.
+    #[must_use]
+    pub fn goal(&self) -> Option<&str> {
+        self.goal.as_deref()
+    }
+
     /// Whether it holds by a proof or the user's word, and doesn't wait for it.
     #[must_use]
     pub fn is_kept(&self) -> bool {
@@ -156,6 +173,9 @@ impl RecordNow {
         }
         if record.expires_at != UnixMillis(0) {
             line += &format!(" until {}", utc_moment(record.expires_at.0));
+        }
+        if let Some(goal) = self.goal() {
+            line += &format!(" for the goal \"{goal}\"");
         }
         if record.author != Author::User {
             line += ", noted by a model";
@@ -184,6 +204,7 @@ impl RecordNow {
             "author": record.author.as_str(),
             "cause": record.cause.code(),
             "expires_at": ends.then(|| utc_moment(record.expires_at.0)),
+            "goal": self.goal,
             "grounded": self.why_not.is_none(),
             "inputs": record.inputs,
             "key": record.key,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, EventKind, Recorded, ReplyOutcome, ToolOutcome};
-use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
+use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::reason::Reason;
 use tslp_core::runs::RunResult;
 use tslp_core::scope::{OffRules, ScopeChange};
@@ -226,6 +226,7 @@ fn later_test(test: Option<Run>, check: Option<Recorded>) -> Option<Run> {
             summary: Some(ran.outcome.to_string()),
         },
         at,
+        session: SessionId(0),
     };
     if is_later && has_ended {
         Some(run())
