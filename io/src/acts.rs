@@ -6,6 +6,7 @@ use std::iter;
 use std::path::Path;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tslp_core::artifact::Transition;
 use tslp_core::directive::Directive;
@@ -74,7 +75,7 @@ impl DirectiveAct {
 }
 
 /// What came of an act for one target.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActResult {
     /// The target, as it was written.
     pub target: String,
@@ -83,6 +84,7 @@ pub struct ActResult {
     /// The outcome, for people.
     pub words: String,
     /// Whether it is now as the user wants it.
+    #[serde(rename = "done")]
     pub is_done: bool,
 }
 
@@ -99,15 +101,13 @@ impl ActResult {
     /// As JSON.
     #[must_use]
     pub fn json(&self) -> Value {
-        json!({ "done": self.is_done, "outcome": self.outcome, "target": self.target, "words": self.words })
+        json!(self)
     }
 
     /// From [`Self::json`]; `None` if it is something else.
     #[must_use]
     pub fn from_json(json: &Value) -> Option<Self> {
-        let text = |field: &str| json[field].as_str();
-        let (target, outcome, words) = (text("target")?, text("outcome")?, text("words")?);
-        Some(Self::new(target, outcome, words, json["done"].as_bool()?))
+        Self::deserialize(json).ok()
     }
 }
 
@@ -218,7 +218,7 @@ fn import_reply<S: Store>(
         };
         if let Some((about, reason)) = of_record.filter(|(about, _)| about.starts_with('#')) {
             let words = answer_words(Verb::Note, &about, reason);
-            let is_done = is_carried_out(reason);
+            let is_done = reason.carries_out_directive();
             results.push(ActResult::new(&about, reason.code(), words, is_done));
         }
         let (entity, reason, is_done) = match &recorded.event {
@@ -317,7 +317,7 @@ fn decide_directive<S: Store>(
         }
         (Verb::Accept, Reason::FileMissing) => ("no_file", false),
         (Verb::Accept, Reason::SymbolMissing) => ("no_symbol", false),
-        (_, reason) => (reason.code(), is_carried_out(reason)),
+        (_, reason) => (reason.code(), reason.carries_out_directive()),
     };
     if reason == Reason::Locked
         && let Some(missed) = engine.lock_miss(session)
@@ -334,36 +334,6 @@ fn decide_directive<S: Store>(
         None => answer_words(verb, &target, reason),
     };
     (ActResult::new(&target, outcome, words, is_done), batch)
-}
-
-/// Whether a directive with this answer did what it says.
-#[must_use]
-pub const fn is_carried_out(reason: Reason) -> bool {
-    matches!(
-        reason,
-        Reason::UserAccepted
-            | Reason::UserConfirmed
-            | Reason::UserRejected
-            | Reason::CapabilityGranted
-            | Reason::CapabilityRevoked
-            | Reason::ToolsStopped
-            | Reason::AgentsStopped
-            | Reason::ToolsResumed
-            | Reason::TurnedOff
-            | Reason::TurnedOn
-            | Reason::Locked
-            | Reason::Unlocked
-            | Reason::GoalChanged
-            | Reason::ContextCleared
-            | Reason::ClearAsked
-            | Reason::ClearedUngrounded
-            | Reason::RecordNoted
-            | Reason::RecordForgotten
-            | Reason::RecordProposed
-            | Reason::RecordProven
-            | Reason::RecordAccepted
-            | Reason::RecordRejected
-    )
 }
 
 /// The answer to a directive, for the person who gave it.

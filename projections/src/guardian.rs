@@ -126,7 +126,7 @@ pub struct ToolSession {
 pub struct GuardianState {
     /// One at most.
     pub(crate) policy: RowMap<PolicyRow>,
-    /// Never of `FS_READ`, which every tool has: so the capabilities' order is that of their words.
+    /// Without `FS_READ` the capabilities' order is that of their words, as in the table.
     pub(crate) grants: RowMap<GrantRow>,
     pub(crate) sessions: RowMap<ToolSessionRow>,
     pub(crate) calls: RowMap<ToolCallRow>,
@@ -141,7 +141,10 @@ impl GuardianState {
             }
             Event::ActionJudged(judged) => self.record_decision(judged, changes),
             Event::ToolRan(ran) => self.record_run(ran, changes),
-            Event::CapabilityChanged(changed) => self.change_grant(recorded.seq, changed, changes),
+            // Every tool has that one.
+            Event::CapabilityChanged(changed) if changed.capability != Capability::FsRead => {
+                self.change_grant(recorded.seq, changed, changes);
+            }
             Event::NoticeIssued(notice) => self.apply_notice(notice, changes),
             Event::PolicyApproved(approved) => {
                 self.policy.forget(|_| true, changes);

@@ -26,12 +26,6 @@ row! {
         standing: RecordStanding,
     }
     values {
-        /// What it states.
-        kind: RecordKind,
-        /// Whose word it is.
-        author: Author,
-        /// When it ends by itself; 0 is never.
-        expires_at: UnixMillis,
         /// The event that says it.
         seq: Seq,
         /// The event that says the goal of the time; 0 where there was none.
@@ -71,15 +65,6 @@ pub struct Clues {
     lines: HashBits,
 }
 
-/// What of a record is in a prompt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// Its file, or the code that it quotes.
-    Place,
-    /// Words of its statement.
-    Words,
-}
-
 impl Clues {
     /// From the words, the paths, and the [hashes](first_line_hash) of lines that a prompt holds.
     #[must_use]
@@ -95,11 +80,11 @@ impl Clues {
         }
     }
 
-    /// What seems to be in the prompt of a record.
+    /// How telling is what seems to be in the prompt of a record: 1 is its file or the code that it quotes, 2 words of its statement.
     #[must_use]
-    pub fn find(&self, entry: &RecordEntry) -> Option<Found> {
+    pub fn rank(&self, entry: &RecordEntry) -> Option<u8> {
         if entry.path != 0 && (self.paths.holds(entry.path) || self.lines.holds(entry.line)) {
-            return Some(Found::Place);
+            return Some(1);
         }
         let shared = entry.words.iter().enumerate();
         let shared = shared.filter(|(_, word)| **word != 0 && self.words.holds(**word));
@@ -107,7 +92,7 @@ impl Clues {
         for (at, _) in shared {
             count += 1;
             if count > 1 || entry.names & 1 << at != 0 {
-                return Some(Found::Words);
+                return Some(2);
             }
         }
         None
@@ -265,9 +250,6 @@ fn row(entry: &RecordEntry, standing: RecordStanding) -> RecordRow {
     RecordRow {
         key: entry.key.as_ref().into(),
         standing,
-        kind: entry.kind,
-        author: entry.author,
-        expires_at: entry.expires_at,
         seq: entry.seq,
         goal: entry.goal,
     }

@@ -545,48 +545,30 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         file: FileText,
     ) -> Vec<Event> {
         let view = self.view();
+        let said = (directive.verb, directive.target.as_str());
+        let change = directive.verb.scope_change();
+        let is_of_record = directive.verb.concerns_record(said.1);
+        let is_of_work = matches!(directive.verb, Verb::Goal | Verb::Clear | Verb::Signal);
+        if !is_of_record && !is_of_work && change.is_none() && !directive.verb.is_about_tools() {
+            return direct::carry_out_directive(&view, &self.grammars, ids, directive, file);
+        }
         let is_repeated = matches!(
             directive.repetition,
             PromptRepetition::Regenerated | PromptRepetition::Answered
         );
-        if let Some(change) = directive.verb.scope_change() {
+        if is_repeated {
             // It took effect when the prompt was first sent.
-            return match is_repeated {
-                true => Vec::new(),
-                false => scope::change_scope(&view, &self.grammars, ids, change, directive, file),
-            };
-        }
-        if directive.verb == Verb::Goal {
-            return match is_repeated {
-                true => Vec::new(),
-                false => goal::change_goal(&view, ids, &directive.target),
-            };
-        }
-        if directive.verb == Verb::Signal {
             return Vec::new();
         }
-        if directive.verb == Verb::Clear {
-            return match is_repeated {
-                true => Vec::new(),
-                false => clear::ask_clear(&view, policy, ids, &directive.target),
-            };
+        if let Some(change) = change {
+            return scope::change_scope(&view, &self.grammars, ids, change, directive, file);
         }
-        if directive.verb.concerns_record(&directive.target) {
-            let said = (directive.verb, directive.target.as_str());
-            return match is_repeated {
-                true => Vec::new(),
-                false => records::change_record(&view, policy, at, ids, said),
-            };
-        }
-        if !directive.verb.is_about_tools() {
-            return direct::carry_out_directive(&view, &self.grammars, ids, directive, file);
-        }
-        match is_repeated {
-            true => Vec::new(),
-            false => {
-                let said = (directive.verb, directive.target.as_str());
-                tools::carry_out_for_tools(&view, policy, at, ids, said)
-            }
+        match directive.verb {
+            Verb::Goal => goal::change_goal(&view, ids, said.1),
+            Verb::Clear => clear::ask_clear(&view, policy, ids, said.1),
+            Verb::Signal => Vec::new(),
+            _ if is_of_record => records::change_record(&view, policy, at, ids, said),
+            _ => tools::carry_out_for_tools(&view, policy, at, ids, said),
         }
     }
 

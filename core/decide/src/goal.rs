@@ -42,8 +42,48 @@ const NAMED_MAX: usize = 4;
 /// A prompt of fewer words says little.
 const WORDS_MIN: usize = 4;
 
-/// Of work that has broken off.
-pub const BROKEN_OFF: &str = "The last reply did not come to its end.";
+/// Where work stands.
+#[derive(Clone, Debug, Default)]
+pub struct Work {
+    /// The user's last prompt, its first words, and those of the last one that says more, where it says little.
+    pub asked: Option<(AskedRow, String, Option<String>)>,
+    /// Whether the last reply broke off, or asked for tools whose results never came.
+    pub is_broken_off: bool,
+    /// Changes of the model's that were refused, and why.
+    pub in_flight: Vec<(EntityId, Reason)>,
+    /// The last test run.
+    pub test: Option<Run>,
+    /// The last build.
+    pub build: Option<Run>,
+}
+
+impl Work {
+    /// In words, the most useful first.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let asked = self.asked.iter().map(|(_, words, before)| {
+            let before = before.as_ref().map(|it| format!(" (before: {it})"));
+            format!("Asked last: {words}{}", before.unwrap_or_default())
+        });
+        let broken_off = self.is_broken_off.then(|| BROKEN_OFF.into());
+        let refused = self.in_flight.iter();
+        let refused = refused
+            .map(|(entity, reason)| format!("In flight: {entity} refused ({})", reason.code()));
+        let test = self.test.iter().map(|run| run.line("Last test run"));
+        let build = self.build.iter().map(|run| run.line("Last build"));
+        let lines = asked.chain(broken_off).chain(refused);
+        lines.chain(test).chain(build).collect()
+    }
+
+    /// Whether a change was refused, or one of these runs has failed.
+    #[must_use]
+    pub fn is_left(&self, is_meant: impl Fn(&Run) -> bool) -> bool {
+        let mut runs = self.test.iter().chain(&self.build);
+        !self.in_flight.is_empty() || runs.any(|run| run.has_failed() && is_meant(run))
+    }
+}
+
+const BROKEN_OFF: &str = "The last reply did not come to its end.";
 
 /// Carries out what the user says of the goal.
 #[must_use]
@@ -118,7 +158,7 @@ fn goes_on(
     let Some(last) = last_work(view, begun, request.tools, mentions) else {
         return false;
     };
-    let work = work_in(view, last.session, |it| it.episode <= last.episode);
+    let work = left_work(view, last);
     let is_unfinished = match last.outcome {
         // Its client or the proxy has ended in the middle of the reply.
         Some(ReplyOutcome::ClientGone | ReplyOutcome::Interrupted) => true,
@@ -128,10 +168,10 @@ fn goes_on(
                 || at.0.abs_diff(last.at_ms.0) >= AT_WORK_MILLIS
                 || is_after_compaction(request)
         }
-        Some(ReplyOutcome::Completed) => work.is_left,
+        Some(ReplyOutcome::Completed) => work.is_left(|run| run.session == last.session),
         _ => false,
     };
-    is_unfinished && !work.lines.is_empty()
+    is_unfinished && work.asked.is_some()
 }
 
 /// Whether a prompt names a file, or something in one, that was named or shown in a conversation.
@@ -195,7 +235,9 @@ fn opens_conversation(
 pub(super) fn recovery_block(view: &StateView<'_>, prompt: &Prompt<'_>) -> Option<String> {
     let last = last_work(view, prompt.session, prompt.request.tools, prompt.mentions);
     let said = lines(view.state.goal().rows());
-    let left = last.into_iter().flat_map(|last| left_work(view, last));
+    let left = last
+        .into_iter()
+        .flat_map(|last| left_work(view, last).lines());
     let said: Vec<String> = said.chain(left).collect();
     (!said.is_empty()).then(|| block_of(said.into_iter()))
 }
@@ -211,7 +253,7 @@ pub(super) fn block_after_clear(view: &StateView<'_>, session: SessionId) -> Str
         .next_back()
         .map(|it| it.episode);
     let is_before = |it: &AskedRow| it.session == session && Some(it.episode) != episode;
-    let work = work_in(view, session, is_before).lines;
+    let work = work_in(view, session, is_before).lines();
     block_of(
         [cleared]
             .into_iter()
@@ -263,14 +305,12 @@ fn changed_in(view: &StateView<'_>, session: SessionId) -> Option<String> {
 
 /// Where the work stands after an episode of a conversation.
 #[must_use]
-pub fn left_work(view: &StateView<'_>, last: &EpisodeRow) -> Vec<String> {
-    let mut lines = work_in(view, last.session, |it| it.episode <= last.episode).lines;
-    let is_broken_off =
-        last.outcome != Some(ReplyOutcome::Completed) || view.state.at_hand().awaits(last.session);
-    if is_broken_off && !lines.is_empty() {
-        lines.insert(1, String::from(BROKEN_OFF));
+pub fn left_work(view: &StateView<'_>, last: &EpisodeRow) -> Work {
+    let is_over = last.outcome == Some(ReplyOutcome::Completed);
+    Work {
+        is_broken_off: !is_over || view.state.at_hand().awaits(last.session),
+        ..work_in(view, last.session, |it| it.episode <= last.episode)
     }
-    lines
 }
 
 fn text(view: &StateView<'_>, content: ArtifactHash) -> Option<String> {
@@ -278,42 +318,23 @@ fn text(view: &StateView<'_>, content: ArtifactHash) -> Option<String> {
     Some(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Where a conversation's work stands.
-struct WorkLeft {
-    lines: Vec<String>,
-    /// Whether a change was refused, or the last build or test run has failed, if it was made there.
-    is_left: bool,
-}
-
 /// What was asked last, which changes of a conversation were refused, and how the last runs ended. `is_meant` are prompts of it.
-fn work_in(
-    view: &StateView<'_>,
-    session: SessionId,
-    is_meant: impl Fn(&AskedRow) -> bool,
-) -> WorkLeft {
+fn work_in(view: &StateView<'_>, session: SessionId, is_meant: impl Fn(&AskedRow) -> bool) -> Work {
     let text = |content: ArtifactHash| text(view, content);
     let asked = view.state.at_hand().asked().rev().filter(|it| is_meant(it));
-    let asked = asked_last(asked, &text);
-    let asked = asked.map(|(_, words, before)| asked_line(&words, before.as_deref()));
     let refused = view.state.sessions().refused_files(session).into_iter();
     let refused = refused.filter(|path| !view.state.scope().off().is_off(path.as_str()));
     let refused = refused.flat_map(|path| view.proposals_under(&path));
     let refused = refused.filter(|it| it.session == session && it.origin == Origin::Model);
-    let refused = refused.filter_map(|it| Some(in_flight_line(&it.entity, it.refused_for()?)));
-    let refused: BTreeSet<String> = refused.collect();
+    let refused = refused.filter_map(|it| Some((it.entity.clone(), it.refused_for()?)));
+    let refused: BTreeSet<(EntityId, Reason)> = refused.collect();
     let (build, test) = last_runs(view.state.at_hand().calls().rev(), &text);
-    let mut own = test
-        .iter()
-        .chain(&build)
-        .filter(|run| run.session == session);
-    let is_left = !refused.is_empty() || own.any(Run::has_failed);
-    let test = test.map(|run| run.line("Last test run"));
-    let build = build.map(|run| run.line("Last build"));
-    let refused = refused.into_iter().take(NAMED_MAX);
-    let lines = asked.into_iter().chain(refused).chain(test).chain(build);
-    WorkLeft {
-        lines: lines.collect(),
-        is_left,
+    Work {
+        asked: asked_last(asked, &text),
+        is_broken_off: false,
+        in_flight: refused.into_iter().take(NAMED_MAX).collect(),
+        test,
+        build,
     }
 }
 
@@ -322,7 +343,7 @@ fn work_in(
 pub fn asked_last<'r>(
     asked: impl Iterator<Item = &'r AskedRow>,
     text: &impl Fn(ArtifactHash) -> Option<String>,
-) -> Option<(&'r AskedRow, String, Option<String>)> {
+) -> Option<(AskedRow, String, Option<String>)> {
     let mut asked = asked.filter_map(|row| {
         let text = text(row.text)?;
         let is_clients =
@@ -336,18 +357,5 @@ pub fn asked_last<'r>(
         true => asked.map(|(_, words)| words).find(|it| !says_little(it)),
         false => None,
     };
-    Some((row, words, before))
-}
-
-/// Says what was asked last.
-#[must_use]
-pub fn asked_line(words: &str, before: Option<&str>) -> String {
-    let before = before.map_or_else(String::new, |it| format!(" (before: {it})"));
-    format!("Asked last: {words}{before}")
-}
-
-/// Says that a change was refused, and why.
-#[must_use]
-pub fn in_flight_line(entity: &EntityId, reason: Reason) -> String {
-    format!("In flight: {entity} refused ({})", reason.code())
+    Some((row.clone(), words, before))
 }

@@ -28,7 +28,7 @@ use tslp_core::reason::Reason;
 use tslp_core::record::{self, Note, RecordKind, RecordStanding};
 use tslp_core::request::Request;
 use tslp_core::spoken_lines;
-use tslp_projections::records::{Clues, Found, RecordEntry};
+use tslp_projections::records::{Clues, RecordEntry};
 use tslp_projections::state::StateView;
 
 /// How much of a prompt records may be, in tokens.
@@ -55,10 +55,18 @@ pub fn change_record(
     ids: (EpisodeId, SessionId),
     (verb, said): (Verb, &str),
 ) -> Vec<Event> {
+    let records = view.state.records();
+    let key = || record::parse_key(said).ok_or(Reason::RecordNotUsable);
+    let of = |entry: Option<&RecordEntry>| {
+        let record = entry.and_then(|entry| view.record(entry));
+        record.ok_or(Reason::NothingToDo)
+    };
+    let waiting = || of(records.proposed(&key()?));
+    let kept = || of(records.named(&key()?));
     let changed = match verb {
-        Verb::Forget => forgotten(view, said),
-        Verb::Accept | Verb::Confirm => accepted(view, at, ids.1, said),
-        Verb::Reject => rejected(view, said),
+        Verb::Forget => kept().map(|it| ended(&it, Reason::RecordForgotten)),
+        Verb::Accept | Verb::Confirm => waiting().and_then(|it| accepted(view, at, ids.1, &it)),
+        Verb::Reject => waiting().map(|it| ended(&it, Reason::RecordRejected)),
         _ => record::parse_note(said).and_then(|note| {
             let author = match said_by_another(view, &format!("{}{}", note.key, note.statement)) {
                 // Whoever repeats a model hasn't said it: accepting it is a word of its own.
@@ -114,7 +122,7 @@ pub fn propose_record(
 /// Ends the hypotheses whose time is over: on record, so that no clock brings them back.
 #[must_use]
 pub fn expire(view: &StateView<'_>, at: UnixMillis) -> Vec<Event> {
-    end(view, |entry| is_over(entry, at))
+    end(view, |entry| is_over(entry.expires_at, at))
 }
 
 /// Ends the hypotheses that were made for the goal.
@@ -133,8 +141,8 @@ fn end(view: &StateView<'_>, is_over: impl Fn(&RecordEntry) -> bool) -> Vec<Even
     ended.map(Event::RecordChanged).collect()
 }
 
-fn is_over(entry: &RecordEntry, at: UnixMillis) -> bool {
-    entry.expires_at != UnixMillis(0) && entry.expires_at <= at
+fn is_over(expires_at: UnixMillis, at: UnixMillis) -> bool {
+    expires_at != UnixMillis(0) && expires_at <= at
 }
 
 /// The file that a directive about records cites.
@@ -209,18 +217,16 @@ fn noted(
     };
     let waiting = records.proposed(&changed.key);
     let says_the_same = |entry: &RecordEntry| {
-        let of = |it: &RecordChanged| {
-            let RecordChanged {
-                kind,
-                statement,
-                path,
-                quotation,
-                inputs,
-                ..
-            } = it.clone();
-            (kind, statement, path, quotation, inputs)
-        };
-        let is_same = view.record(entry).is_some_and(|it| of(&it) == of(&changed));
+        let is_same = view.record(entry).is_some_and(|it| {
+            let said = RecordChanged {
+                standing: changed.standing,
+                author: changed.author,
+                cause: changed.cause,
+                expires_at: changed.expires_at,
+                ..(*it).clone()
+            };
+            said == changed
+        });
         // A hypothesis that is said again lives on.
         is_same
             && (entry.author == author || author == Author::Model)
@@ -261,42 +267,23 @@ fn accepted(
     view: &StateView<'_>,
     at: UnixMillis,
     session: SessionId,
-    said: &str,
+    record: &RecordChanged,
 ) -> Result<RecordChanged, Reason> {
-    let key = record::parse_key(said).ok_or(Reason::RecordNotUsable)?;
-    let waiting = view.state.records().proposed(&key);
-    let waiting = waiting.filter(|entry| !is_over(entry, at));
-    let record = waiting.and_then(|entry| view.record(entry));
-    let record = record.ok_or(Reason::NothingToDo)?;
+    if is_over(record.expires_at, at) {
+        return Err(Reason::NothingToDo);
+    }
     // A terminal's commands may be an agent's.
-    if session == SessionId(0)
-        && said_by_another(view, &format!("accept{key}")) == Some(Author::Call)
-    {
+    let says_it = || said_by_another(view, &format!("accept{}", record.key));
+    if session == SessionId(0) && says_it() == Some(Author::Call) {
         return Err(Reason::DirectiveNotTyped);
     }
-    ground(view, &record)?;
+    ground(view, record)?;
     Ok(RecordChanged {
         standing: RecordStanding::Kept,
         author: Author::User,
         cause: Reason::RecordAccepted,
-        ..(*record).clone()
+        ..record.clone()
     })
-}
-
-fn rejected(view: &StateView<'_>, said: &str) -> Result<RecordChanged, Reason> {
-    let key = record::parse_key(said).ok_or(Reason::RecordNotUsable)?;
-    let waiting = view.state.records().proposed(&key);
-    let record = waiting.and_then(|entry| view.record(entry));
-    let record = record.ok_or(Reason::NothingToDo)?;
-    Ok(ended(&record, Reason::RecordRejected))
-}
-
-fn forgotten(view: &StateView<'_>, said: &str) -> Result<RecordChanged, Reason> {
-    let key = record::parse_key(said).ok_or(Reason::RecordNotUsable)?;
-    let known = view.state.records().named(&key);
-    let record = known.and_then(|entry| view.record(entry));
-    let record = record.ok_or(Reason::NothingToDo)?;
-    Ok(ended(&record, Reason::RecordForgotten))
 }
 
 fn ended(record: &RecordChanged, cause: Reason) -> RecordChanged {
@@ -451,10 +438,7 @@ impl Subject {
         );
         let rank = |entry: &RecordEntry| match entry.kind {
             RecordKind::Preference => Some(0),
-            _ => clues.find(entry).map(|found| match found {
-                Found::Place => 1,
-                Found::Words => 2,
-            }),
+            _ => clues.rank(entry),
         };
         let entries = view.state.records().all().iter();
         let ranked = entries.filter_map(|entry| Some((rank(entry)?, entry)));

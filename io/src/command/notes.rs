@@ -40,11 +40,11 @@ fn notes_lines(status: &Status, records: &[RecordNow]) -> Vec<String> {
     ];
     let said = |what| status.goal.iter().filter(move |row| row.what == what);
     lines.extend(said(GoalChange::Set).map(|row| format!("- **Current Goal**: {}", row.text)));
-    if let Some((asked, words, _)) = &status.asked {
+    if let Some((asked, words, _)) = &status.work.asked {
         let at = utc_moment(asked.at_ms.0);
         lines.push(format!("- **Asked last**: {words} ({at})"));
     }
-    let in_flight = status.in_flight.iter();
+    let in_flight = status.work.in_flight.iter();
     lines.extend(in_flight.map(|(entity, reason)| {
         format!("- **In flight**: {entity} was refused ({})", reason.code())
     }));
@@ -85,7 +85,10 @@ fn notes_lines(status: &Status, records: &[RecordNow]) -> Vec<String> {
         stale.map(|entity| format!("- {entity} is STALE: disk holds what nobody was shown")),
     );
     lines.push("\n## Blockers & Dependencies".to_owned());
-    let runs = [("Test run", &status.test), ("Build", &status.build)];
+    let runs = [
+        ("Test run", &status.work.test),
+        ("Build", &status.work.build),
+    ];
     for (what, run) in runs {
         let failed = run.as_ref().filter(|run| run.result.passed == Some(false));
         lines.extend(failed.map(|run| format!("- {what} `{}` failed", run.command)));

@@ -147,7 +147,6 @@ fn a_chat_goes_on_with_what_broke_off_if_it_is_about_the_same_file() {
         "goals__chat_after_a_crash",
         "A chat without tools broke off: one about something else is told nothing, the next one about the same file is told, once.",
         "
-        full what the model saw
         disk src/scan.c
         | int scan(void) {
         |     return one() + two();
@@ -180,7 +179,6 @@ fn the_hypotheses_of_a_goal_end_with_it() {
         "goals__hypotheses",
         "A hypothesis and a decision are noted for a goal: when it is done the first is taken back, the second stays; one noted without a goal isn't touched.",
         "
-        full what the model saw
         user
         | @tslp note hypothesis #ci.flaky: Nameservers are slow. ttl 3d
         | @tslp goal Make the parser fast
