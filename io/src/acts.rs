@@ -7,7 +7,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use tslp_core::artifact::Transition;
 use tslp_core::directive::Directive;
 use tslp_core::event::{Event, ReadFailure, Verb};
@@ -96,18 +95,6 @@ impl ActResult {
             words: words.into(),
             is_done,
         }
-    }
-
-    /// As JSON.
-    #[must_use]
-    pub fn json(&self) -> Value {
-        json!(self)
-    }
-
-    /// From [`Self::json`]; `None` if it is something else.
-    #[must_use]
-    pub fn from_json(json: &Value) -> Option<Self> {
-        Self::deserialize(json).ok()
     }
 }
 

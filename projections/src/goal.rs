@@ -71,16 +71,10 @@ impl Goal {
         self.rows.values()
     }
 
-    /// The goal's text, if there is one.
+    /// The goal, if there is one.
     #[must_use]
-    pub fn text(&self) -> Option<&str> {
-        said(self.rows(), GoalChange::Set).map(|row| row.text.as_str())
-    }
-
-    /// The event that says the goal, if there is one.
-    #[must_use]
-    pub fn seq(&self) -> Option<Seq> {
-        said(self.rows(), GoalChange::Set).map(|row| row.seq)
+    pub fn current(&self) -> Option<&GoalRow> {
+        said(self.rows(), GoalChange::Set)
     }
 }
 

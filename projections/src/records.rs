@@ -14,6 +14,7 @@ use tslp_core::record::{self, RecordKind, RecordStanding};
 use tslp_core::spoken_lines::first_line_hash;
 
 use crate::changes::Changes;
+use crate::goal::GoalRow;
 use crate::row::{EventAt, Keeps, UnfitRow};
 
 row! {
@@ -168,12 +169,12 @@ pub struct Records {
 }
 
 impl Records {
-    /// Folds one event in. `goal` is the event that says the goal, if there is one.
-    pub fn apply(&mut self, recorded: &Recorded, goal: Option<Seq>, changes: &mut Changes) {
+    /// Folds one event in. `goal` is the goal, if there is one.
+    pub fn apply(&mut self, recorded: &Recorded, goal: Option<&GoalRow>, changes: &mut Changes) {
         let Event::RecordChanged(changed) = &recorded.event else {
             return;
         };
-        let entry = RecordEntry::new((recorded.seq, goal.unwrap_or(Seq(0))), changed);
+        let entry = RecordEntry::new((recorded.seq, goal.map_or(Seq(0), |it| it.seq)), changed);
         match changed.standing {
             _ if changed.statement.is_empty() => self.end(changed, changes),
             RecordStanding::Kept => {

@@ -28,7 +28,7 @@ macro_rules! for_each_table {
             UNDER_WAY: crate::sessions::rows::UnderWayRow => sessions,
             EPISODES: crate::episodes::EpisodeRow => episodes,
             ANOMALIES: crate::anomalies::AnomalyRow => anomalies.events,
-            AUDITS: crate::audits::AuditRow => audits,
+            AUDITS: crate::audits::AuditRow => audits.rows,
             RULES: crate::rules::RuleRow => rules,
             OUTDATED: crate::sources::OutdatedRow => state_map.sources,
             EDITS: crate::edits::EditRow => edits,

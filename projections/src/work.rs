@@ -8,13 +8,14 @@ use tslp_core::budget::{WorkDone, day_of};
 use tslp_core::event::{ContentKind, Event, Recorded, WorkCounted};
 use tslp_core::goal::GoalChange;
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::{Seq, SessionId, UnixMillis};
+use tslp_core::ids::{SessionId, UnixMillis};
 use tslp_core::limits::SESSIONS_KEPT;
 use tslp_core::message::Role;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 
 use crate::changes::Changes;
+use crate::goal::GoalRow;
 use crate::row_map::RowMap;
 use crate::usage::TokensUsed;
 
@@ -113,8 +114,8 @@ pub struct Repetition {
 }
 
 impl Work {
-    /// Folds one event in. `goal` is the event that says the goal, if there is one.
-    pub fn apply(&mut self, recorded: &Recorded, goal: Option<Seq>, changes: &mut Changes) {
+    /// Folds one event in. `goal` is the goal, if there is one.
+    pub fn apply(&mut self, recorded: &Recorded, goal: Option<&GoalRow>, changes: &mut Changes) {
         self.has_goal = goal.is_some();
         match &recorded.event {
             Event::Content(content) if content.kind == ContentKind::Message => {
@@ -295,12 +296,6 @@ impl Work {
     pub fn of_session(&self, session: SessionId) -> WorkDone {
         let row = self.rows.get(&(session,)).filter(|_| session != DAY);
         row.map_or_else(WorkDone::default, WorkRow::done)
-    }
-
-    /// What was done in all sessions since the goal was said, or its budget was given again.
-    #[must_use]
-    pub fn of_goal(&self) -> WorkDone {
-        self.of_session(GOAL)
     }
 
     /// What was done in all sessions on the day of this moment.

@@ -434,7 +434,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             }
         });
         let (outgoing, withheld) = match outgoing {
-            Ok(outgoing) => (outgoing, None),
+            Ok(mut outgoing) => {
+                goal::say_once(&mut outgoing);
+                (outgoing, None)
+            }
             Err(withheld) => (Outgoing::unchanged(&request), Some(withheld)),
         };
         ComposedPrompt {
@@ -847,7 +850,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// A text from the Vault; `None` if it isn't there or isn't UTF-8.
     pub fn text(&self, artifact: ArtifactHash) -> Option<String> {
-        String::from_utf8(self.view().artifact_content(artifact)?).ok()
+        self.view().text(artifact)
     }
 
     /// Records text of a reply while the rest is still coming, or because a part of it has ended.

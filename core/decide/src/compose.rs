@@ -416,8 +416,8 @@ impl InjectedTexts {
         } in &amendments.injected
         {
             // What can't be read can't be said again; the conversation goes on without it.
-            let (content, hash) = (view.artifact_content(*text), *text);
-            let Some(text) = content.and_then(|text| String::from_utf8(text).ok()) else {
+            let hash = *text;
+            let Some(text) = view.text(hash) else {
                 continue;
             };
             let mut here = positions.messages_at(*position);
@@ -736,7 +736,7 @@ fn notice_block(
     {
         return notice::notice_of(&text);
     }
-    let has_goal = view.state.goal().text().is_some();
+    let has_goal = view.state.goal().current().is_some();
     if (notice.reason == Reason::GoalTold || notice.reason == Reason::GoalChanged && has_goal)
         && let Some(block) = goal::recovery_block(view, prompt)
     {

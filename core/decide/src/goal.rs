@@ -16,6 +16,7 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 use tslp_core::limits::BYTES_PER_TOKEN;
 use tslp_core::message::{Role, Tools};
+use tslp_core::outgoing::Outgoing;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
@@ -93,9 +94,9 @@ pub fn change_goal(view: &StateView<'_>, ids: (EpisodeId, SessionId), said: &str
         Ok(said) => said,
         Err(reason) => return Vec::from([answer(reason)]),
     };
-    let current = view.state.goal().text();
+    let current = view.state.goal().current();
     let is_moot = match change {
-        GoalChange::Set => current == Some(text.as_str()),
+        GoalChange::Set => current.is_some_and(|goal| goal.text == text),
         _ => current.is_none(),
     };
     if is_moot {
@@ -137,7 +138,7 @@ pub fn tell(
         Some(seen) => seen.noticed.contains(&(Reason::GoalTold, None)),
         None => {
             opens_conversation(view, ids, request)
-                && (view.state.goal().text().is_some()
+                && (view.state.goal().current().is_some()
                     || goes_on(view, at, ids.1, request, mentions))
         }
     };
@@ -186,7 +187,7 @@ fn is_about(view: &StateView<'_>, session: SessionId, mentions: &Mentions) -> bo
     let mut asked = asked.filter(|row| row.session == session);
     shown.any(|entity| named.contains(&entity.path))
         || asked.any(|row| {
-            let text = text(view, row.text).unwrap_or_default();
+            let text = view.text(row.text).unwrap_or_default();
             named.iter().any(|path| text.contains(path.as_str()))
         })
 }
@@ -201,7 +202,7 @@ fn last_work<'v>(
 ) -> Option<&'v EpisodeRow> {
     let at_hand = view.state.at_hand();
     let was_asked = |session| at_hand.asked().any(|it| it.session == session);
-    let is_any = tools != Tools::None || view.state.goal().text().is_some();
+    let is_any = tools != Tools::None || view.state.goal().current().is_some();
     let is_meant = |row: &&EpisodeRow| {
         row.session != begun
             && was_asked(row.session)
@@ -246,13 +247,10 @@ pub(super) fn recovery_block(view: &StateView<'_>, prompt: &Prompt<'_>) -> Optio
 pub(super) fn block_after_clear(view: &StateView<'_>, session: SessionId) -> String {
     let cleared = String::from("The user cleared the earlier messages of this conversation.");
     let said = lines(view.state.goal().rows());
-    let episode = view
-        .state
-        .at_hand()
-        .asked()
-        .next_back()
-        .map(|it| it.episode);
-    let is_before = |it: &AskedRow| it.session == session && Some(it.episode) != episode;
+    let asked = view.state.at_hand().asked().next_back();
+    let is_before = |it: &AskedRow| {
+        it.session == session && asked.is_none_or(|asked| asked.episode != it.episode)
+    };
     let work = work_in(view, session, is_before).lines();
     block_of(
         [cleared]
@@ -269,6 +267,22 @@ pub fn block_of(lines: impl Iterator<Item = String>) -> String {
     let told = lines_within(lines, RECOVERY_TOKENS_MAX);
     let told = delimiter::defused(&told.join("\n")).into_owned();
     format!("{RECOVERY_OPEN}\n{told}\n{RECOVERY_CLOSE}")
+}
+
+/// Leaves out a block that an earlier message holds word for word: a client that resumes a conversation and compacts it at once asks its
+/// hooks twice. The first stays where it was.
+pub fn say_once(outgoing: &mut Outgoing) {
+    let opening = delimiter::defused(RECOVERY_OPEN);
+    let mut told: BTreeSet<String> = BTreeSet::new();
+    let texts = outgoing
+        .messages
+        .iter_mut()
+        .flat_map(|it| &mut it.rewritten);
+    for (_, text) in texts.filter(|(_, text)| text.starts_with(&*opening)) {
+        if !told.insert(text.clone()) {
+            *text = String::from("(As above.)");
+        }
+    }
 }
 
 /// Whole lines, as many as so many tokens hold.
@@ -313,14 +327,9 @@ pub fn left_work(view: &StateView<'_>, last: &EpisodeRow) -> Work {
     }
 }
 
-fn text(view: &StateView<'_>, content: ArtifactHash) -> Option<String> {
-    let text = view.artifact_content(content)?;
-    Some(String::from_utf8_lossy(&text).into_owned())
-}
-
 /// What was asked last, which changes of a conversation were refused, and how the last runs ended. `is_meant` are prompts of it.
 fn work_in(view: &StateView<'_>, session: SessionId, is_meant: impl Fn(&AskedRow) -> bool) -> Work {
-    let text = |content: ArtifactHash| text(view, content);
+    let text = |content| view.text(content);
     let asked = view.state.at_hand().asked().rev().filter(|it| is_meant(it));
     let refused = view.state.sessions().refused_files(session).into_iter();
     let refused = refused.filter(|path| !view.state.scope().off().is_off(path.as_str()));

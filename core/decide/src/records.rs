@@ -127,9 +127,10 @@ pub fn expire(view: &StateView<'_>, at: UnixMillis) -> Vec<Event> {
 
 /// Ends the hypotheses that were made for the goal.
 pub(super) fn end_hypotheses(view: &StateView<'_>) -> Vec<Event> {
-    let goal = view.state.goal().seq();
+    let goal = view.state.goal().current();
+    let is_of_goal = |entry: &RecordEntry| goal.is_some_and(|goal| goal.seq == entry.goal);
     end(view, |entry| {
-        entry.kind == RecordKind::Hypothesis && Some(entry.goal) == goal
+        entry.kind == RecordKind::Hypothesis && is_of_goal(entry)
     })
 }
 
@@ -487,11 +488,8 @@ pub fn files_of_records(
         return BTreeSet::new();
     }
     let amendments = view.state.sessions().amendments(session);
-    let told = amendments.injected.iter().filter_map(|injected| {
-        let text = view.artifact_content(injected.text)?;
-        String::from_utf8(text).ok()
-    });
-    let told: Vec<String> = told.collect();
+    let told = amendments.injected.iter();
+    let told: Vec<String> = told.filter_map(|it| view.text(it.text)).collect();
     let told = last_told(&told).into_keys();
     let told = told.filter_map(|key| records.named(&key));
     let about = Subject::of(view, index, request, named.iter()).records(view);

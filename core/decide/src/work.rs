@@ -17,7 +17,7 @@ use tslp_core::reason::Reason;
 use tslp_core::request::Request;
 use tslp_projections::goal;
 use tslp_projections::state::StateView;
-use tslp_projections::work::Repetition;
+use tslp_projections::work::{GOAL, Repetition};
 
 use crate::found_code::FoundCode;
 
@@ -265,7 +265,7 @@ fn used(
     let of_goal = goal::budget(view.state.goal().rows());
     of("a conversation", &policy.budget_conversation, own)
         .chain(of("a day", &policy.budget_day, work.of_day(at)))
-        .chain(of("the goal", &of_goal, work.of_goal()))
+        .chain(of("the goal", &of_goal, work.of_session(GOAL)))
         .collect()
 }
 

@@ -58,12 +58,12 @@ fn notes_lines(status: &Status, records: &[RecordNow]) -> Vec<String> {
     let decided = |it: &&RecordNow| it.is_kept() && it.said().1.kind == RecordKind::Decision;
     let mut decided: Vec<&RecordNow> = records.iter().filter(decided).collect();
     // Those of the current goal first.
-    let current = said(GoalChange::Set).map(|row| row.text.as_str()).next();
-    decided.sort_by_key(|it| (it.goal() != current, it.goal()));
+    let current = said(GoalChange::Set).map(|row| &row.text).next();
+    decided.sort_by_key(|it| (it.goal.as_ref() != current, &it.goal));
     for record in decided {
         let (at, decision) = record.said();
         lines.push(format!("\n#### {} - {}", utc_moment(at.0), decision.key));
-        let goal = record.goal().map(|goal| format!("**Goal**: {goal}"));
+        let goal = record.goal.iter().map(|goal| format!("**Goal**: {goal}"));
         lines.extend(goal);
         lines.push(format!("**Decision**: {}", decision.statement));
         if !decision.path.is_empty() {

@@ -25,8 +25,8 @@ const OFF: &str = "its file is off";
 pub struct RecordNow {
     said: Recorded,
     why_not: Option<&'static str>,
-    /// What the work was for.
-    goal: Option<String>,
+    /// What the work was for when it was said, if there was a goal.
+    pub goal: Option<String>,
 }
 
 /// Reads what is kept and what waits, by key.
@@ -144,12 +144,6 @@ impl RecordNow {
         (self.said.at, self.record())
     }
 
-    /// What the work was for when it was said, if there was a goal.
-    #[must_use]
-    pub fn goal(&self) -> Option<&str> {
-        self.goal.as_deref()
-    }
-
     /// Whether it holds by a proof or the user's word, and doesn't wait for it.
     #[must_use]
     pub fn is_kept(&self) -> bool {
@@ -174,7 +168,7 @@ impl RecordNow {
         if record.expires_at != UnixMillis(0) {
             line += &format!(" until {}", utc_moment(record.expires_at.0));
         }
-        if let Some(goal) = self.goal() {
+        if let Some(goal) = &self.goal {
             line += &format!(" for the goal \"{goal}\"");
         }
         if record.author != Author::User {

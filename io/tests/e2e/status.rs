@@ -237,6 +237,13 @@ fn a_goal_is_told_once_to_each_conversation_that_begins_until_it_is_done() {
     let context = context.as_str().unwrap().to_owned();
     assert!(context.contains("Goal: Make it fast"), "{context}");
     assert_eq!(told(&format!("<note>\n{context}\n</note>\nGo on.")), 1);
+    // A client that resumes and compacts at once asks its hooks twice, and sends both answers.
+    upstream.will_say("Yes.");
+    let messages = [user(&context), user(&context), user("Go on, please.")];
+    tslp.chat(&json!({"model": "m", "messages": messages}));
+    let seen = upstream.next().text();
+    assert_eq!(seen.matches("Goal: Make it fast").count(), 1, "{seen}");
+    assert!(seen.contains("(As above.)"), "{seen}");
     let (code, page) = places.cli_json(&["goal", "done"]);
     let words = page["targets"][0]["words"].as_str().unwrap();
     assert!(code == 0 && words.starts_with("done: "), "{words}");
