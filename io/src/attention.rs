@@ -9,7 +9,7 @@ use tslp_projections::episodes::EpisodeRow;
 const MARKS: [u32; 3] = [5_000, 10_000, 15_000];
 
 /// From how many hundredths of a known window on.
-const MARKS_PERCENT: [u32; 3] = [50, 75, 90];
+const MARKS_PERCENT: [u64; 3] = [50, 75, 90];
 
 /// Characters of a token, before more is known.
 const CHARS_PER_TOKEN: u32 = 4;
@@ -56,9 +56,8 @@ impl Attention {
     /// Of a prompt with so many tokens to a model that reads so many at once.
     #[must_use]
     pub fn new(tokens: u32, window: Option<u32>) -> Self {
-        let percent = |window: u32, percent: u32| u64::from(window) * u64::from(percent) / 100;
         let marks = match window {
-            Some(window) => MARKS_PERCENT.map(|mark| percent(window, mark)),
+            Some(window) => MARKS_PERCENT.map(|it| u64::from(window) * it / 100),
             None => MARKS.map(u64::from),
         };
         let reached = marks.iter().filter(|mark| u64::from(tokens) >= **mark);

@@ -340,11 +340,16 @@ impl GuardianState {
     pub fn under_way(&self) -> Vec<CallId> {
         let calls = self.calls.values();
         let open = calls.filter(|call| call.decision.is_some() && !call.is_over);
-        let id = |call: &ToolCallRow| CallId {
-            episode: call.episode,
-            number: call.number,
-        };
-        open.map(id).collect()
+        open.map(ToolCallRow::id).collect()
+    }
+}
+
+impl ToolCallRow {
+    const fn id(&self) -> CallId {
+        CallId {
+            episode: self.episode,
+            number: self.number,
+        }
     }
 }
 
@@ -381,9 +386,8 @@ impl fmt::Display for GuardianState {
                 tally.builds, tally.violations
             )?;
         }
-        for ((episode, number), call) in self.calls.iter() {
-            let (episode, number) = (*episode, *number);
-            let id = CallId { episode, number };
+        for call in self.calls.values() {
+            let id = call.id();
             let decision = call.decision.map_or("not judged", Decision::as_str);
             let over = if call.is_over { "over" } else { "under way" };
             writeln!(f, "{id} {decision}, {over}")?;

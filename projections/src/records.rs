@@ -52,32 +52,32 @@ pub struct RecordEntry {
     pub kind: RecordKind,
     /// Whose word it is.
     pub author: Author,
-    path: u16,
-    line: u16,
-    words: [u16; WORDS_KEPT],
+    path: u32,
+    line: u32,
+    words: [u32; WORDS_KEPT],
     /// A bit for each of the words that is a name as code has them.
     names: u8,
 }
 
 /// What a prompt holds of what records are found by. Two things may look alike, so what is found is looked up before it counts.
 pub struct Clues {
-    words: HashBits,
-    paths: HashBits,
-    lines: HashBits,
+    words: ShortHashes,
+    paths: ShortHashes,
+    lines: ShortHashes,
 }
 
 impl Clues {
-    /// From the words, the paths, and the [hashes](first_line_hash) of lines that a prompt holds.
+    /// From the [hashes](name_hash) of words, the paths, and the [hashes](first_line_hash) of lines that a prompt holds.
     #[must_use]
     pub fn new<'c>(
-        words: impl Iterator<Item = &'c str>,
+        words: impl Iterator<Item = u64>,
         paths: impl Iterator<Item = &'c str>,
         lines: impl Iterator<Item = u64>,
     ) -> Self {
         Self {
-            words: HashBits::of(words.map(short_hash)),
-            paths: HashBits::of(paths.map(short_hash)),
-            lines: HashBits::of(lines.map(shortened)),
+            words: ShortHashes::of(words.map(shortened)),
+            paths: ShortHashes::of(paths.map(short_hash)),
+            lines: ShortHashes::of(lines.map(shortened)),
         }
     }
 
@@ -101,29 +101,36 @@ impl Clues {
 }
 
 /// A set of short hashes.
-struct HashBits(Vec<u64>);
+struct ShortHashes {
+    /// By their last 16 bits, which rule out nearly all others.
+    bits: Vec<u64>,
+    sorted: Vec<u32>,
+}
 
-impl HashBits {
-    fn of(hashes: impl Iterator<Item = u16>) -> Self {
+impl ShortHashes {
+    fn of(hashes: impl Iterator<Item = u32>) -> Self {
+        let mut sorted: Vec<u32> = hashes.collect();
+        sorted.sort_unstable();
         let mut bits = alloc::vec![0; 1 << 10];
-        for hash in hashes {
-            bits[usize::from(hash >> 6)] |= 1 << (hash & 63);
+        for hash in &sorted {
+            bits[(hash >> 6 & 0x3ff) as usize] |= 1 << (hash & 63);
         }
-        Self(bits)
+        Self { bits, sorted }
     }
 
-    fn holds(&self, hash: u16) -> bool {
-        self.0[usize::from(hash >> 6)] & 1 << (hash & 63) != 0
+    fn holds(&self, hash: u32) -> bool {
+        self.bits[(hash >> 6 & 0x3ff) as usize] & 1 << (hash & 63) != 0
+            && self.sorted.binary_search(&hash).is_ok()
     }
 }
 
-fn short_hash(text: &str) -> u16 {
+fn short_hash(text: &str) -> u32 {
     shortened(name_hash(text))
 }
 
 /// Never 0, which stands for nothing.
-const fn shortened(hash: u64) -> u16 {
-    match hash as u16 {
+const fn shortened(hash: u64) -> u32 {
+    match hash as u32 {
         0 => 1,
         hash => hash,
     }
@@ -238,6 +245,12 @@ impl Records {
     #[must_use]
     pub fn proposed_count(&self) -> usize {
         self.proposed.len()
+    }
+
+    /// How many are kept, and the event that says the newest: another state has other figures.
+    #[must_use]
+    pub fn state(&self) -> (usize, Option<Seq>) {
+        (self.kept.len(), self.kept.iter().map(|it| it.seq).max())
     }
 
     /// All that are kept, by key.

@@ -1,6 +1,5 @@
 //! Which files the user lets a model see, by rules in the order in which they were said.
 
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -12,6 +11,7 @@ use tslp_core::scope::{OffRules, ScopeChange};
 
 use crate::changes::Changes;
 use crate::row::{EventAt, Keeps, UnfitRow};
+use crate::row_map::RowMap;
 
 row! {
     /// `scope`: the rules about files that hold.
@@ -40,7 +40,7 @@ const ALL: SessionId = SessionId(0);
 /// The rules that hold.
 #[derive(Default)]
 pub struct Scope {
-    rules: BTreeMap<Seq, ScopeRow>,
+    rules: RowMap<ScopeRow>,
     /// Those about files that are off.
     off: OffRules,
 }
@@ -57,23 +57,18 @@ impl Scope {
             pattern,
         } = changed;
         let is_about_sight = |rule| matches!(rule, ScopeChange::Off | ScopeChange::On);
-        self.rules.retain(|seq, row| {
-            let ends = match change {
-                // The last word on a pattern counts, and `on` for all files takes all others back.
-                ScopeChange::Off => is_about_sight(row.rule) && row.pattern == *pattern,
-                ScopeChange::On => {
-                    is_about_sight(row.rule) && (pattern == "**" || row.pattern == *pattern)
-                }
-                ScopeChange::Lock => {
-                    (row.rule, row.session, &row.pattern) == (*change, *session, pattern)
-                }
-                ScopeChange::Unlock => is_unlocked(row, *session, pattern),
-            };
-            if ends {
-                changes.remove::<ScopeRow>(|| (*seq,));
+        let ends = |row: &ScopeRow| match change {
+            // The last word on a pattern counts, and `on` for all files takes all others back.
+            ScopeChange::Off => is_about_sight(row.rule) && row.pattern == *pattern,
+            ScopeChange::On => {
+                is_about_sight(row.rule) && (pattern == "**" || row.pattern == *pattern)
             }
-            !ends
-        });
+            ScopeChange::Lock => {
+                (row.rule, row.session, &row.pattern) == (*change, *session, pattern)
+            }
+            ScopeChange::Unlock => is_unlocked(row, *session, pattern),
+        };
+        self.rules.forget(ends, changes);
         // Nothing is on by a rule where nothing is off.
         let holds = match change {
             ScopeChange::Off | ScopeChange::Lock => true,
@@ -89,8 +84,7 @@ impl Scope {
                 said_in: recorded.session,
                 at_ms: recorded.at,
             };
-            changes.put(|| row.clone());
-            self.rules.insert(recorded.seq, row);
+            self.rules.put(row, changes);
         }
         self.index();
     }
@@ -150,11 +144,11 @@ fn is_unlocked(row: &ScopeRow, session: SessionId, pattern: &str) -> bool {
 
 impl Keeps<ScopeRow> for Scope {
     fn visit_rows(&self, visit: &mut dyn FnMut(ScopeRow)) {
-        self.rules.values().cloned().for_each(visit);
+        self.rules.visit_rows(visit);
     }
 
-    fn restore_row(&mut self, row: ScopeRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        self.rules.insert(row.seq, row);
+    fn restore_row(&mut self, row: ScopeRow, event: EventAt<'_>) -> Result<(), UnfitRow> {
+        self.rules.restore_row(row, event)?;
         self.index();
         Ok(())
     }

@@ -18,7 +18,7 @@ macro_rules! for_each_table {
             TOMBSTONES: crate::tombstones::TombstoneRow => tombstones.removed,
             DISK: crate::disk::DiskRow => state_map,
             STALE: crate::stale::StaleRow => stale,
-            ACKNOWLEDGED: crate::stale::AcknowledgedRow => stale,
+            ACKNOWLEDGED: crate::stale::AcknowledgedRow => stale.acknowledged,
             SESSIONS: crate::sessions::rows::SessionRow => sessions,
             RECENT_CONTEXT: crate::sessions::rows::RecentContextRow => sessions,
             SESSION_ENTITIES: crate::sessions::rows::SessionEntityRow => sessions,

@@ -261,6 +261,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             pasted,
             repeated,
             directives,
+            about,
             has_pathless_code,
         } = examined;
         self.observe(answers.findings, &mut work);
@@ -422,22 +423,20 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 grammars: &engine.grammars,
                 index: &engine.index,
             };
-            match compose::compose(&view, policy, &prompt) {
+            match compose::compose(&view, policy, &prompt, &about) {
                 Ok(Composed { events, outgoing }) => {
-                    let outgoing = match &kept {
+                    let mut outgoing = match &kept {
                         Some(kept) => kept.in_request(outgoing),
                         None => outgoing,
                     };
+                    goal::say_once(&mut outgoing);
                     (events, Ok(outgoing))
                 }
                 Err(withheld) => kept_back(withheld),
             }
         });
         let (outgoing, withheld) = match outgoing {
-            Ok(mut outgoing) => {
-                goal::say_once(&mut outgoing);
-                (outgoing, None)
-            }
+            Ok(outgoing) => (outgoing, None),
             Err(withheld) => (Outgoing::unchanged(&request), Some(withheld)),
         };
         ComposedPrompt {

@@ -252,13 +252,8 @@ pub(super) fn block_after_clear(view: &StateView<'_>, session: SessionId) -> Str
         it.session == session && asked.is_none_or(|asked| asked.episode != it.episode)
     };
     let work = work_in(view, session, is_before).lines();
-    block_of(
-        [cleared]
-            .into_iter()
-            .chain(said)
-            .chain(work)
-            .chain(changed_in(view, session)),
-    )
+    let told = [cleared].into_iter().chain(said).chain(work);
+    block_of(told.chain(changed_in(view, session)))
 }
 
 /// The block that tells a conversation of the work, out of lines of which the most useful come first.

@@ -64,8 +64,7 @@ pub fn read_records(subject: &DiagnosedSubject) -> Result<Vec<RecordNow>, Ledger
                 Some(_) => None,
             }
         };
-        let goal = reader.event_at(row.goal).map(|recorded| recorded.event);
-        let goal = match goal {
+        let goal = match reader.event_at(row.goal).map(|recorded| recorded.event) {
             Some(Event::GoalChanged(goal)) => Some(goal.text),
             _ => None,
         };
