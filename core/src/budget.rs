@@ -191,22 +191,6 @@ impl fmt::Display for Prices {
     }
 }
 
-#[cfg(feature = "arbitrary")]
-impl<'a> arbitrary::Arbitrary<'a> for Prices {
-    fn arbitrary(u: &mut arbitrary::Unstructured<'a>) -> arbitrary::Result<Self> {
-        let mut prices = Vec::new();
-        for number in 0..u.int_in_range(0..=3)? {
-            let name = format!("m{number}");
-            prices.push((
-                name,
-                u64::from(u.arbitrary::<u32>()?),
-                u64::from(u.arbitrary::<u32>()?),
-            ));
-        }
-        Ok(Self { prices })
-    }
-}
-
 impl fmt::Display for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, (counter, limit)) in self.limits.iter().enumerate() {
@@ -217,22 +201,16 @@ impl fmt::Display for Budget {
     }
 }
 
-#[cfg(feature = "arbitrary")]
-impl<'a> arbitrary::Arbitrary<'a> for Budget {
-    fn arbitrary(u: &mut arbitrary::Unstructured<'a>) -> arbitrary::Result<Self> {
-        let mut limits = Vec::new();
-        for counter in Counter::ALL {
-            if u.arbitrary()? {
-                limits.push((*counter, u64::from(u.arbitrary::<u32>()?) + 1));
+/// Stored and told as the text that is configured; arbitrary ones are among these examples.
+macro_rules! as_text {
+    ($($setting:ident $examples:expr;)+) => {$(
+        #[cfg(feature = "arbitrary")]
+        impl<'a> arbitrary::Arbitrary<'a> for $setting {
+            fn arbitrary(u: &mut arbitrary::Unstructured<'a>) -> arbitrary::Result<Self> {
+                Ok(u.choose(&$examples)?.parse().expect("an example is well-formed"))
             }
         }
-        Ok(Self { limits })
-    }
-}
 
-/// Stored and told as the text that is configured.
-macro_rules! as_text {
-    ($($setting:ty)+) => {$(
         impl TryFrom<String> for $setting {
             type Error = String;
 
@@ -249,7 +227,10 @@ macro_rules! as_text {
     )+};
 }
 
-as_text! { Budget Prices }
+as_text! {
+    Budget ["", "requests 1", "minutes 3, files 4, lines 10, builds 2, tests 1", "tokens 2m, money 0.5"];
+    Prices ["", "m 0.1 2", "gpt-5* 1.25 10, qwen 0 0"];
+}
 
 /// What was done, by [`Counter`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1335,7 +1335,7 @@ pub struct ScopeChanged {
 pub struct GoalChanged {
     /// What is said.
     pub change: GoalChange,
-    /// The goal, the next step or the question; empty when the goal is done.
+    /// The goal, the next step, the question or the budget; empty when the goal is done.
     pub text: String,
 }
 

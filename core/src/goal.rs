@@ -2,6 +2,7 @@
 
 use alloc::string::{String, ToString};
 
+use crate::budget::{Budget, Counter};
 use crate::delimiter;
 use crate::reason::Reason;
 use crate::stored::stored_words;
@@ -24,21 +25,23 @@ stored_words! {
         Question = "question",
         /// It is reached, or given up.
         Done = "done",
+        /// How much may be done for it.
+        Budget = "budget",
     }
 }
 
-/// What a directive about the goal says: a text, `next: TEXT`, `question: TEXT` or `done`.
+/// What a directive about the goal says: a text, `next: TEXT`, `question: TEXT`, `budget: tokens 200k` or `done`.
 ///
 /// # Errors
 /// [`Reason::TargetMissing`] without a text, [`Reason::TargetNotUsable`] for one that is too long, has characters that nobody sees or
-/// quotes our delimiters.
+/// quotes our delimiters, and for a budget that bounds nothing, or money: that is counted by days alone.
 pub fn parse_goal(said: &str) -> Result<(GoalChange, String), Reason> {
     let said = said.trim();
     if said.eq_ignore_ascii_case("done") {
         return Ok((GoalChange::Done, String::new()));
     }
     let named = said.split_once(':').and_then(|(word, text)| {
-        let changes = [GoalChange::Next, GoalChange::Question];
+        let changes = [GoalChange::Next, GoalChange::Question, GoalChange::Budget];
         let is_meant = |it: &GoalChange| it.as_str().eq_ignore_ascii_case(word.trim());
         Some((changes.into_iter().find(is_meant)?, text))
     });
@@ -51,7 +54,14 @@ pub fn parse_goal(said: &str) -> Result<(GoalChange, String), Reason> {
     if text.len() > GOAL_BYTES_MAX || !is_plain {
         return Err(Reason::TargetNotUsable);
     }
-    Ok((change, text.to_string()))
+    if change != GoalChange::Budget {
+        return Ok((change, text.to_string()));
+    }
+    let budget: Result<Budget, _> = text.parse();
+    let is_counted = |it: &Budget| it.limits().iter().all(|(of, _)| *of != Counter::Money);
+    let budget = budget.ok().filter(|it| !it.is_empty() && is_counted(it));
+    let budget = budget.ok_or(Reason::TargetNotUsable)?;
+    Ok((change, budget.to_string()))
 }
 
 #[cfg(test)]
@@ -72,6 +82,13 @@ mod tests {
             Ok((GoalChange::Set, "Refresh: by token")),
         );
         check(" done ", Ok((GoalChange::Done, "")));
+        check(
+            "budget: tokens 200k, requests 9",
+            Ok((GoalChange::Budget, "requests 9, tokens 200000")),
+        );
+        check("budget: money 5", Err(Reason::TargetNotUsable));
+        check("budget: ,", Err(Reason::TargetNotUsable));
+        check("budget: a lot", Err(Reason::TargetNotUsable));
         check("", Err(Reason::TargetMissing));
         check("next:", Err(Reason::TargetMissing));
         check(&"x".repeat(201), Err(Reason::TargetNotUsable));

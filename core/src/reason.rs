@@ -486,15 +486,42 @@ impl Reason {
             )
     }
 
-    /// Whether it is what a directive is answered with.
+    /// Whether it answers a directive that did what it says.
     #[must_use]
-    pub const fn answers_directive(self) -> bool {
+    pub const fn carries_out_directive(self) -> bool {
         matches!(
             self,
             Self::UserAccepted
-                | Self::UserRejected
                 | Self::UserConfirmed
-                | Self::NothingToDo
+                | Self::UserRejected
+                | Self::CapabilityGranted
+                | Self::CapabilityRevoked
+                | Self::ToolsStopped
+                | Self::AgentsStopped
+                | Self::ToolsResumed
+                | Self::TurnedOff
+                | Self::TurnedOn
+                | Self::Locked
+                | Self::Unlocked
+                | Self::GoalChanged
+                | Self::ContextCleared
+                | Self::ClearAsked
+                | Self::ClearedUngrounded
+                | Self::RecordNoted
+                | Self::RecordForgotten
+                | Self::RecordProposed
+                | Self::RecordProven
+                | Self::RecordAccepted
+                | Self::RecordRejected
+        )
+    }
+
+    /// Whether it is what a directive is answered with.
+    #[must_use]
+    pub const fn answers_directive(self) -> bool {
+        let did_nothing = matches!(
+            self,
+            Self::NothingToDo
                 | Self::UnknownDirective
                 | Self::NotConfirmable
                 | Self::TargetMissing
@@ -507,36 +534,19 @@ impl Reason {
                 | Self::TooLargeToAccept
                 | Self::LanguageNotRead
                 | Self::NothingToAccept
-                | Self::CapabilityGranted
-                | Self::CapabilityRevoked
                 | Self::NotGrantable
-                | Self::ToolsStopped
-                | Self::AgentsStopped
                 | Self::BreachStands
-                | Self::ToolsResumed
-                | Self::Locked
-                | Self::Unlocked
-                | Self::TurnedOff
-                | Self::TurnedOn
                 | Self::TooManyRules
                 | Self::ExternalAnswer
-                | Self::GoalChanged
-                | Self::ContextCleared
-                | Self::ClearAsked
                 | Self::DecisionsUngrounded
-                | Self::ClearedUngrounded
-                | Self::RecordNoted
-                | Self::RecordForgotten
                 | Self::RecordNotUsable
                 | Self::QuotationMissing
                 | Self::QuotationAmbiguous
-                | Self::RecordProposed
-                | Self::RecordAccepted
-                | Self::RecordRejected
                 | Self::RecordWithoutEnd
                 | Self::RecordWithoutInputs
                 | Self::TooManyRecords
-        )
+        );
+        did_nothing || self.carries_out_directive()
     }
 
     /// Whether tools are halted for it until the Operator resumes them.

@@ -177,11 +177,14 @@ pub fn telling_words(text: &str) -> impl Iterator<Item = (String, bool)> {
         let is_name = word.contains(|c: char| c == '_' || c.is_ascii_digit())
             || word.chars().skip(1).any(char::is_uppercase) && word.contains(char::is_lowercase);
         let lower = word.to_lowercase();
-        (!COMMON_WORDS.contains(&&*lower)).then_some((lower, is_name))
+        COMMON_WORDS
+            .binary_search(&&*lower)
+            .is_err()
+            .then_some((lower, is_name))
     })
 }
 
-/// Words that say nothing about a statement.
+/// Words that say nothing about a statement, sorted.
 const COMMON_WORDS: [&str; 48] = [
     "about", "all", "also", "and", "any", "are", "because", "been", "but", "can", "code", "could",
     "does", "each", "file", "for", "from", "has", "have", "how", "into", "its", "make", "must",
@@ -190,11 +193,11 @@ const COMMON_WORDS: [&str; 48] = [
     "you",
 ];
 
-/// Whether two of a text's telling words are in the statement of a key, or one that is a name.
+/// Whether two of a text's telling words are in the statement of a key, or one that is a name. `holds` says whether a word is one of the text's.
 #[must_use]
-pub fn names_statement(words: &BTreeSet<String>, key: &str, statement: &str) -> bool {
+pub fn names_statement(holds: impl Fn(&str) -> bool, key: &str, statement: &str) -> bool {
     let own = telling_words(key).chain(telling_words(statement));
-    let shared: BTreeSet<(String, bool)> = own.filter(|(word, _)| words.contains(word)).collect();
+    let shared: BTreeSet<(String, bool)> = own.filter(|(word, _)| holds(word)).collect();
     shared.len() > 1 || shared.iter().any(|(_, is_name)| *is_name)
 }
 

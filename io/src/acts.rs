@@ -1,11 +1,12 @@
 //! What the user has done from a terminal: accept, confirm, reject, and what concerns tools. The same code does it in a running
 //! proxy, which is asked through the [door](crate::door), and in a process of its own while none runs.
 
+use std::borrow::Cow;
 use std::iter;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 use tslp_core::artifact::Transition;
 use tslp_core::directive::Directive;
 use tslp_core::event::{Event, ReadFailure, Verb};
@@ -13,6 +14,7 @@ use tslp_core::goal::{GoalChange, parse_goal};
 use tslp_core::ids::{SessionId, UnixMillis};
 use tslp_core::reason::Reason;
 use tslp_core::record;
+use tslp_decide::notice::{why_not_accepted, why_not_kept};
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
 use tslp_projections::store::{EmptyStore, Store};
@@ -72,7 +74,7 @@ impl DirectiveAct {
 }
 
 /// What came of an act for one target.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActResult {
     /// The target, as it was written.
     pub target: String,
@@ -81,6 +83,7 @@ pub struct ActResult {
     /// The outcome, for people.
     pub words: String,
     /// Whether it is now as the user wants it.
+    #[serde(rename = "done")]
     pub is_done: bool,
 }
 
@@ -92,20 +95,6 @@ impl ActResult {
             words: words.into(),
             is_done,
         }
-    }
-
-    /// As JSON.
-    #[must_use]
-    pub fn json(&self) -> Value {
-        json!({ "done": self.is_done, "outcome": self.outcome, "target": self.target, "words": self.words })
-    }
-
-    /// From [`Self::json`]; `None` if it is something else.
-    #[must_use]
-    pub fn from_json(json: &Value) -> Option<Self> {
-        let text = |field: &str| json[field].as_str();
-        let (target, outcome, words) = (text("target")?, text("outcome")?, text("words")?);
-        Some(Self::new(target, outcome, words, json["done"].as_bool()?))
     }
 }
 
@@ -216,7 +205,7 @@ fn import_reply<S: Store>(
         };
         if let Some((about, reason)) = of_record.filter(|(about, _)| about.starts_with('#')) {
             let words = answer_words(Verb::Note, &about, reason);
-            let is_done = is_carried_out(reason);
+            let is_done = reason.carries_out_directive();
             results.push(ActResult::new(&about, reason.code(), words, is_done));
         }
         let (entity, reason, is_done) = match &recorded.event {
@@ -242,7 +231,7 @@ fn import_reply<S: Store>(
     }
     if results.is_empty() {
         let words = match source {
-            record::MCP_SOURCE => answer_words(Verb::Note, "", Reason::NothingToDo).to_owned(),
+            record::MCP_SOURCE => answer_words(Verb::Note, "", Reason::NothingToDo).into_owned(),
             _ => format!(
                 "the answer of {source} is on record; no code in it belongs to a known file"
             ),
@@ -315,7 +304,7 @@ fn decide_directive<S: Store>(
         }
         (Verb::Accept, Reason::FileMissing) => ("no_file", false),
         (Verb::Accept, Reason::SymbolMissing) => ("no_symbol", false),
-        (_, reason) => (reason.code(), is_carried_out(reason)),
+        (_, reason) => (reason.code(), reason.carries_out_directive()),
     };
     if reason == Reason::Locked
         && let Some(missed) = engine.lock_miss(session)
@@ -328,46 +317,16 @@ fn decide_directive<S: Store>(
         return (refused, batch);
     }
     let words = match failure.filter(|_| reason == Reason::FileUnreadable) {
-        Some(failure) => failure_words(failure),
+        Some(failure) => failure_words(failure).into(),
         None => answer_words(verb, &target, reason),
     };
     (ActResult::new(&target, outcome, words, is_done), batch)
 }
 
-/// Whether a directive with this answer did what it says.
-#[must_use]
-pub const fn is_carried_out(reason: Reason) -> bool {
-    matches!(
-        reason,
-        Reason::UserAccepted
-            | Reason::UserConfirmed
-            | Reason::UserRejected
-            | Reason::CapabilityGranted
-            | Reason::CapabilityRevoked
-            | Reason::ToolsStopped
-            | Reason::AgentsStopped
-            | Reason::ToolsResumed
-            | Reason::TurnedOff
-            | Reason::TurnedOn
-            | Reason::Locked
-            | Reason::Unlocked
-            | Reason::GoalChanged
-            | Reason::ContextCleared
-            | Reason::ClearAsked
-            | Reason::ClearedUngrounded
-            | Reason::RecordNoted
-            | Reason::RecordForgotten
-            | Reason::RecordProposed
-            | Reason::RecordProven
-            | Reason::RecordAccepted
-            | Reason::RecordRejected
-    )
-}
-
 /// The answer to a directive, for the person who gave it.
 #[must_use]
-pub fn answer_words(verb: Verb, target: &str, reason: Reason) -> &'static str {
-    match (verb, reason) {
+pub fn answer_words(verb: Verb, target: &str, reason: Reason) -> Cow<'static, str> {
+    let words = match (verb, reason) {
         (Verb::Accept | Verb::Confirm | Verb::Reject, Reason::NothingToDo)
             if record::parse_key(target).is_some() =>
         {
@@ -389,7 +348,7 @@ pub fn answer_words(verb: Verb, target: &str, reason: Reason) -> &'static str {
             "nothing to do: `tslp status` shows the goal, if there is one"
         }
         (_, Reason::GoalChanged) if matches!(parse_goal(target), Ok((GoalChange::Done, _))) => {
-            "done: new conversations are told nothing of it"
+            "done: new conversations are told nothing of it, and its hypotheses have ended"
         }
         (_, Reason::GoalChanged) => "noted: new conversations are told, until `tslp goal done`",
         (_, Reason::ContextCleared) => "cleared: older messages go to no model any more",
@@ -404,10 +363,10 @@ pub fn answer_words(verb: Verb, target: &str, reason: Reason) -> &'static str {
         }
         (Verb::Clear, Reason::TargetNotUsable) => "say `clear`, or `clear force`",
         (Verb::Goal, Reason::TargetMissing) => {
-            "say what: TEXT, `next: TEXT`, `question: TEXT` or `done`"
+            "say what: TEXT, `next: TEXT`, `question: TEXT`, `budget: tokens 200k` or `done`"
         }
         (Verb::Goal, Reason::TargetNotUsable) => {
-            "not usable: write one plain line of at most 200 bytes"
+            "not usable: write one plain line of at most 200 bytes; a budget is of requests, tokens, minutes, files, lines, builds or tests"
         }
         (_, Reason::NothingToDo) => "nothing to do",
         (_, Reason::TurnedOff) => {
@@ -423,23 +382,8 @@ pub fn answer_words(verb: Verb, target: &str, reason: Reason) -> &'static str {
         }
         (_, Reason::RecordNoted) => "kept: `tslp records` lists what is",
         (_, Reason::RecordForgotten) => "kept no longer",
-        (_, Reason::RecordNotUsable) => {
-            "not kept: write `note fact '#key: STATEMENT'` (or `preference`, `decision`, `hypothesis`, `derived`), one line without credentials, or `forget '#key'`"
-        }
-        (_, Reason::RecordWithoutEnd) => {
-            "not kept: a hypothesis ends with its time to live, such as `ttl 3d`, at most 90 days"
-        }
-        (_, Reason::RecordWithoutInputs) => {
-            "not kept: what is derived ends with `from #key`, of other records that are kept"
-        }
         (_, Reason::QuotationMissing) => {
             "not kept: the quoted code isn't true of that file; `tslp accept PATH` makes a file true"
-        }
-        (_, Reason::QuotationAmbiguous) => {
-            "not kept: the quoted code is in that file more than once; quote more of it"
-        }
-        (_, Reason::TooManyRecords) => {
-            "not kept: there are as many already as are kept; `tslp forget` makes room"
         }
         (Verb::Note, Reason::OffByUser) => "not kept: its file is off",
         (_, Reason::RecordProposed) => {
@@ -477,26 +421,24 @@ pub fn answer_words(verb: Verb, target: &str, reason: Reason) -> &'static str {
             "a tool tried to get out of the sandbox (`tslp log --kind tool_ran`): `tslp resume --breach` at a terminal lifts that"
         }
         (_, Reason::ToolsResumed) => "agents and tools may go on",
-        (_, Reason::FileMissing) => "there is no such file",
-        (_, Reason::SymbolMissing) => "the file has no such definition, or it doesn't parse",
         (_, Reason::FileUnreadable) => "the file can't be read",
         (_, Reason::TargetMissing) => "name a PATH or PATH::SYMBOL",
         (_, Reason::TargetOutside) => "lies outside of the workspace",
         (_, Reason::TargetNotUsable) => {
             "not a usable path, or one that matches several files: write it from the workspace's root"
         }
-        (_, Reason::NotText) => "not taken: it isn't UTF-8",
-        (_, Reason::TooLargeToAccept) => {
-            "not taken: it is too large to be parsed, so none of it can become true"
-        }
-        (_, Reason::LanguageNotRead) => "not taken: its language isn't supported",
-        (_, Reason::NothingToAccept) => "not taken: it defines nothing that can be parsed",
         (_, Reason::QuotesDelimiters) => "not taken: it quotes the proxy's own delimiters",
         (_, Reason::UnknownDirective) => {
             "no directive: accept, reject, confirm, off, on, lock, unlock, external, note, forget, goal, clear, allow, revoke, stop and resume are"
         }
-        (_, other) => other.code(),
-    }
+        (_, other) => {
+            let (kept, taken) = (why_not_kept(other), why_not_accepted(other));
+            let kept = kept.map(|why| format!("not kept: {why}"));
+            let why = kept.or_else(|| taken.map(|why| format!("not taken: {why}")));
+            return why.unwrap_or_else(|| other.code().to_owned()).into();
+        }
+    };
+    words.into()
 }
 
 /// The reason why a file can't be read, for people.

@@ -2,13 +2,14 @@
 //! Advice, never a block.
 
 use serde_json::{Value, json};
+use tslp_core::words;
 use tslp_projections::episodes::EpisodeRow;
 
 /// From how many tokens on a mark is reached, where the model's window isn't known (spec 003).
 const MARKS: [u32; 3] = [5_000, 10_000, 15_000];
 
 /// From how many hundredths of a known window on.
-const MARKS_PERCENT: [u32; 3] = [50, 75, 90];
+const MARKS_PERCENT: [u64; 3] = [50, 75, 90];
 
 /// Characters of a token, before more is known.
 const CHARS_PER_TOKEN: u32 = 4;
@@ -16,31 +17,21 @@ const CHARS_PER_TOKEN: u32 = 4;
 /// Characters of a token that no text has on the whole.
 const CHARS_PER_TOKEN_MAX: u32 = 8;
 
-/// How much there is for the model to attend to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum AttentionLevel {
-    /// Little.
-    Green,
-    /// Decisions had better be on record.
-    Yellow,
-    /// Enough for a clear.
-    Orange,
-    /// Too much.
-    Red,
+words! {
+    /// How much there is for the model to attend to.
+    AttentionLevel, "mark of attention" {
+        /// Little.
+        Green = "green",
+        /// Decisions had better be on record.
+        Yellow = "yellow",
+        /// Enough for a clear.
+        Orange = "orange",
+        /// Too much.
+        Red = "red",
+    }
 }
 
 impl AttentionLevel {
-    /// Its name.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Green => "green",
-            Self::Yellow => "yellow",
-            Self::Orange => "orange",
-            Self::Red => "red",
-        }
-    }
-
     /// What the user is advised, in the words of spec 003.
     #[must_use]
     pub const fn advice(self) -> Option<&'static str> {
@@ -65,18 +56,12 @@ impl Attention {
     /// Of a prompt with so many tokens to a model that reads so many at once.
     #[must_use]
     pub fn new(tokens: u32, window: Option<u32>) -> Self {
-        let percent = |window: u32, percent: u32| u64::from(window) * u64::from(percent) / 100;
         let marks = match window {
-            Some(window) => MARKS_PERCENT.map(|mark| percent(window, mark)),
+            Some(window) => MARKS_PERCENT.map(|it| u64::from(window) * it / 100),
             None => MARKS.map(u64::from),
         };
         let reached = marks.iter().filter(|mark| u64::from(tokens) >= **mark);
-        let level = match reached.count() {
-            0 => AttentionLevel::Green,
-            1 => AttentionLevel::Yellow,
-            2 => AttentionLevel::Orange,
-            _ => AttentionLevel::Red,
-        };
+        let level = AttentionLevel::ALL[reached.count()];
         Self { tokens, level }
     }
 

@@ -298,7 +298,7 @@ pub enum CliCommand {
 /// What `tslp goal` takes.
 #[derive(Clone, Debug, clap::Args)]
 pub struct GoalArgs {
-    /// The goal, `next: TEXT`, `question: TEXT`, or `done`
+    /// The goal, `next: TEXT`, `question: TEXT`, `budget: BUDGET`, or `done`
     #[arg(required = true, value_name = "TEXT")]
     pub words: Vec<String>,
     /// As most commands.

@@ -1,6 +1,6 @@
 //! Shadow audits: the questions to the model about its own replies, and its answers (spec §10).
 
-use alloc::collections::BTreeMap;
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -12,7 +12,8 @@ use tslp_core::ids::{EpisodeId, VersionId};
 use tslp_core::limits::RECENT_EPISODES_KEPT;
 
 use crate::changes::Changes;
-use crate::row::{Cell, EventAt, Keeps, UnfitRow};
+use crate::row::Cell;
+use crate::row_map::RowMap;
 use crate::table::{ColumnType, Text, Value};
 
 row! {
@@ -92,7 +93,7 @@ impl Cell for AuditAnswer {
 /// The audits of the last [`RECENT_EPISODES_KEPT`] audited episodes.
 #[derive(Default)]
 pub struct Audits {
-    episodes: BTreeMap<EpisodeId, BTreeMap<VersionId, AuditRow>>,
+    pub(crate) rows: RowMap<AuditRow>,
 }
 
 impl Audits {
@@ -108,7 +109,6 @@ impl Audits {
     }
 
     fn record_question(&mut self, episode: EpisodeId, asked: &AuditAsked, changes: &mut Changes) {
-        let audits = self.episodes.entry(episode).or_default();
         for audited in &asked.about {
             let audit = AuditRow {
                 episode,
@@ -116,15 +116,12 @@ impl Audits {
                 entity: audited.entity.clone(),
                 status: AuditAnswer::Awaited,
             };
-            changes.put(|| audit.clone());
-            audits.insert(audited.version, audit);
+            self.rows.put(audit, changes);
         }
-        if self.episodes.len() > RECENT_EPISODES_KEPT
-            && let Some((episode, audits)) = self.episodes.pop_first()
-        {
-            for version in audits.keys() {
-                changes.remove::<AuditRow>(|| (episode, *version));
-            }
+        let episodes: BTreeSet<EpisodeId> = self.rows.values().map(|row| row.episode).collect();
+        if episodes.len() > RECENT_EPISODES_KEPT {
+            self.rows
+                .forget(|row| Some(&row.episode) == episodes.first(), changes);
         }
     }
 
@@ -134,69 +131,53 @@ impl Audits {
         answered: &AuditAnswered,
         changes: &mut Changes,
     ) {
-        let Some(audits) = self.episodes.get_mut(&episode) else {
-            return;
-        };
-        for (version, audit) in audits {
+        let audits: Vec<AuditRow> = self.of(episode).cloned().collect();
+        for mut audit in audits {
             let mut verdicts = answered.verdicts.iter();
             audit.status = verdicts
-                .find(|verdict| verdict.version == *version)
+                .find(|verdict| verdict.version == audit.version)
                 .map_or(AuditAnswer::None(answered.outcome), |verdict| {
                     AuditAnswer::Given(verdict.status)
                 });
-            changes.put(|| audit.clone());
+            self.rows.put(audit, changes);
         }
+    }
+
+    fn of(&self, episode: EpisodeId) -> impl Iterator<Item = &AuditRow> {
+        let from = self.rows.range((episode, VersionId::default())..);
+        let own = from.take_while(move |((of, _), _)| *of == episode);
+        own.map(|(_, row)| row)
     }
 
     /// The versions of an audit whose answer is awaited; `None` if there is no such audit.
     #[must_use]
     pub fn under_way(&self, episode: EpisodeId) -> Option<Vec<Audited>> {
-        let audits = self.episodes.get(&episode)?;
-        let awaited: Vec<Audited> = audits
-            .iter()
-            .filter(|(_, audit)| audit.status == AuditAnswer::Awaited)
-            .map(|(version, audit)| Audited {
-                version: *version,
-                entity: audit.entity.clone(),
-            })
-            .collect();
+        let awaited = self.of(episode);
+        let awaited = awaited.filter(|audit| audit.status == AuditAnswer::Awaited);
+        let awaited = awaited.map(|audit| Audited {
+            version: audit.version,
+            entity: audit.entity.clone(),
+        });
+        let awaited: Vec<Audited> = awaited.collect();
         (!awaited.is_empty()).then_some(awaited)
     }
 
     /// Episodes whose audit has no answer.
     #[must_use]
     pub fn awaited_episodes(&self) -> Vec<EpisodeId> {
-        let episodes = self.episodes.keys().copied();
+        let rows = self.rows.values();
+        let awaited = rows.filter(|row| row.status == AuditAnswer::Awaited);
+        let mut episodes: Vec<EpisodeId> = awaited.map(|row| row.episode).collect();
+        episodes.dedup();
         episodes
-            .filter(|episode| self.under_way(*episode).is_some())
-            .collect()
-    }
-}
-
-impl Keeps<AuditRow> for Audits {
-    fn visit_rows(&self, visit: &mut dyn FnMut(AuditRow)) {
-        let rows = self.episodes.values().flat_map(BTreeMap::values);
-        rows.cloned().for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: AuditRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        let audits = self.episodes.entry(row.episode).or_default();
-        audits.insert(row.version, row);
-        Ok(())
     }
 }
 
 impl fmt::Display for Audits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (episode, audits) in &self.episodes {
-            for (version, audit) in audits {
-                writeln!(
-                    f,
-                    "{episode} {version} {} {}",
-                    audit.entity,
-                    audit.status.as_str()
-                )?;
-            }
+        for row in self.rows.values() {
+            let (episode, version, status) = (row.episode, row.version, row.status.as_str());
+            writeln!(f, "{episode} {version} {} {status}", row.entity)?;
         }
         Ok(())
     }

@@ -204,23 +204,17 @@ impl Keeps<DiskRow> for Disk {
 }
 
 fn row(path: &RelPath, seen: &PathHistory) -> DiskRow {
-    let PathHistory {
-        finding,
-        seq,
-        was_there,
-        ..
-    } = seen;
-    let file = match finding {
+    let file = match &seen.finding {
         DiskFinding::File(file) => Some(file),
         DiskFinding::Missing | DiskFinding::Unreadable(_) => None,
     };
     DiskRow {
         path: path.clone(),
-        finding: finding.into(),
+        finding: (&seen.finding).into(),
         whole: file.map(|file| file.whole),
         grammar: file.and_then(|file| file.grammar.clone()),
-        was_there: *was_there,
-        seq: *seq,
+        was_there: seen.was_there,
+        seq: seen.seq,
     }
 }
 

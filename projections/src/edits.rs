@@ -14,6 +14,7 @@ use crate::changes::Changes;
 use crate::row::Keeps;
 
 row! {
+    #[derive(Copy)]
     /// `edits`: at the event `seq` the edit with this text was applied and made this artifact.
     pub struct EditRow in archive "edits", version 1;
     key {
@@ -31,7 +32,7 @@ row! {
 /// Applied edits whose rows aren't durable.
 #[derive(Default)]
 pub struct Edits {
-    not_durable: BTreeMap<(ArtifactHash, Seq), ArtifactHash>,
+    not_durable: BTreeMap<(ArtifactHash, Seq), EditRow>,
 }
 
 impl Edits {
@@ -43,9 +44,13 @@ impl Edits {
         // An edit without bases wasn't applied, so it made nothing.
         let applied = captured.edit.iter().filter(|edit| !edit.bases.is_empty());
         for text in applied.flat_map(|edit| &edit.texts) {
-            let (key, made) = ((*text, recorded.seq), captured.artifact);
-            if self.not_durable.insert(key, made).is_none() {
-                changes.put(|| row(key, made));
+            let row = EditRow {
+                text: *text,
+                seq: recorded.seq,
+                artifact: captured.artifact,
+            };
+            if self.not_durable.insert((*text, row.seq), row).is_none() {
+                changes.put(|| row);
             }
         }
     }
@@ -59,35 +64,24 @@ impl Edits {
     #[must_use]
     pub fn made_by(&self, text: ArtifactHash) -> Option<ArtifactHash> {
         let all = (text, Seq(0))..=(text, Seq(u64::MAX));
-        self.not_durable
-            .range(all)
-            .next_back()
-            .map(|(_, made)| *made)
+        let made = self.not_durable.range(all).next_back();
+        made.map(|(_, row)| row.artifact)
     }
 }
 
 impl Keeps<EditRow> for Edits {
     fn visit_rows(&self, visit: &mut dyn FnMut(EditRow)) {
-        let rows = self.not_durable.iter();
-        rows.map(|(key, made)| row(*key, *made)).for_each(visit);
-    }
-}
-
-const fn row((text, seq): (ArtifactHash, Seq), artifact: ArtifactHash) -> EditRow {
-    EditRow {
-        text,
-        seq,
-        artifact,
+        self.not_durable.values().copied().for_each(visit);
     }
 }
 
 impl fmt::Display for Edits {
     /// The rows that aren't durable, in the order of the ledger.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut entries: Vec<_> = self.not_durable.iter().collect();
-        entries.sort_unstable_by_key(|((text, seq), _)| (*seq, *text));
-        for ((text, seq), made) in entries {
-            writeln!(f, "{text:.8} made {made:.8} {seq}")?;
+        let mut rows: Vec<_> = self.not_durable.values().collect();
+        rows.sort_unstable_by_key(|row| (row.seq, row.text));
+        for row in rows {
+            writeln!(f, "{:.8} made {:.8} {}", row.text, row.artifact, row.seq)?;
         }
         Ok(())
     }

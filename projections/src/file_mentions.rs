@@ -46,7 +46,7 @@ impl FileMentionRow {
 /// Stretches that speak of files, whose rows aren't durable.
 #[derive(Default)]
 pub struct FileMentions {
-    not_durable: BTreeMap<(RelPath, u64), Seq>,
+    not_durable: BTreeMap<(RelPath, u64), FileMentionRow>,
 }
 
 impl FileMentions {
@@ -59,29 +59,25 @@ impl FileMentions {
         let (seq, stretch) = (recorded.seq, recorded.seq.0 / STRETCH_EVENTS);
         recorded.event.visit_paths(&mut |path| {
             if let Entry::Vacant(entry) = self.not_durable.entry((path.clone(), stretch)) {
-                changes.put(|| row(entry.key(), seq));
-                entry.insert(seq);
+                let row = FileMentionRow {
+                    path: path.clone(),
+                    stretch,
+                    seq,
+                };
+                changes.put(|| row.clone());
+                entry.insert(row);
             }
         });
     }
 
     /// Forgets the rows up to `durable`, which the store returns from now on.
     pub fn forget_durable(&mut self, durable: Seq) {
-        self.not_durable.retain(|_, seq| *seq > durable);
+        self.not_durable.retain(|_, row| row.seq > durable);
     }
 }
 
 impl Keeps<FileMentionRow> for FileMentions {
     fn visit_rows(&self, visit: &mut dyn FnMut(FileMentionRow)) {
-        let rows = self.not_durable.iter();
-        rows.map(|(key, seq)| row(key, *seq)).for_each(visit);
-    }
-}
-
-fn row((path, stretch): &(RelPath, u64), seq: Seq) -> FileMentionRow {
-    FileMentionRow {
-        path: path.clone(),
-        stretch: *stretch,
-        seq,
+        self.not_durable.values().cloned().for_each(visit);
     }
 }

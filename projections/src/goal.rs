@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 
+use tslp_core::budget::Budget;
 use tslp_core::event::{Event, GoalChanged, Recorded};
 use tslp_core::goal::{GOAL_NOTES_MAX, GoalChange};
 use tslp_core::ids::{Seq, SessionId, UnixMillis};
@@ -41,12 +42,16 @@ impl Goal {
             return;
         };
         let begins = matches!(change, GoalChange::Set | GoalChange::Done);
-        let oldest = || {
-            let mut notes = self.rows.values().filter(|row| row.what != GoalChange::Set);
-            let oldest = notes.next().map(|row| row.seq);
-            oldest.filter(|_| notes.count() + 1 >= GOAL_NOTES_MAX)
+        let is_note = |row: &&GoalRow| {
+            let is_budget = row.what == GoalChange::Budget;
+            row.what != GoalChange::Set && is_budget == (*change == GoalChange::Budget)
         };
-        let oldest = oldest();
+        let kept_max = match change {
+            GoalChange::Budget => 1,
+            _ => GOAL_NOTES_MAX,
+        };
+        let oldest = self.rows.values().filter(is_note).rev().nth(kept_max - 1);
+        let oldest = oldest.map(|row| row.seq);
         self.rows
             .forget(|row| begins || oldest == Some(row.seq), changes);
         if *change != GoalChange::Done {
@@ -66,13 +71,21 @@ impl Goal {
         self.rows.values()
     }
 
-    /// The goal's text, if there is one.
+    /// The goal, if there is one.
     #[must_use]
-    pub fn text(&self) -> Option<&str> {
-        let mut rows = self.rows.values();
-        let goal = rows.find(|row| row.what == GoalChange::Set);
-        goal.map(|row| row.text.as_str())
+    pub fn current(&self) -> Option<&GoalRow> {
+        said(self.rows(), GoalChange::Set)
     }
+}
+
+fn said<'r>(mut rows: impl Iterator<Item = &'r GoalRow>, what: GoalChange) -> Option<&'r GoalRow> {
+    rows.find(|row| row.what == what)
+}
+
+/// How much may be done for the goal.
+pub fn budget<'r>(rows: impl Iterator<Item = &'r GoalRow>) -> Budget {
+    let budget = said(rows, GoalChange::Budget).and_then(|row| row.text.parse().ok());
+    budget.unwrap_or_default()
 }
 
 /// The lines that say what the work is for: the goal, then the newest of what was said of it.
@@ -86,6 +99,7 @@ pub fn lines<'r>(
             GoalChange::Set => "Goal",
             GoalChange::Next => "Next",
             GoalChange::Question => "Question",
+            GoalChange::Budget => "Budget",
             GoalChange::Done => return None,
         };
         Some(alloc::format!("{title}: {text}"))

@@ -12,6 +12,7 @@ use crate::changes::Changes;
 use crate::row::{EventAt, Keeps, UnfitRow};
 
 row! {
+    #[derive(Copy)]
     /// `provenance`: a text with who said it first.
     pub struct ProvenanceRow in table "provenance", version 2;
     key {
@@ -30,21 +31,10 @@ row! {
     }
 }
 
-/// A text by its author.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AuthoredText {
-    /// The text.
-    pub text: ArtifactHash,
-    /// Who said it first.
-    pub author: Author,
-    /// The episode that recorded it.
-    pub episode: EpisodeId,
-}
-
 /// The newest texts, each with its author.
 #[derive(Default)]
 pub struct Provenance {
-    texts: BTreeMap<(Seq, u32), AuthoredText>,
+    texts: BTreeMap<(Seq, u32), ProvenanceRow>,
     known: BTreeSet<ArtifactHash>,
 }
 
@@ -104,14 +94,15 @@ impl Provenance {
         if !self.known.insert(text) {
             return;
         }
-        let said = AuthoredText {
+        let said = ProvenanceRow {
+            seq: recorded.seq,
+            position,
             text,
             author,
             episode: recorded.episode,
         };
-        let place = (recorded.seq, position);
-        changes.put(|| row(place, said));
-        self.texts.insert(place, said);
+        changes.put(|| said);
+        self.texts.insert((recorded.seq, position), said);
         if self.texts.len() > AUTHORED_TEXTS_KEPT
             && let Some((oldest, said)) = self.texts.pop_first()
         {
@@ -121,35 +112,19 @@ impl Provenance {
     }
 
     /// The texts, the first said first.
-    pub fn texts(&self) -> impl Iterator<Item = AuthoredText> {
+    pub fn texts(&self) -> impl Iterator<Item = ProvenanceRow> {
         self.texts.values().copied()
     }
 }
 
 impl Keeps<ProvenanceRow> for Provenance {
     fn visit_rows(&self, visit: &mut dyn FnMut(ProvenanceRow)) {
-        let rows = self.texts.iter().map(|(place, said)| row(*place, *said));
-        rows.for_each(visit);
+        self.texts().for_each(visit);
     }
 
     fn restore_row(&mut self, row: ProvenanceRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        let said = AuthoredText {
-            text: row.text,
-            author: row.author,
-            episode: row.episode,
-        };
         self.known.insert(row.text);
-        self.texts.insert((row.seq, row.position), said);
+        self.texts.insert((row.seq, row.position), row);
         Ok(())
-    }
-}
-
-const fn row((seq, position): (Seq, u32), said: AuthoredText) -> ProvenanceRow {
-    ProvenanceRow {
-        seq,
-        position,
-        text: said.text,
-        author: said.author,
-        episode: said.episode,
     }
 }

@@ -14,11 +14,12 @@ use tslp_core::record::{self, RecordKind, RecordStanding};
 use tslp_core::spoken_lines::first_line_hash;
 
 use crate::changes::Changes;
+use crate::goal::GoalRow;
 use crate::row::{EventAt, Keeps, UnfitRow};
 
 row! {
     /// `records`: what is kept for the project, and what waits for the user's word. Its event has the rest.
-    pub struct RecordRow in table "records", version 2;
+    pub struct RecordRow in table "records", version 3;
     key {
         /// Its name.
         key: String,
@@ -26,14 +27,10 @@ row! {
         standing: RecordStanding,
     }
     values {
-        /// What it states.
-        kind: RecordKind,
-        /// Whose word it is.
-        author: Author,
-        /// When it ends by itself; 0 is never.
-        expires_at: UnixMillis,
         /// The event that says it.
         seq: Seq,
+        /// The event that says the goal of the time; 0 where there was none.
+        goal: Seq,
     }
 }
 
@@ -49,53 +46,46 @@ pub struct RecordEntry {
     pub seq: Seq,
     /// When it ends by itself; 0 is never.
     pub expires_at: UnixMillis,
+    /// The event that says the goal of the time; 0 where there was none.
+    pub goal: Seq,
     /// What it states.
     pub kind: RecordKind,
     /// Whose word it is.
     pub author: Author,
-    path: u16,
-    line: u16,
-    words: [u16; WORDS_KEPT],
+    path: u32,
+    line: u32,
+    words: [u32; WORDS_KEPT],
     /// A bit for each of the words that is a name as code has them.
     names: u8,
 }
 
 /// What a prompt holds of what records are found by. Two things may look alike, so what is found is looked up before it counts.
 pub struct Clues {
-    words: HashBits,
-    paths: HashBits,
-    lines: HashBits,
-}
-
-/// What of a record is in a prompt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// Its file, or the code that it quotes.
-    Place,
-    /// Words of its statement.
-    Words,
+    words: ShortHashes,
+    paths: ShortHashes,
+    lines: ShortHashes,
 }
 
 impl Clues {
-    /// From the words, the paths, and the [hashes](first_line_hash) of lines that a prompt holds.
+    /// From the [hashes](name_hash) of words, the paths, and the [hashes](first_line_hash) of lines that a prompt holds.
     #[must_use]
     pub fn new<'c>(
-        words: impl Iterator<Item = &'c str>,
+        words: impl Iterator<Item = u64>,
         paths: impl Iterator<Item = &'c str>,
         lines: impl Iterator<Item = u64>,
     ) -> Self {
         Self {
-            words: HashBits::of(words.map(short_hash)),
-            paths: HashBits::of(paths.map(short_hash)),
-            lines: HashBits::of(lines.map(shortened)),
+            words: ShortHashes::of(words.map(shortened)),
+            paths: ShortHashes::of(paths.map(short_hash)),
+            lines: ShortHashes::of(lines.map(shortened)),
         }
     }
 
-    /// What seems to be in the prompt of a record.
+    /// How telling is what seems to be in the prompt of a record: 1 is its file or the code that it quotes, 2 words of its statement.
     #[must_use]
-    pub fn find(&self, entry: &RecordEntry) -> Option<Found> {
+    pub fn rank(&self, entry: &RecordEntry) -> Option<u8> {
         if entry.path != 0 && (self.paths.holds(entry.path) || self.lines.holds(entry.line)) {
-            return Some(Found::Place);
+            return Some(1);
         }
         let shared = entry.words.iter().enumerate();
         let shared = shared.filter(|(_, word)| **word != 0 && self.words.holds(**word));
@@ -103,7 +93,7 @@ impl Clues {
         for (at, _) in shared {
             count += 1;
             if count > 1 || entry.names & 1 << at != 0 {
-                return Some(Found::Words);
+                return Some(2);
             }
         }
         None
@@ -111,36 +101,43 @@ impl Clues {
 }
 
 /// A set of short hashes.
-struct HashBits(Vec<u64>);
+struct ShortHashes {
+    /// By their last 16 bits, which rule out nearly all others.
+    bits: Vec<u64>,
+    sorted: Vec<u32>,
+}
 
-impl HashBits {
-    fn of(hashes: impl Iterator<Item = u16>) -> Self {
+impl ShortHashes {
+    fn of(hashes: impl Iterator<Item = u32>) -> Self {
+        let mut sorted: Vec<u32> = hashes.collect();
+        sorted.sort_unstable();
         let mut bits = alloc::vec![0; 1 << 10];
-        for hash in hashes {
-            bits[usize::from(hash >> 6)] |= 1 << (hash & 63);
+        for hash in &sorted {
+            bits[(hash >> 6 & 0x3ff) as usize] |= 1 << (hash & 63);
         }
-        Self(bits)
+        Self { bits, sorted }
     }
 
-    fn holds(&self, hash: u16) -> bool {
-        self.0[usize::from(hash >> 6)] & 1 << (hash & 63) != 0
+    fn holds(&self, hash: u32) -> bool {
+        self.bits[(hash >> 6 & 0x3ff) as usize] & 1 << (hash & 63) != 0
+            && self.sorted.binary_search(&hash).is_ok()
     }
 }
 
-fn short_hash(text: &str) -> u16 {
+fn short_hash(text: &str) -> u32 {
     shortened(name_hash(text))
 }
 
 /// Never 0, which stands for nothing.
-const fn shortened(hash: u64) -> u16 {
-    match hash as u16 {
+const fn shortened(hash: u64) -> u32 {
+    match hash as u32 {
         0 => 1,
         hash => hash,
     }
 }
 
 impl RecordEntry {
-    fn new(seq: Seq, record: &RecordChanged) -> Self {
+    fn new((seq, goal): (Seq, Seq), record: &RecordChanged) -> Self {
         let said = record::telling_words(&record.key);
         let said = said.chain(record::telling_words(&record.statement));
         let mut found: Vec<(String, bool)> = said.collect::<BTreeSet<_>>().into_iter().collect();
@@ -155,6 +152,7 @@ impl RecordEntry {
             key: record.key.as_str().into(),
             seq,
             expires_at: record.expires_at,
+            goal,
             kind: record.kind,
             author: record.author,
             path: if is_cited {
@@ -178,12 +176,12 @@ pub struct Records {
 }
 
 impl Records {
-    /// Folds one event in.
-    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+    /// Folds one event in. `goal` is the goal, if there is one.
+    pub fn apply(&mut self, recorded: &Recorded, goal: Option<&GoalRow>, changes: &mut Changes) {
         let Event::RecordChanged(changed) = &recorded.event else {
             return;
         };
-        let entry = RecordEntry::new(recorded.seq, changed);
+        let entry = RecordEntry::new((recorded.seq, goal.map_or(Seq(0), |it| it.seq)), changed);
         match changed.standing {
             _ if changed.statement.is_empty() => self.end(changed, changes),
             RecordStanding::Kept => {
@@ -249,6 +247,12 @@ impl Records {
         self.proposed.len()
     }
 
+    /// How many are kept, and the event that says the newest: another state has other figures.
+    #[must_use]
+    pub fn state(&self) -> (usize, Option<Seq>) {
+        (self.kept.len(), self.kept.iter().map(|it| it.seq).max())
+    }
+
     /// All that are kept, by key.
     #[must_use]
     pub fn all(&self) -> &[RecordEntry] {
@@ -260,10 +264,8 @@ fn row(entry: &RecordEntry, standing: RecordStanding) -> RecordRow {
     RecordRow {
         key: entry.key.as_ref().into(),
         standing,
-        kind: entry.kind,
-        author: entry.author,
-        expires_at: entry.expires_at,
         seq: entry.seq,
+        goal: entry.goal,
     }
 }
 
@@ -288,7 +290,7 @@ impl Keeps<RecordRow> for Records {
         if (&said.key, said.standing) != (&row.key, row.standing) {
             return Err(UnfitRow("its event is about another record"));
         }
-        let entry = RecordEntry::new(row.seq, said);
+        let entry = RecordEntry::new((row.seq, row.goal), said);
         match row.standing {
             RecordStanding::Kept => self.keep(entry),
             RecordStanding::Proposed => {

@@ -16,6 +16,7 @@ use crate::row::{EventAt, Keeps, Key as _, UnfitRow};
 use crate::table::Value;
 
 row! {
+    #[derive(Copy)]
     /// `outdated`: since the event `seq` nothing that was promoted from this artifact is authoritative. It may have become so
     /// again; the State Map decides.
     pub struct OutdatedRow in archive "outdated", version 1;
@@ -73,7 +74,7 @@ pub struct Sources {
     by_artifact: HashTable<u32>,
     hasher: DefaultHashBuilder,
     /// Artifacts without authoritative versions whose rows aren't durable.
-    outdated: BTreeMap<ArtifactHash, Seq>,
+    outdated: BTreeMap<ArtifactHash, OutdatedRow>,
 }
 
 impl Sources {
@@ -144,14 +145,15 @@ impl Sources {
         }
         // The first time stays on record, whatever became true again since: an archive keeps its first row.
         if let alloc::collections::btree_map::Entry::Vacant(free) = self.outdated.entry(artifact) {
-            free.insert(seq);
-            changes.put(|| OutdatedRow { artifact, seq });
+            let row = OutdatedRow { artifact, seq };
+            changes.put(|| row);
+            free.insert(row);
         }
     }
 
     /// Forgets the rows up to `durable`, which the store returns from now on.
     pub fn forget_durable(&mut self, durable: Seq) {
-        self.outdated.retain(|_, seq| *seq > durable);
+        self.outdated.retain(|_, row| row.seq > durable);
     }
 
     /// The artifact with this number.
@@ -215,22 +217,17 @@ impl Keeps<PartlyTrueRow> for Sources {
 
 impl Keeps<OutdatedRow> for Sources {
     fn visit_rows(&self, visit: &mut dyn FnMut(OutdatedRow)) {
-        let outdated = self.outdated.iter();
-        let rows = outdated.map(|(artifact, seq)| OutdatedRow {
-            artifact: *artifact,
-            seq: *seq,
-        });
-        rows.for_each(visit);
+        self.outdated.values().copied().for_each(visit);
     }
 }
 
 impl fmt::Display for Sources {
     /// The rows of `outdated` that aren't durable, in the order of the ledger.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut outdated: Vec<_> = self.outdated.iter().collect();
-        outdated.sort_unstable_by_key(|(artifact, seq)| (**seq, **artifact));
-        for (artifact, seq) in outdated {
-            writeln!(f, "{artifact:.8} {seq}")?;
+        let mut outdated: Vec<_> = self.outdated.values().collect();
+        outdated.sort_unstable_by_key(|row| (row.seq, row.artifact));
+        for row in outdated {
+            writeln!(f, "{:.8} {}", row.artifact, row.seq)?;
         }
         Ok(())
     }

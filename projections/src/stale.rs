@@ -19,6 +19,7 @@ use tslp_core::words;
 use crate::changes::Changes;
 use crate::proposals::Proposals;
 use crate::row::{EventAt, Keeps, UnfitRow};
+use crate::row_map::RowMap;
 use crate::state_map::StateMap;
 use crate::symbol_words::SymbolWords;
 
@@ -110,7 +111,7 @@ pub struct Stale {
     /// The symbols among them.
     differing_words: SymbolWords,
     /// The slice on disk when another one became true.
-    acknowledged: BTreeMap<EntityId, OnDisk>,
+    pub(crate) acknowledged: RowMap<AcknowledgedRow>,
 }
 
 impl Stale {
@@ -154,7 +155,7 @@ impl Stale {
                 match transitioned.transition {
                     // The gates let a model's version pass only where disk agrees with what it replaces.
                     Transition::Promote => self.acknowledge(entity, held, changes),
-                    Transition::Remove => self.acknowledge_nothing(entity, changes),
+                    Transition::Remove => self.acknowledged.remove(&(entity.clone(),), changes),
                     // The promotion that follows decides.
                     Transition::Supersede | Transition::Discard => {}
                 }
@@ -183,16 +184,13 @@ impl Stale {
     fn acknowledge(&mut self, entity: &EntityId, held: HeldCode<'_>, changes: &mut Changes) {
         match on_disk(held.state_map, entity) {
             Some(seen) if seen != held.state_map.slice(entity) => {
-                changes.put(|| acknowledged_row(entity, seen));
-                self.acknowledged.insert(entity.clone(), seen);
+                let row = AcknowledgedRow {
+                    entity: entity.clone(),
+                    disk_held: seen,
+                };
+                self.acknowledged.put(row, changes);
             }
-            _ => self.acknowledge_nothing(entity, changes),
-        }
-    }
-
-    fn acknowledge_nothing(&mut self, entity: &EntityId, changes: &mut Changes) {
-        if self.acknowledged.remove(entity).is_some() {
-            changes.remove::<AcknowledgedRow>(|| (entity.clone(),));
+            _ => self.acknowledged.remove(&(entity.clone(),), changes),
         }
     }
 
@@ -233,7 +231,7 @@ impl Stale {
             None => {
                 let truth = held.state_map.slice(entity);
                 if truth.is_some() && on_disk(held.state_map, entity) == Some(truth) {
-                    self.acknowledge_nothing(entity, changes);
+                    self.acknowledged.remove(&(entity.clone(),), changes);
                 }
                 self.forget(entity, changes);
             }
@@ -248,18 +246,21 @@ impl Stale {
         }
         let difference = match on_disk(held.state_map, entity)? {
             seen if seen == Some(truth) => return None,
-            seen if self.acknowledged.get(entity) == Some(&seen) => {
-                match held.state_map.origin(entity) {
-                    Some(Origin::Model) => DiskDifference::Unsaved,
-                    _ => DiskDifference::Acknowledged,
-                }
-            }
+            seen if self.acknowledges(entity, seen) => match held.state_map.origin(entity) {
+                Some(Origin::Model) => DiskDifference::Unsaved,
+                _ => DiskDifference::Acknowledged,
+            },
             _ if *finding == DiskFinding::Missing => DiskDifference::Gone,
             seen if held.proposals.refused_as(entity, seen) => DiskDifference::Refused,
             Some(slice) if held.state_map.was_true(entity, slice) => DiskDifference::Superseded,
             _ => DiskDifference::Unknown,
         };
         Some(difference)
+    }
+
+    fn acknowledges(&self, entity: &EntityId, seen: OnDisk) -> bool {
+        let row = self.acknowledged.get(&(entity.clone(),));
+        row.is_some_and(|row| row.disk_held == seen)
     }
 
     /// Whether the entity's version is the model's, accepted, and not saved yet.
@@ -302,19 +303,6 @@ impl Keeps<StaleRow> for Stale {
     }
 }
 
-impl Keeps<AcknowledgedRow> for Stale {
-    fn visit_rows(&self, visit: &mut dyn FnMut(AcknowledgedRow)) {
-        let acknowledged = self.acknowledged.iter();
-        let rows = acknowledged.map(|(entity, seen)| acknowledged_row(entity, *seen));
-        rows.for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: AcknowledgedRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        self.acknowledged.insert(row.entity, row.disk_held);
-        Ok(())
-    }
-}
-
 fn entities_of(state_map: &StateMap, path: &RelPath) -> Vec<EntityId> {
     let mut entities: Vec<EntityId> = state_map
         .symbols_of(path)
@@ -338,13 +326,6 @@ fn on_disk(held: &StateMap, entity: &EntityId) -> Option<OnDisk> {
         Some(symbol) if file.grammar.is_some() => held.slice_on_disk(&entity.path, symbol),
         // Where slices can't be cut, the whole file stands for each of its symbols.
         _ => Some(Some(file.whole)),
-    }
-}
-
-fn acknowledged_row(entity: &EntityId, disk_held: OnDisk) -> AcknowledgedRow {
-    AcknowledgedRow {
-        entity: entity.clone(),
-        disk_held,
     }
 }
 

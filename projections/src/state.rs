@@ -145,14 +145,14 @@ impl State {
         self.audits.apply(recorded, changes);
         self.rules.apply(recorded, changes);
         self.guardian.apply(recorded, changes);
-        self.work.apply(recorded, changes);
+        self.work.apply(recorded, self.goal.current(), changes);
         self.usage.apply(recorded, &self.episodes, changes);
         self.scope.apply(recorded, changes);
         self.goal.apply(recorded, changes);
         self.at_hand.apply(recorded, changes);
         self.checks.apply(recorded, changes);
         self.signals.apply(recorded, changes);
-        self.records.apply(recorded, changes);
+        self.records.apply(recorded, self.goal.current(), changes);
         self.provenance.apply(recorded, changes);
         if !(follows && possible) {
             self.anomalies.apply(recorded, changes);

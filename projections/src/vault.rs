@@ -113,16 +113,13 @@ impl fmt::Display for Vault {
         let mut locations: Vec<_> = self.not_durable.values().collect();
         locations.sort_unstable_by_key(|location| location.seq);
         for location in locations {
-            let VaultLocation {
-                hash,
-                kind,
-                seq,
-                container,
-                start,
-                end,
-            } = location;
-            write!(f, "{hash:.8} {} {seq} {start}..{end}", kind.as_str())?;
-            if let Some(container) = container {
+            let (hash, kind, seq) = (location.hash, location.kind.as_str(), location.seq);
+            write!(
+                f,
+                "{hash:.8} {kind} {seq} {}..{}",
+                location.start, location.end
+            )?;
+            if let Some(container) = location.container {
                 write!(f, " of {container:.8}")?;
             }
             writeln!(f)?;

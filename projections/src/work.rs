@@ -6,6 +6,7 @@ use core::fmt;
 
 use tslp_core::budget::{WorkDone, day_of};
 use tslp_core::event::{ContentKind, Event, Recorded, WorkCounted};
+use tslp_core::goal::GoalChange;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{SessionId, UnixMillis};
 use tslp_core::limits::SESSIONS_KEPT;
@@ -14,13 +15,14 @@ use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 
 use crate::changes::Changes;
+use crate::goal::GoalRow;
 use crate::row_map::RowMap;
 use crate::usage::TokensUsed;
 
 row! {
     #[derive(Default)]
-    /// `work`: what was done in each of the last sessions since the Operator resumed it. Session 0 is all of a day.
-    pub struct WorkRow in table "work", version 2;
+    /// `work`: what was done in each of the last sessions since the Operator resumed it. Session 0 is all of a day, the highest one all for the goal.
+    pub struct WorkRow in table "work", version 3;
     key {
         /// The session.
         session: SessionId,
@@ -77,6 +79,9 @@ row! {
 /// All sessions of the day.
 const DAY: SessionId = SessionId(0);
 
+/// All sessions since the goal was said.
+pub const GOAL: SessionId = SessionId(i64::MAX as u64);
+
 /// A longer pause isn't work.
 const PAUSE_MILLIS_MAX: i64 = 5 * 60 * 1000;
 
@@ -96,6 +101,7 @@ pub struct Work {
     pub(crate) files: RowMap<WorkFileRow>,
     /// The outputs in the tools' results of the prompt that is being recorded, by the hashes of the results.
     outputs: BTreeMap<ArtifactHash, ArtifactHash>,
+    has_goal: bool,
 }
 
 /// What an agent does again and again.
@@ -108,8 +114,9 @@ pub struct Repetition {
 }
 
 impl Work {
-    /// Folds one event in.
-    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+    /// Folds one event in. `goal` is the goal, if there is one.
+    pub fn apply(&mut self, recorded: &Recorded, goal: Option<&GoalRow>, changes: &mut Changes) {
+        self.has_goal = goal.is_some();
         match &recorded.event {
             Event::Content(content) if content.kind == ContentKind::Message => {
                 if let Some(output) = framed_output(&content.bytes) {
@@ -158,18 +165,24 @@ impl Work {
                     self.files.forget(|_| true, changes);
                 }
                 Reason::ToolsResumed => {
-                    self.forget(notice.session, changes);
-                    self.forget(DAY, changes);
+                    for session in [notice.session, DAY, GOAL] {
+                        self.forget(session, changes);
+                    }
                 }
                 _ => {}
             },
+            Event::GoalChanged(changed)
+                if matches!(changed.change, GoalChange::Set | GoalChange::Done) =>
+            {
+                self.forget(GOAL, changes);
+            }
             _ => {}
         }
     }
 
     fn add_work(&mut self, recorded: &Recorded, work: &WorkCounted, changes: &mut Changes) {
         let mut new_files = BTreeMap::new();
-        for session in [DAY, recorded.session] {
+        for session in self.counted(recorded) {
             let mut new = 0;
             for path in &work.files {
                 let is_new = self.change_file(session, path, changes, |file| {
@@ -234,15 +247,21 @@ impl Work {
         Some(result)
     }
 
-    /// Changes the day's row and the session's.
+    /// For whom an event counts: the day, the session, and the goal if there is one.
+    fn counted(&self, recorded: &Recorded) -> impl Iterator<Item = SessionId> + use<> {
+        let own = Some(recorded.session).filter(|session| *session != DAY);
+        let goal = self.has_goal.then_some(GOAL);
+        [DAY].into_iter().chain(own).chain(goal)
+    }
+
+    /// Changes the rows for which an event counts.
     fn add(&mut self, recorded: &Recorded, changes: &mut Changes, act: impl Fn(&mut WorkRow)) {
         let (at, day) = (recorded.at, day_of(recorded.at));
         // A clock that is set back begins no new day.
         if self.rows.get(&(DAY,)).is_some_and(|row| row.day < day) {
             self.forget(DAY, changes);
         }
-        let own = Some(recorded.session).filter(|session| *session != DAY);
-        for session in [DAY].into_iter().chain(own) {
+        for session in self.counted(recorded) {
             let known = self.rows.get(&(session,)).cloned();
             let mut row = known.unwrap_or(WorkRow {
                 session,
@@ -259,7 +278,7 @@ impl Work {
             act(&mut row);
             self.rows.put(row, changes);
         }
-        let is_old = |old: &SessionId| ![DAY, recorded.session].contains(old);
+        let is_old = |old: &SessionId| ![DAY, GOAL, recorded.session].contains(old);
         if self.rows.len() > SESSIONS_KEPT
             && let Some(oldest) = self.rows.values().map(|row| row.session).find(is_old)
         {

@@ -261,6 +261,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             pasted,
             repeated,
             directives,
+            about,
             has_pathless_code,
         } = examined;
         self.observe(answers.findings, &mut work);
@@ -371,7 +372,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let is_for_another = work.recorded.iter().any(goal::leaves_nothing_to_tell);
         if !is_for_another {
             self.decide(&mut work, |engine, _| {
-                goal::tell(&engine.view(), at, ids, &request, seen.as_ref())
+                goal::tell(&engine.view(), at, ids, &request, &mentions, seen.as_ref())
             });
         }
         let messages = Messages {
@@ -422,12 +423,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 grammars: &engine.grammars,
                 index: &engine.index,
             };
-            match compose::compose(&view, policy, &prompt) {
+            match compose::compose(&view, policy, &prompt, &about) {
                 Ok(Composed { events, outgoing }) => {
-                    let outgoing = match &kept {
+                    let mut outgoing = match &kept {
                         Some(kept) => kept.in_request(outgoing),
                         None => outgoing,
                     };
+                    goal::say_once(&mut outgoing);
                     (events, Ok(outgoing))
                 }
                 Err(withheld) => kept_back(withheld),
@@ -545,48 +547,30 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         file: FileText,
     ) -> Vec<Event> {
         let view = self.view();
+        let said = (directive.verb, directive.target.as_str());
+        let change = directive.verb.scope_change();
+        let is_of_record = directive.verb.concerns_record(said.1);
+        let is_of_work = matches!(directive.verb, Verb::Goal | Verb::Clear | Verb::Signal);
+        if !is_of_record && !is_of_work && change.is_none() && !directive.verb.is_about_tools() {
+            return direct::carry_out_directive(&view, &self.grammars, ids, directive, file);
+        }
         let is_repeated = matches!(
             directive.repetition,
             PromptRepetition::Regenerated | PromptRepetition::Answered
         );
-        if let Some(change) = directive.verb.scope_change() {
+        if is_repeated {
             // It took effect when the prompt was first sent.
-            return match is_repeated {
-                true => Vec::new(),
-                false => scope::change_scope(&view, &self.grammars, ids, change, directive, file),
-            };
-        }
-        if directive.verb == Verb::Goal {
-            return match is_repeated {
-                true => Vec::new(),
-                false => goal::change_goal(&view, ids, &directive.target),
-            };
-        }
-        if directive.verb == Verb::Signal {
             return Vec::new();
         }
-        if directive.verb == Verb::Clear {
-            return match is_repeated {
-                true => Vec::new(),
-                false => clear::ask_clear(&view, policy, ids, &directive.target),
-            };
+        if let Some(change) = change {
+            return scope::change_scope(&view, &self.grammars, ids, change, directive, file);
         }
-        if directive.verb.concerns_record(&directive.target) {
-            let said = (directive.verb, directive.target.as_str());
-            return match is_repeated {
-                true => Vec::new(),
-                false => records::change_record(&view, policy, at, ids, said),
-            };
-        }
-        if !directive.verb.is_about_tools() {
-            return direct::carry_out_directive(&view, &self.grammars, ids, directive, file);
-        }
-        match is_repeated {
-            true => Vec::new(),
-            false => {
-                let said = (directive.verb, directive.target.as_str());
-                tools::carry_out_for_tools(&view, policy, at, ids, said)
-            }
+        match directive.verb {
+            Verb::Goal => goal::change_goal(&view, ids, said.1),
+            Verb::Clear => clear::ask_clear(&view, policy, ids, said.1),
+            Verb::Signal => Vec::new(),
+            _ if is_of_record => records::change_record(&view, policy, at, ids, said),
+            _ => tools::carry_out_for_tools(&view, policy, at, ids, said),
         }
     }
 
@@ -865,7 +849,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// A text from the Vault; `None` if it isn't there or isn't UTF-8.
     pub fn text(&self, artifact: ArtifactHash) -> Option<String> {
-        String::from_utf8(self.view().artifact_content(artifact)?).ok()
+        self.view().text(artifact)
     }
 
     /// Records text of a reply while the rest is still coming, or because a part of it has ended.
@@ -990,8 +974,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.decide(&mut work, |engine, _| {
             tools::unanswered_tools(&engine.view(), episode, &text)
         });
-        self.decide(&mut work, |_, policy| {
-            agents_work::count_work(policy, &found, &calls)
+        self.decide(&mut work, |engine, policy| {
+            agents_work::count_work(&engine.view(), policy, &found, &calls)
         });
         work.end_step();
         // The costs are a step of their own, because nothing is decided by them.

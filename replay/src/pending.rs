@@ -24,6 +24,7 @@ use tslp_decide::mention::Mentions;
 use tslp_decide::promote::MessagePieces;
 use tslp_decide::prompt::PastedCode;
 use tslp_decide::receive::ReceivedPrompt;
+use tslp_decide::records::About;
 use tslp_decide::work::WithheldPrompt;
 use tslp_projections::changes::{Changes, RowChange};
 
@@ -125,6 +126,8 @@ pub(crate) struct ExaminedPrompt {
     /// Code in it that was sent before.
     pub(crate) repeated: Vec<FoundCode>,
     pub(crate) directives: Vec<ResolvedDirective>,
+    /// The records that it may be about.
+    pub(crate) about: About,
     /// Whether it holds code whose file nothing names.
     pub(crate) has_pathless_code: bool,
 }

@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
-use tslp_projections::provenance::AuthoredText;
+use tslp_projections::provenance::ProvenanceRow;
 use tslp_projections::state::StateView;
 
 use super::found_code::FoundCode;
@@ -32,7 +32,7 @@ pub struct MessageAuthors {
 #[derive(Clone, Debug)]
 struct Passage {
     lines: Range<usize>,
-    source: AuthoredText,
+    source: ProvenanceRow,
     /// Whether the user hadn't said all of it before.
     is_anothers: bool,
 }
@@ -167,10 +167,11 @@ impl MessageAuthors {
         let lines = self.of_others().flat_map(|passage| self.words_of(passage));
         let lines: BTreeSet<usize> = lines.map(|line| line.range.start).collect();
         let of = self.lines.iter().filter(|line| !line.is_boundary());
-        let AuthoredText {
+        let ProvenanceRow {
             text,
             author,
             episode,
+            ..
         } = longest.source;
         Some(AuthorFound {
             message,

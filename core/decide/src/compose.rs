@@ -24,7 +24,7 @@ use super::outside::{self, ToldChanges};
 use super::prompt_facts::{Prompt, RecordedSight};
 use super::receive;
 use super::recent_context::recent_context;
-use super::records;
+use super::records::{self, About};
 use super::scope;
 use super::sight::{self, ShownText, Sight, TextSlot, Withholding};
 use super::work::WithheldPrompt;
@@ -62,7 +62,7 @@ pub struct Composed {
 ///
 /// Its sections have one order, whatever the history: the client's system text, recent context, records, locked files, code, notices,
 /// the current prompt. Each is filled by candidates that pass the same rules (never, scope, truth, duplicate, budget), and the first rule
-/// that one fails is the reason on record ([`hydrate`], [`records`]).
+/// that one fails is the reason on record ([`hydrate`], [`records`]). `about` are the records that the prompt may be about.
 ///
 /// # Errors
 /// If a locked file can't be shown whole: then nothing may go to a model.
@@ -70,6 +70,7 @@ pub fn compose(
     view: &StateView<'_>,
     policy: &Policy,
     prompt: &Prompt<'_>,
+    about: &About,
 ) -> Result<Composed, WithheldPrompt> {
     debug_assert_eq!(
         prompt.keys.len(),
@@ -214,7 +215,7 @@ pub fn compose(
         };
         target.is_some() && is_due(notice) && (is_window || !was_shown || !is_told())
     });
-    let told = target.map(|_| injected.all.as_slice());
+    let told = target.map(|_| (about, injected.all.as_slice()));
     let (mut sections, composed) = assemble(view, policy, prompt, hydration, &notices, told);
     if let Some(recent) = older.recent {
         // One system message: many models' templates take only one, and only in front.
@@ -355,16 +356,20 @@ pub fn compose_side_request(
 
 /// What the proxy adds to the prompt, section by section, and the record of it: records, code, then notices.
 ///
-/// `told` are the texts of ours that go along with the client's messages; `None` where nothing has a place.
+/// `told` are the records that the prompt may be about, and the texts of ours that go along with the client's messages; `None` where
+/// nothing has a place.
 fn assemble(
     view: &StateView<'_>,
     policy: &Policy,
     prompt: &Prompt<'_>,
     mut hydration: Hydration,
     notices: &[NoticeIssued],
-    told: Option<&[String]>,
+    told: Option<(&About, &[String])>,
 ) -> (Vec<String>, Event) {
-    let memory = told.map(|told| records::memory_block(view, policy, prompt, &hydration, told));
+    let memory = told.map(|(about, told)| {
+        let of = (prompt.request, prompt.index);
+        records::memory_block(view, policy, of, about, &hydration, told)
+    });
     let (memory, unsaid) = memory.unwrap_or_default();
     hydration.dropped.extend(unsaid);
     let mut sections: Vec<String> = memory.into_iter().chain(hydration.blocks).collect();
@@ -423,8 +428,8 @@ impl InjectedTexts {
         } in &amendments.injected
         {
             // What can't be read can't be said again; the conversation goes on without it.
-            let (content, hash) = (view.artifact_content(*text), *text);
-            let Some(text) = content.and_then(|text| String::from_utf8(text).ok()) else {
+            let hash = *text;
+            let Some(text) = view.text(hash) else {
                 continue;
             };
             let mut here = positions.messages_at(*position);
@@ -756,9 +761,9 @@ fn notice_block(
     {
         return notice::notice_of(&text);
     }
-    let has_goal = view.state.goal().text().is_some();
+    let has_goal = view.state.goal().current().is_some();
     if (notice.reason == Reason::GoalTold || notice.reason == Reason::GoalChanged && has_goal)
-        && let Some(block) = goal::recovery_block(view, prompt.session)
+        && let Some(block) = goal::recovery_block(view, prompt)
     {
         return block;
     }

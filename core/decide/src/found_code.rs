@@ -297,8 +297,7 @@ impl CodeReader<'_> {
         let base = core::iter::once(EntityId::file(path.clone()))
             .chain(symbols)
             .find_map(|entity| self.view.current_version(&entity));
-        base.and_then(|base| self.view.artifact_content(base.artifact))
-            .and_then(|text| String::from_utf8(text).ok())
+        base.and_then(|base| self.view.text(base.artifact))
             .map_or(0, |text| self.errors_in(language, &text))
     }
 

@@ -184,9 +184,7 @@ fn pieces_of(reader: CodeReader<'_>, path: &RelPath) -> Vec<TextPiece> {
         if left.is_empty() || !read.insert(artifact) {
             continue;
         }
-        let text = view.artifact_content(artifact);
-        let text = text.and_then(|text| String::from_utf8(text).ok());
-        let Some((text, defined)) = text.and_then(|text| {
+        let Some((text, defined)) = view.text(artifact).and_then(|text| {
             let defined = slices_of(reader, path, &text)?;
             Some((text, defined))
         }) else {

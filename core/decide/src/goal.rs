@@ -16,6 +16,7 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 use tslp_core::limits::BYTES_PER_TOKEN;
 use tslp_core::message::{Role, Tools};
+use tslp_core::outgoing::Outgoing;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
@@ -26,7 +27,9 @@ use tslp_projections::state::StateView;
 
 use super::hydrate;
 use super::last_runs::{Run, last_runs};
-use crate::prompt_facts::RecordedSight;
+use super::records;
+use crate::mention::Mentions;
+use crate::prompt_facts::{Prompt, RecordedSight};
 
 /// How long a conversation that waits for its tools counts as at work, in milliseconds: few commands take longer.
 pub const AT_WORK_MILLIS: u64 = 10 * 60 * 1000;
@@ -40,8 +43,48 @@ const NAMED_MAX: usize = 4;
 /// A prompt of fewer words says little.
 const WORDS_MIN: usize = 4;
 
-/// Of work that has broken off.
-pub const BROKEN_OFF: &str = "The last reply did not come to its end.";
+/// Where work stands.
+#[derive(Clone, Debug, Default)]
+pub struct Work {
+    /// The user's last prompt, its first words, and those of the last one that says more, where it says little.
+    pub asked: Option<(AskedRow, String, Option<String>)>,
+    /// Whether the last reply broke off, or asked for tools whose results never came.
+    pub is_broken_off: bool,
+    /// Changes of the model's that were refused, and why.
+    pub in_flight: Vec<(EntityId, Reason)>,
+    /// The last test run.
+    pub test: Option<Run>,
+    /// The last build.
+    pub build: Option<Run>,
+}
+
+impl Work {
+    /// In words, the most useful first.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let asked = self.asked.iter().map(|(_, words, before)| {
+            let before = before.as_ref().map(|it| format!(" (before: {it})"));
+            format!("Asked last: {words}{}", before.unwrap_or_default())
+        });
+        let broken_off = self.is_broken_off.then(|| BROKEN_OFF.into());
+        let refused = self.in_flight.iter();
+        let refused = refused
+            .map(|(entity, reason)| format!("In flight: {entity} refused ({})", reason.code()));
+        let test = self.test.iter().map(|run| run.line("Last test run"));
+        let build = self.build.iter().map(|run| run.line("Last build"));
+        let lines = asked.chain(broken_off).chain(refused);
+        lines.chain(test).chain(build).collect()
+    }
+
+    /// Whether a change was refused, or one of these runs has failed.
+    #[must_use]
+    pub fn is_left(&self, is_meant: impl Fn(&Run) -> bool) -> bool {
+        let mut runs = self.test.iter().chain(&self.build);
+        !self.in_flight.is_empty() || runs.any(|run| run.has_failed() && is_meant(run))
+    }
+}
+
+const BROKEN_OFF: &str = "The last reply did not come to its end.";
 
 /// Carries out what the user says of the goal.
 #[must_use]
@@ -51,16 +94,21 @@ pub fn change_goal(view: &StateView<'_>, ids: (EpisodeId, SessionId), said: &str
         Ok(said) => said,
         Err(reason) => return Vec::from([answer(reason)]),
     };
-    let current = view.state.goal().text();
+    let current = view.state.goal().current();
     let is_moot = match change {
-        GoalChange::Set => current == Some(text.as_str()),
-        GoalChange::Next | GoalChange::Question | GoalChange::Done => current.is_none(),
+        GoalChange::Set => current.is_some_and(|goal| goal.text == text),
+        _ => current.is_none(),
     };
     if is_moot {
         return Vec::from([answer(Reason::NothingToDo)]);
     }
-    let changed = Event::GoalChanged(GoalChanged { change, text });
-    Vec::from([changed, answer(Reason::GoalChanged)])
+    let mut events = match change {
+        GoalChange::Set | GoalChange::Done => records::end_hypotheses(view),
+        _ => Vec::new(),
+    };
+    events.push(Event::GoalChanged(GoalChanged { change, text }));
+    events.push(answer(Reason::GoalChanged));
+    events
 }
 
 /// Whether a conversation isn't told of the goal because of what is on record of its prompt: it is a subagent's, whose task is the
@@ -82,6 +130,7 @@ pub fn tell(
     at: UnixMillis,
     ids: (EpisodeId, SessionId),
     request: &Request,
+    mentions: &Mentions,
     seen: Option<&RecordedSight>,
 ) -> Vec<Event> {
     // The record lacks messages that were known before, so it says itself whether the conversation began.
@@ -89,7 +138,8 @@ pub fn tell(
         Some(seen) => seen.noticed.contains(&(Reason::GoalTold, None)),
         None => {
             opens_conversation(view, ids, request)
-                && (view.state.goal().text().is_some() || goes_on(view, at, ids.1, request))
+                && (view.state.goal().current().is_some()
+                    || goes_on(view, at, ids.1, request, mentions))
         }
     };
     let told = NoticeIssued::new(ids, Reason::GoalTold, None);
@@ -97,41 +147,68 @@ pub fn tell(
     told.into_iter().collect()
 }
 
-/// Whether an agent's conversation that begins goes on with another one's work: that was left unfinished, and nobody is at work there.
-/// Plain chats are each about something else.
-fn goes_on(view: &StateView<'_>, at: UnixMillis, begun: SessionId, request: &Request) -> bool {
-    let Some(last) = last_of_another(view, begun).filter(|_| request.tools != Tools::None) else {
+/// Whether a conversation that begins goes on with another one's work: that was left unfinished, and nobody is at work there. An agent
+/// of this workspace does; a plain chat if it is about the same files.
+fn goes_on(
+    view: &StateView<'_>,
+    at: UnixMillis,
+    begun: SessionId,
+    request: &Request,
+    mentions: &Mentions,
+) -> bool {
+    let Some(last) = last_work(view, begun, request.tools, mentions) else {
         return false;
     };
-    let has_failed = || {
-        let (build, test) = runs(view);
-        build.into_iter().chain(test).any(|run| run.has_failed())
-    };
-    let left = || {
-        view.state.at_hand().awaits(last.session)
-            || !view.state.sessions().refused_files(last.session).is_empty()
-            || has_failed()
-    };
-    let is_over = || {
-        view.state.signals().last_end() > last.seq
-            || at.0.abs_diff(last.at_ms.0) >= AT_WORK_MILLIS
-            || is_after_compaction(request)
-    };
+    let work = left_work(view, last);
     let is_unfinished = match last.outcome {
         // Its client or the proxy has ended in the middle of the reply.
         Some(ReplyOutcome::ClientGone | ReplyOutcome::Interrupted) => true,
-        Some(ReplyOutcome::Completed) => is_over() && left(),
+        // The tools that it asked for may still run.
+        Some(ReplyOutcome::Completed) if view.state.at_hand().awaits(last.session) => {
+            view.state.signals().last_end() > last.seq
+                || at.0.abs_diff(last.at_ms.0) >= AT_WORK_MILLIS
+                || is_after_compaction(request)
+        }
+        Some(ReplyOutcome::Completed) => work.is_left(|run| run.session == last.session),
         _ => false,
     };
-    is_unfinished && !left_work(view, last).is_empty()
+    is_unfinished && work.asked.is_some()
 }
 
-/// The last episode of another conversation than the one that begins.
-fn last_of_another<'v>(view: &StateView<'v>, begun: SessionId) -> Option<&'v EpisodeRow> {
+/// Whether a prompt names a file, or something in one, that was named or shown in a conversation.
+fn is_about(view: &StateView<'_>, session: SessionId, mentions: &Mentions) -> bool {
+    let symbols = mentions.symbols.iter().map(|entity| &entity.path);
+    let named: BTreeSet<&RelPath> = mentions.files.iter().chain(symbols).collect();
+    if named.is_empty() {
+        return false;
+    }
+    let mut shown = view.state.sessions().hydration_order(session).into_iter();
+    let asked = view.state.at_hand().asked();
+    let mut asked = asked.filter(|row| row.session == session);
+    shown.any(|entity| named.contains(&entity.path))
+        || asked.any(|row| {
+            let text = view.text(row.text).unwrap_or_default();
+            named.iter().any(|path| text.contains(path.as_str()))
+        })
+}
+
+/// The last episode of another conversation that one goes on with which begins: an agent, or where there is a goal any, with the last
+/// one; a plain chat with the last one about the same files.
+fn last_work<'v>(
+    view: &StateView<'v>,
+    begun: SessionId,
+    tools: Tools,
+    mentions: &Mentions,
+) -> Option<&'v EpisodeRow> {
     let at_hand = view.state.at_hand();
     let was_asked = |session| at_hand.asked().any(|it| it.session == session);
-    let is_another = |row: &&EpisodeRow| row.session != begun && was_asked(row.session);
-    view.state.episodes().iter().rev().find(is_another)
+    let is_any = tools != Tools::None || view.state.goal().current().is_some();
+    let is_meant = |row: &&EpisodeRow| {
+        row.session != begun
+            && was_asked(row.session)
+            && (is_any || is_about(view, row.session, mentions))
+    };
+    view.state.episodes().iter().rev().find(is_meant)
 }
 
 /// Whether the conversation begins with its client's summary of what it held before.
@@ -156,10 +233,13 @@ fn opens_conversation(
 }
 
 /// What a conversation is told of the work; `None` if there is nothing to tell.
-pub(super) fn recovery_block(view: &StateView<'_>, session: SessionId) -> Option<String> {
-    let said: Vec<String> = lines(view.state.goal().rows())
-        .chain(last_work(view, session))
-        .collect();
+pub(super) fn recovery_block(view: &StateView<'_>, prompt: &Prompt<'_>) -> Option<String> {
+    let last = last_work(view, prompt.session, prompt.request.tools, prompt.mentions);
+    let said = lines(view.state.goal().rows());
+    let left = last
+        .into_iter()
+        .flat_map(|last| left_work(view, last).lines());
+    let said: Vec<String> = said.chain(left).collect();
     (!said.is_empty()).then(|| block_of(said.into_iter()))
 }
 
@@ -167,21 +247,13 @@ pub(super) fn recovery_block(view: &StateView<'_>, session: SessionId) -> Option
 pub(super) fn block_after_clear(view: &StateView<'_>, session: SessionId) -> String {
     let cleared = String::from("The user cleared the earlier messages of this conversation.");
     let said = lines(view.state.goal().rows());
-    let episode = view
-        .state
-        .at_hand()
-        .asked()
-        .next_back()
-        .map(|it| it.episode);
-    let is_before = |it: &AskedRow| it.session == session && Some(it.episode) != episode;
-    let work = work_in(view, session, is_before).into_iter();
-    block_of(
-        [cleared]
-            .into_iter()
-            .chain(said)
-            .chain(work)
-            .chain(changed_in(view, session)),
-    )
+    let asked = view.state.at_hand().asked().next_back();
+    let is_before = |it: &AskedRow| {
+        it.session == session && asked.is_none_or(|asked| asked.episode != it.episode)
+    };
+    let work = work_in(view, session, is_before).lines();
+    let told = [cleared].into_iter().chain(said).chain(work);
+    block_of(told.chain(changed_in(view, session)))
 }
 
 /// The block that tells a conversation of the work, out of lines of which the most useful come first.
@@ -190,6 +262,22 @@ pub fn block_of(lines: impl Iterator<Item = String>) -> String {
     let told = lines_within(lines, RECOVERY_TOKENS_MAX);
     let told = delimiter::defused(&told.join("\n")).into_owned();
     format!("{RECOVERY_OPEN}\n{told}\n{RECOVERY_CLOSE}")
+}
+
+/// Leaves out a block that an earlier message holds word for word: a client that resumes a conversation and compacts it at once asks its
+/// hooks twice. The first stays where it was.
+pub fn say_once(outgoing: &mut Outgoing) {
+    let opening = delimiter::defused(RECOVERY_OPEN);
+    let mut told: BTreeSet<String> = BTreeSet::new();
+    let texts = outgoing
+        .messages
+        .iter_mut()
+        .flat_map(|it| &mut it.rewritten);
+    for (_, text) in texts.filter(|(_, text)| text.starts_with(&*opening)) {
+        if !told.insert(text.clone()) {
+            *text = String::from("(As above.)");
+        }
+    }
 }
 
 /// Whole lines, as many as so many tokens hold.
@@ -202,12 +290,6 @@ pub fn lines_within(lines: impl Iterator<Item = String>, tokens_max: usize) -> V
         fits
     });
     fitting.collect()
-}
-
-/// The work of another conversation than the one that begins.
-fn last_work(view: &StateView<'_>, begun: SessionId) -> Vec<String> {
-    let last = last_of_another(view, begun);
-    last.map_or_else(Vec::new, |last| left_work(view, last))
 }
 
 /// The files that a conversation has changed, as far as that is true.
@@ -232,53 +314,32 @@ fn changed_in(view: &StateView<'_>, session: SessionId) -> Option<String> {
 
 /// Where the work stands after an episode of a conversation.
 #[must_use]
-pub fn left_work(view: &StateView<'_>, last: &EpisodeRow) -> Vec<String> {
-    let mut lines = work_in(view, last.session, |it| it.episode <= last.episode);
-    let is_broken_off =
-        last.outcome != Some(ReplyOutcome::Completed) || view.state.at_hand().awaits(last.session);
-    if is_broken_off && !lines.is_empty() {
-        lines.insert(1, String::from(BROKEN_OFF));
+pub fn left_work(view: &StateView<'_>, last: &EpisodeRow) -> Work {
+    let is_over = last.outcome == Some(ReplyOutcome::Completed);
+    Work {
+        is_broken_off: !is_over || view.state.at_hand().awaits(last.session),
+        ..work_in(view, last.session, |it| it.episode <= last.episode)
     }
-    lines
-}
-
-/// The last build and the last test run.
-fn runs(view: &StateView<'_>) -> (Option<Run>, Option<Run>) {
-    last_runs(view.state.at_hand().calls().rev(), &|content| {
-        text(view, content)
-    })
-}
-
-fn text(view: &StateView<'_>, content: ArtifactHash) -> Option<String> {
-    let text = view.artifact_content(content)?;
-    Some(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// What was asked last, which changes of a conversation were refused, and how the last runs ended. `is_meant` are prompts of it.
-fn work_in(
-    view: &StateView<'_>,
-    session: SessionId,
-    is_meant: impl Fn(&AskedRow) -> bool,
-) -> Vec<String> {
+fn work_in(view: &StateView<'_>, session: SessionId, is_meant: impl Fn(&AskedRow) -> bool) -> Work {
+    let text = |content| view.text(content);
     let asked = view.state.at_hand().asked().rev().filter(|it| is_meant(it));
-    let asked = asked_last(asked, &|content| text(view, content));
-    let asked = asked.map(|(_, words, before)| asked_line(&words, before.as_deref()));
     let refused = view.state.sessions().refused_files(session).into_iter();
     let refused = refused.filter(|path| !view.state.scope().off().is_off(path.as_str()));
     let refused = refused.flat_map(|path| view.proposals_under(&path));
     let refused = refused.filter(|it| it.session == session && it.origin == Origin::Model);
-    let refused = refused.filter_map(|it| Some(in_flight_line(&it.entity, it.refused_for()?)));
-    let refused: BTreeSet<String> = refused.collect();
-    let (build, test) = runs(view);
-    let test = test.map(|run| run.line("Last test run"));
-    let build = build.map(|run| run.line("Last build"));
-    let refused = refused.into_iter().take(NAMED_MAX);
-    asked
-        .into_iter()
-        .chain(refused)
-        .chain(test)
-        .chain(build)
-        .collect()
+    let refused = refused.filter_map(|it| Some((it.entity.clone(), it.refused_for()?)));
+    let refused: BTreeSet<(EntityId, Reason)> = refused.collect();
+    let (build, test) = last_runs(view.state.at_hand().calls().rev(), &text);
+    Work {
+        asked: asked_last(asked, &text),
+        is_broken_off: false,
+        in_flight: refused.into_iter().take(NAMED_MAX).collect(),
+        test,
+        build,
+    }
 }
 
 /// The newest of what was asked, of which the newest come first, with its first words; where it says as little as "Go on.", with those of
@@ -286,7 +347,7 @@ fn work_in(
 pub fn asked_last<'r>(
     asked: impl Iterator<Item = &'r AskedRow>,
     text: &impl Fn(ArtifactHash) -> Option<String>,
-) -> Option<(&'r AskedRow, String, Option<String>)> {
+) -> Option<(AskedRow, String, Option<String>)> {
     let mut asked = asked.filter_map(|row| {
         let text = text(row.text)?;
         let is_clients =
@@ -300,18 +361,5 @@ pub fn asked_last<'r>(
         true => asked.map(|(_, words)| words).find(|it| !says_little(it)),
         false => None,
     };
-    Some((row, words, before))
-}
-
-/// Says what was asked last.
-#[must_use]
-pub fn asked_line(words: &str, before: Option<&str>) -> String {
-    let before = before.map_or_else(String::new, |it| format!(" (before: {it})"));
-    format!("Asked last: {words}{before}")
-}
-
-/// Says that a change was refused, and why.
-#[must_use]
-pub fn in_flight_line(entity: &EntityId, reason: Reason) -> String {
-    format!("In flight: {entity} refused ({})", reason.code())
+    Some((row.clone(), words, before))
 }

@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use tslp_core::guardian::{CallPart, builds_and_tests, call_parts};
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::UnixMillis;
+use tslp_core::ids::{SessionId, UnixMillis};
 use tslp_core::runs::{RunResult, run_result};
 use tslp_projections::at_hand::ClientCallRow;
 
@@ -21,6 +21,8 @@ pub struct Run {
     pub result: RunResult,
     /// When its result came.
     pub at: UnixMillis,
+    /// In which conversation; 0 is outside of all.
+    pub session: SessionId,
 }
 
 impl Run {
@@ -69,6 +71,7 @@ pub fn last_runs<'c>(
             command: command.chars().take(COMMAND_CHARS_MAX).collect(),
             result: run_result(&text(result).unwrap_or_default()),
             at: call.at_ms,
+            session: call.session,
         });
         if build.is_some() && test.is_some() {
             break;

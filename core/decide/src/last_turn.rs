@@ -25,9 +25,7 @@ pub(crate) fn last_texts(view: &StateView<'_>, session: SessionId) -> Vec<String
             exchange.map_or_else(Vec::new, |exchange| exchange.user)
         }
     };
-    let said = said.into_iter();
-    said.filter_map(|content| String::from_utf8(view.artifact_content(content)?).ok())
-        .collect()
+    said.into_iter().filter_map(|it| view.text(it)).collect()
 }
 
 /// Their text, without directives.

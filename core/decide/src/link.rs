@@ -262,7 +262,7 @@ fn in_place_of(
     let [span] = current.spans[..] else {
         return None;
     };
-    let base = String::from_utf8(reader.view.artifact_content(current.artifact)?).ok()?;
+    let base = reader.view.text(current.artifact)?;
     let old = base.get(span.range())?;
     if similarity::words_shared_percent(old.as_bytes(), code.as_bytes()) < ALIKE_PERCENT {
         return None;

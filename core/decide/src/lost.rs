@@ -76,7 +76,7 @@ impl LostCode {
         entity: &EntityId,
         proposal: &Proposal,
     ) -> Option<Self> {
-        let whole = String::from_utf8(view.artifact_content(proposal.artifact)?).ok()?;
+        let whole = view.text(proposal.artifact)?;
         let proposed =
             String::from_utf8(view.artifact_slices(proposal.artifact, &proposal.spans)?).ok()?;
         let refused_for = proposal.refused_for().unwrap_or(Reason::GrantMissing);

@@ -89,7 +89,7 @@ impl MeantLines {
         if ![Some(notice.episode), carried_out].contains(&Some(newest.episode)) {
             return None;
         }
-        let written = String::from_utf8(view.artifact_content(newest.artifact)?).ok()?;
+        let written = view.text(newest.artifact)?;
         // What matched is in the file by now, and was replaced in the text before.
         let is_made = current.version > newest.version;
         let before = former.first().filter(|_| is_made).unwrap_or(truth);

@@ -300,29 +300,6 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::RecordForgotten => {
             String::from("The user keeps a statement no longer that was kept for the project.")
         }
-        Reason::RecordNotUsable => not_kept(
-            notice,
-            "write `KIND #key: STATEMENT` on one line without credentials, KIND one of fact, preference, decision, hypothesis, derived",
-        ),
-        Reason::RecordWithoutEnd => not_kept(
-            notice,
-            "a hypothesis ends with its time to live, such as `ttl 3d`, at most 90 days",
-        ),
-        Reason::RecordWithoutInputs => not_kept(
-            notice,
-            "what is derived ends with `from #key`, of other records that are kept",
-        ),
-        Reason::QuotationMissing => {
-            not_kept(notice, "the code that it quotes isn't true of that file")
-        }
-        Reason::QuotationAmbiguous => not_kept(
-            notice,
-            "the code that it quotes is in that file more than once: quote more of it",
-        ),
-        Reason::TooManyRecords => not_kept(
-            notice,
-            "there are as many records as are kept, or as one reply may propose",
-        ),
         Reason::RecordProposed => {
             String::from("The words of the user's note are a model's: it waits for `@tslp accept`.")
         }
@@ -362,8 +339,6 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::TargetNotUsable => {
             directive_text("names a path that can't be used, or that matches several files")
         }
-        Reason::FileMissing => not_accepted(&name, "there is no such file on disk"),
-        Reason::SymbolMissing => not_accepted(&name, "the file on disk doesn't define it"),
         Reason::FileUnreadable if disk == Some(&DiskFinding::Unreadable(ReadFailure::NotAFile)) => {
             not_accepted(
                 &name,
@@ -373,12 +348,6 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             )
         }
         Reason::FileUnreadable => not_accepted(&name, read_failure_text(disk)),
-        Reason::NotText => not_accepted(&name, "the file is not UTF-8"),
-        Reason::TooLargeToAccept => not_accepted(&name, "the file is too large to be parsed"),
-        Reason::LanguageNotRead => not_accepted(&name, "its language is not supported"),
-        Reason::NothingToAccept => {
-            not_accepted(&name, "the file defines nothing that can be parsed")
-        }
         Reason::NotConfirmable => format!(
             "The proposed change to {name} can't be confirmed: it is not a full definition that keeps what exists.\nIt has NOT modified the State Map.",
         ),
@@ -433,8 +402,12 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::NotConfirmed => {
             unlinked_text("Nothing proves which file it belongs to; name its path.")
         }
-        // Conclusions of reports and causes of transitions: none of these becomes a notice.
-        _ => refused_text(&name, notice.reason.code()),
+        reason => match (why_not_kept(reason), why_not_accepted(reason)) {
+            (Some(why), _) => not_kept(notice, why),
+            (_, Some(why)) => not_accepted(&name, why),
+            // Conclusions of reports and causes of transitions: none of these becomes a notice.
+            _ => refused_text(&name, reason.code()),
+        },
     }
 }
 
@@ -534,6 +507,44 @@ pub const fn why_halted(reason: Reason) -> Option<&'static str> {
 
 fn halted(why: &str) -> String {
     format!("Tools are halted: {why}.\nNothing more is run until the user says `@tslp resume`.")
+}
+
+/// Why a statement isn't kept, if it is for this reason.
+#[must_use]
+pub const fn why_not_kept(reason: Reason) -> Option<&'static str> {
+    Some(match reason {
+        Reason::RecordNotUsable => {
+            "write `KIND #key: STATEMENT` on one line without credentials, KIND one of fact, preference, decision, hypothesis, derived"
+        }
+        Reason::RecordWithoutEnd => {
+            "a hypothesis ends with its time to live, such as `ttl 3d`, at most 90 days"
+        }
+        Reason::RecordWithoutInputs => {
+            "what is derived ends with `from #key`, of other records that are kept"
+        }
+        Reason::QuotationMissing => "the code that it quotes isn't true of that file",
+        Reason::QuotationAmbiguous => {
+            "the code that it quotes is in that file more than once: quote more of it"
+        }
+        Reason::TooManyRecords => {
+            "there are as many records as are kept, or as one reply may propose"
+        }
+        _ => return None,
+    })
+}
+
+/// Why a file isn't accepted, if it is for this reason.
+#[must_use]
+pub const fn why_not_accepted(reason: Reason) -> Option<&'static str> {
+    Some(match reason {
+        Reason::FileMissing => "there is no such file on disk",
+        Reason::SymbolMissing => "the file on disk doesn't define it",
+        Reason::NotText => "the file is not UTF-8",
+        Reason::TooLargeToAccept => "the file is too large to be parsed",
+        Reason::LanguageNotRead => "its language is not supported",
+        Reason::NothingToAccept => "the file defines nothing that can be parsed",
+        _ => return None,
+    })
 }
 
 /// A record that is not kept, a reply's or the user's.

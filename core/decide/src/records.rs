@@ -5,30 +5,31 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::RefCell;
 use core::str;
 
 use super::authorship;
 use super::code_reader;
 use super::hydrate::{self, Hydration};
-use super::prompt_facts::Prompt;
 use super::shown;
 use crate::text_index::TextIndex;
 use tslp_core::capture;
 use tslp_core::delimiter::{MEMORY_CLOSE, MEMORY_OPEN};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Author, DiskFinding, Dropped, Event, NoticeIssued, RecordChanged, Verb};
-use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
+use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::limits::{
     BYTES_PER_TOKEN, RECORDS_KEPT_MAX, RECORDS_PER_REPLY_MAX, RECORDS_PROPOSED_MAX,
 };
 use tslp_core::message::Role;
+use tslp_core::name_hash::name_hash;
 use tslp_core::path::RelPath;
 use tslp_core::policy::{Grounding, Policy};
 use tslp_core::reason::Reason;
 use tslp_core::record::{self, Note, RecordKind, RecordStanding};
 use tslp_core::request::Request;
 use tslp_core::spoken_lines;
-use tslp_projections::records::{Clues, Found, RecordEntry};
+use tslp_projections::records::{Clues, RecordEntry};
 use tslp_projections::state::StateView;
 
 /// How much of a prompt records may be, in tokens.
@@ -55,10 +56,18 @@ pub fn change_record(
     ids: (EpisodeId, SessionId),
     (verb, said): (Verb, &str),
 ) -> Vec<Event> {
+    let records = view.state.records();
+    let key = || record::parse_key(said).ok_or(Reason::RecordNotUsable);
+    let of = |entry: Option<&RecordEntry>| {
+        let record = entry.and_then(|entry| view.record(entry));
+        record.ok_or(Reason::NothingToDo)
+    };
+    let waiting = || of(records.proposed(&key()?));
+    let kept = || of(records.named(&key()?));
     let changed = match verb {
-        Verb::Forget => forgotten(view, said),
-        Verb::Accept | Verb::Confirm => accepted(view, at, ids.1, said),
-        Verb::Reject => rejected(view, said),
+        Verb::Forget => kept().map(|it| ended(&it, Reason::RecordForgotten)),
+        Verb::Accept | Verb::Confirm => waiting().and_then(|it| accepted(view, at, ids.1, &it)),
+        Verb::Reject => waiting().map(|it| ended(&it, Reason::RecordRejected)),
         _ => record::parse_note(said).and_then(|note| {
             let author = match said_by_another(view, &format!("{}{}", note.key, note.statement)) {
                 // Whoever repeats a model hasn't said it: accepting it is a word of its own.
@@ -114,15 +123,28 @@ pub fn propose_record(
 /// Ends the hypotheses whose time is over: on record, so that no clock brings them back.
 #[must_use]
 pub fn expire(view: &StateView<'_>, at: UnixMillis) -> Vec<Event> {
+    end(view, |entry| is_over(entry.expires_at, at))
+}
+
+/// Ends the hypotheses that were made for the goal.
+pub(super) fn end_hypotheses(view: &StateView<'_>) -> Vec<Event> {
+    let goal = view.state.goal().current();
+    let is_of_goal = |entry: &RecordEntry| goal.is_some_and(|goal| goal.seq == entry.goal);
+    end(view, |entry| {
+        entry.kind == RecordKind::Hypothesis && is_of_goal(entry)
+    })
+}
+
+fn end(view: &StateView<'_>, is_over: impl Fn(&RecordEntry) -> bool) -> Vec<Event> {
     let entries = view.state.records().all().iter();
-    let over = entries.filter(|entry| is_over(entry, at));
+    let over = entries.filter(|entry| is_over(entry));
     let over = over.filter_map(|entry| view.record(entry));
     let ended = over.map(|record| ended(&record, Reason::RecordExpired));
     ended.map(Event::RecordChanged).collect()
 }
 
-fn is_over(entry: &RecordEntry, at: UnixMillis) -> bool {
-    entry.expires_at != UnixMillis(0) && entry.expires_at <= at
+fn is_over(expires_at: UnixMillis, at: UnixMillis) -> bool {
+    expires_at != UnixMillis(0) && expires_at <= at
 }
 
 /// The file that a directive about records cites.
@@ -197,18 +219,16 @@ fn noted(
     };
     let waiting = records.proposed(&changed.key);
     let says_the_same = |entry: &RecordEntry| {
-        let of = |it: &RecordChanged| {
-            let RecordChanged {
-                kind,
-                statement,
-                path,
-                quotation,
-                inputs,
-                ..
-            } = it.clone();
-            (kind, statement, path, quotation, inputs)
-        };
-        let is_same = view.record(entry).is_some_and(|it| of(&it) == of(&changed));
+        let is_same = view.record(entry).is_some_and(|it| {
+            let said = RecordChanged {
+                standing: changed.standing,
+                author: changed.author,
+                cause: changed.cause,
+                expires_at: changed.expires_at,
+                ..(*it).clone()
+            };
+            said == changed
+        });
         // A hypothesis that is said again lives on.
         is_same
             && (entry.author == author || author == Author::Model)
@@ -249,42 +269,23 @@ fn accepted(
     view: &StateView<'_>,
     at: UnixMillis,
     session: SessionId,
-    said: &str,
+    record: &RecordChanged,
 ) -> Result<RecordChanged, Reason> {
-    let key = record::parse_key(said).ok_or(Reason::RecordNotUsable)?;
-    let waiting = view.state.records().proposed(&key);
-    let waiting = waiting.filter(|entry| !is_over(entry, at));
-    let record = waiting.and_then(|entry| view.record(entry));
-    let record = record.ok_or(Reason::NothingToDo)?;
+    if is_over(record.expires_at, at) {
+        return Err(Reason::NothingToDo);
+    }
     // A terminal's commands may be an agent's.
-    if session == SessionId(0)
-        && said_by_another(view, &format!("accept{key}")) == Some(Author::Call)
-    {
+    let says_it = || said_by_another(view, &format!("accept{}", record.key));
+    if session == SessionId(0) && says_it() == Some(Author::Call) {
         return Err(Reason::DirectiveNotTyped);
     }
-    ground(view, &record)?;
+    ground(view, record)?;
     Ok(RecordChanged {
         standing: RecordStanding::Kept,
         author: Author::User,
         cause: Reason::RecordAccepted,
-        ..(*record).clone()
+        ..record.clone()
     })
-}
-
-fn rejected(view: &StateView<'_>, said: &str) -> Result<RecordChanged, Reason> {
-    let key = record::parse_key(said).ok_or(Reason::RecordNotUsable)?;
-    let waiting = view.state.records().proposed(&key);
-    let record = waiting.and_then(|entry| view.record(entry));
-    let record = record.ok_or(Reason::NothingToDo)?;
-    Ok(ended(&record, Reason::RecordRejected))
-}
-
-fn forgotten(view: &StateView<'_>, said: &str) -> Result<RecordChanged, Reason> {
-    let key = record::parse_key(said).ok_or(Reason::RecordNotUsable)?;
-    let known = view.state.records().named(&key);
-    let record = known.and_then(|entry| view.record(entry));
-    let record = record.ok_or(Reason::NothingToDo)?;
-    Ok(ended(&record, Reason::RecordForgotten))
 }
 
 fn ended(record: &RecordChanged, cause: Reason) -> RecordChanged {
@@ -388,15 +389,21 @@ fn prove(view: &StateView<'_>, path: &RelPath, quotation: &str) -> Result<(), Re
 }
 
 /// What a prompt is about, as far as records go.
-struct Subject {
+#[derive(Default)]
+pub struct About {
     keys: BTreeSet<String>,
-    words: BTreeSet<String>,
+    /// [Hashes](name_hash) of its telling words, sorted.
+    words: Vec<u64>,
     paths: BTreeSet<RelPath>,
     /// What its newest messages show of tools' results.
     shown: Vec<String>,
+    /// The keys of the records that it may be about, the most telling first, some of them twice, and of preferences all.
+    found: Vec<String>,
+    /// The [state](tslp_projections::records::Records::state) of the records that were searched.
+    searched: (usize, Option<Seq>),
 }
 
-impl Subject {
+impl About {
     /// From the messages after the last reply, and the files that are shown or named.
     fn of<'p>(
         view: &StateView<'_>,
@@ -404,56 +411,56 @@ impl Subject {
         request: &Request,
         paths: impl Iterator<Item = &'p RelPath>,
     ) -> Self {
-        let mut subject = Self {
-            keys: BTreeSet::new(),
-            words: BTreeSet::new(),
+        let mut about = Self {
             paths: paths.cloned().collect(),
-            shown: Vec::new(),
+            searched: view.state.records().state(),
+            ..Self::default()
         };
         for message in shown::newest_messages(request) {
             for (text, hash) in message.texts().zip(message.text_hashes()) {
                 if message.role == Role::User {
-                    subject.keys.extend(named_keys(text));
-                    let room = WORDS_MAX.saturating_sub(subject.words.len());
-                    let words = record::telling_words(text).map(|(word, _)| word);
-                    subject.words.extend(words.take(room));
+                    about.keys.extend(named_keys(text));
+                    let room = WORDS_MAX.saturating_sub(about.words.len());
+                    let words = record::telling_words(text).map(|(word, _)| name_hash(&word));
+                    about.words.extend(words.take(room));
+                    about.words.sort_unstable();
+                    about.words.dedup();
                 } else {
                     let facts = index.facts(*hash, text);
                     let files = facts.paths();
                     let files = files.filter_map(|named| view.state.state_map().file_meant(named));
-                    subject.paths.extend(files);
-                    subject.shown.push(String::from(text));
+                    about.paths.extend(files);
+                    about.shown.push(String::from(text));
                 }
             }
         }
-        subject
+        about.found = about.find(view);
+        about
     }
 
-    /// The records that it is about, the most telling first, some of them twice, and of preferences all.
-    fn records<'v>(&self, view: &StateView<'v>) -> Vec<&'v RecordEntry> {
+    fn entries<'v>(&self, view: &StateView<'v>) -> impl Iterator<Item = &'v RecordEntry> {
+        let found = self.found.iter();
+        found.filter_map(|key| view.state.records().named(key))
+    }
+
+    fn find(&self, view: &StateView<'_>) -> Vec<String> {
         let shown = self.shown.iter();
         let clues = Clues::new(
-            self.words.iter().map(String::as_str),
+            self.words.iter().copied(),
             self.paths.iter().map(RelPath::as_str),
             shown.flat_map(|text| spoken_lines::line_hashes(text)),
         );
         let rank = |entry: &RecordEntry| match entry.kind {
             RecordKind::Preference => Some(0),
-            _ => clues.find(entry).map(|found| match found {
-                Found::Place => 1,
-                Found::Words => 2,
-            }),
+            _ => clues.rank(entry),
         };
         let entries = view.state.records().all().iter();
         let ranked = entries.filter_map(|entry| Some((rank(entry)?, entry)));
         let mut ranked: Vec<(u8, &RecordEntry)> = ranked.collect();
         // By key among those of a rank.
         ranked.sort_by_key(|(rank, _)| *rank);
-        let named = self.keys.iter();
-        let named = named.filter_map(|key| view.state.records().named(key));
-        named
-            .chain(ranked.into_iter().map(|(_, entry)| entry))
-            .collect()
+        let ranked = ranked.iter().map(|(_, entry)| String::from(&*entry.key));
+        self.keys.iter().cloned().chain(ranked).collect()
     }
 
     /// Whether it is about a record, which only looked like it so far.
@@ -465,7 +472,11 @@ impl Subject {
         record.kind == RecordKind::Preference
             || self.keys.contains(&record.key)
             || self.paths.iter().any(|path| path.as_str() == record.path)
-            || record::names_statement(&self.words, &record.key, &record.statement)
+            || record::names_statement(
+                |word| self.words.binary_search(&name_hash(word)).is_ok(),
+                &record.key,
+                &record.statement,
+            )
             || is_read()
     }
 }
@@ -477,31 +488,29 @@ fn holds_lines(text: &str, quotation: &str) -> bool {
     !wanted.is_empty() && lines.windows(wanted.len()).any(|lines| lines == wanted)
 }
 
-/// The files of the records that a prompt may be about, or that its conversation was told: whether they are still true is to be looked up.
+/// The records that a prompt may be about, and the files of those and of what its conversation was told: whether they are still true is to be
+/// looked up.
 #[must_use]
-pub fn files_of_records(
+pub fn search_records(
     view: &StateView<'_>,
     index: &mut TextIndex,
     request: &Request,
     session: SessionId,
     named: &BTreeSet<RelPath>,
-) -> BTreeSet<RelPath> {
+) -> (About, BTreeSet<RelPath>) {
     let records = view.state.records();
+    let (mut seen, mut files) = (BTreeSet::new(), BTreeSet::new());
     if records.all().is_empty() {
-        return BTreeSet::new();
+        return (About::default(), files);
     }
     let amendments = view.state.sessions().amendments(session);
-    let told = amendments.injected.iter().filter_map(|injected| {
-        let text = view.artifact_content(injected.text)?;
-        String::from_utf8(text).ok()
-    });
-    let told: Vec<String> = told.collect();
+    let told = amendments.injected.iter();
+    let told: Vec<String> = told.filter_map(|it| view.text(it.text)).collect();
     let told = last_told(&told).into_keys();
     let told = told.filter_map(|key| records.named(&key));
-    let about = Subject::of(view, index, request, named.iter()).records(view);
-    let looked_up = about.into_iter().take(LOOKED_UP_MAX).chain(told);
+    let about = About::of(view, index, request, named.iter());
+    let looked_up = about.entries(view).take(LOOKED_UP_MAX).chain(told);
     let mut ahead: Vec<&RecordEntry> = looked_up.collect();
-    let (mut seen, mut files) = (BTreeSet::new(), BTreeSet::new());
     while let Some(entry) = ahead.pop() {
         if !seen.insert(&entry.key) || seen.len() > 2 * LOOKED_UP_MAX {
             continue;
@@ -514,7 +523,7 @@ pub fn files_of_records(
         }
         ahead.extend(record.inputs.iter().filter_map(|key| records.named(key)));
     }
-    files
+    (about, files)
 }
 
 /// The block of records for a prompt of whose `hydration` files are shown or named. `told` are texts of ours that the conversation holds
@@ -524,7 +533,8 @@ pub fn files_of_records(
 pub(super) fn memory_block(
     view: &StateView<'_>,
     policy: &Policy,
-    prompt: &Prompt<'_>,
+    (request, index): (&Request, &RefCell<TextIndex>),
+    about: &About,
     hydration: &Hydration,
     told: &[String],
 ) -> (Option<String>, Vec<Dropped>) {
@@ -536,7 +546,12 @@ pub(super) fn memory_block(
     }
     let shown = hydration.hydrated.iter().map(|it| &it.entity.path);
     let named = shown.chain(hydration.dropped.iter().map(|it| &it.entity.path));
-    let subject = Subject::of(view, &mut prompt.index.borrow_mut(), prompt.request, named);
+    // What the prompt itself notes or makes true wasn't there when it was searched.
+    let is_known = |path| about.paths.contains(path);
+    let is_same = about.searched == records.state() && named.clone().all(is_known);
+    let anew = || About::of(view, &mut index.borrow_mut(), request, named);
+    let anew = (!is_same).then(anew);
+    let about = anew.as_ref().unwrap_or(about);
     let mut drop_record = |key: &str, reason| {
         if dropped.len() < LOOKED_UP_MAX {
             let entity = named_entity(key);
@@ -549,7 +564,6 @@ pub(super) fn memory_block(
         ("Constraints:", Vec::new()),
         ("Open Issues:", Vec::new()),
     ];
-    let about = subject.records(view).into_iter();
     let before = told.keys().filter_map(|key| records.named(key));
     // What was told comes first, because what is taken back always has a place.
     let before: Vec<&RecordEntry> = before.collect();
@@ -560,7 +574,7 @@ pub(super) fn memory_block(
         lacks_evidence && entry.seq < last_clear && policy.grounding != Grounding::Disabled
     };
     let mut seen = BTreeSet::new();
-    let all = before.into_iter().chain(about);
+    let all = before.into_iter().chain(about.entries(view));
     let candidates = all.filter(|entry| seen.insert(&*entry.key)).enumerate();
     for (at, entry) in candidates {
         let was_told = told.remove(&*entry.key);
@@ -572,7 +586,7 @@ pub(super) fn memory_block(
             drop_record(&entry.key, Reason::ContentMissing);
             continue;
         };
-        if was_told.is_none() && !subject.is_about(&record) {
+        if was_told.is_none() && !about.is_about(&record) {
             continue;
         }
         let kind = match is_assumed(entry, &record) {

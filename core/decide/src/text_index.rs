@@ -7,7 +7,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
-use tslp_projections::provenance::AuthoredText;
+use tslp_projections::provenance::ProvenanceRow;
 use tslp_projections::state::StateView;
 
 use crate::text_facts::TextFacts;
@@ -61,7 +61,7 @@ pub struct TextIndex {
 }
 
 /// A text whose author is known, named by its first piece, and its further pieces.
-pub(crate) type AuthoredParts = (AuthoredText, Vec<ArtifactHash>);
+pub(crate) type AuthoredParts = (ProvenanceRow, Vec<ArtifactHash>);
 
 /// Such a text, and the hashes of its [pairs of lines](tslp_core::spoken_lines::line_pairs).
 type SaidText = (AuthoredParts, Arc<[u64]>);

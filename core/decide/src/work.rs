@@ -15,8 +15,9 @@ use tslp_core::path::RelPath;
 use tslp_core::policy::{ClientTools, Policy};
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
+use tslp_projections::goal;
 use tslp_projections::state::StateView;
-use tslp_projections::work::Repetition;
+use tslp_projections::work::{GOAL, Repetition};
 
 use crate::found_code::FoundCode;
 
@@ -84,8 +85,14 @@ impl RequestToBill<'_> {
 
 /// What a reply has its client do, if a budget bounds that.
 #[must_use]
-pub fn count_work(policy: &Policy, found: &[FoundCode], calls: &[ToolCall]) -> Vec<Event> {
-    let budgets = [&policy.budget_conversation, &policy.budget_day];
+pub fn count_work(
+    view: &StateView<'_>,
+    policy: &Policy,
+    found: &[FoundCode],
+    calls: &[ToolCall],
+) -> Vec<Event> {
+    let of_goal = goal::budget(view.state.goal().rows());
+    let budgets = [&policy.budget_conversation, &policy.budget_day, &of_goal];
     let mut limits = budgets.into_iter().flat_map(Budget::limits);
     let is_bounded = limits.any(|(counter, _)| match counter {
         Counter::Files | Counter::Lines | Counter::Builds | Counter::Tests => true,
@@ -193,6 +200,9 @@ pub fn withheld(
             (_, Counter::Money) => {
                 "The next day (UTC) begins anew; who wants to go on now raises `budget.day`."
             }
+            ("the goal", _) => {
+                "`tslp goal 'budget: …'` in a terminal, or `@tslp goal budget: …` as the first line of a prompt, allows more; `goal done` ends it."
+            }
             ("a prompt", _) => "Begin a new conversation, or raise `budget.prompt`.",
             _ => {
                 "`tslp resume` in a terminal, or `@tslp resume` as the first line of a prompt, gives it as much again."
@@ -252,9 +262,10 @@ fn used(
         })
     };
     let own = work.of_session(session);
-    let conversation = of("a conversation", &policy.budget_conversation, own);
-    conversation
+    let of_goal = goal::budget(view.state.goal().rows());
+    of("a conversation", &policy.budget_conversation, own)
         .chain(of("a day", &policy.budget_day, work.of_day(at)))
+        .chain(of("the goal", &of_goal, work.of_session(GOAL)))
         .collect()
 }
 

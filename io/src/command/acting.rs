@@ -6,6 +6,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -80,9 +81,8 @@ pub(super) fn carry_out(config: &ServeConfig, act: &Act) -> Result<Vec<ActResult
             kind.replace('.', " ")
         );
         let answer = door.ask(kind, &goal, payload.clone())?;
-        let results = answer["results"].as_array();
-        let results = results.and_then(|all| all.iter().map(ActResult::from_json).collect());
-        results.ok_or_else(|| DoorError::Refused(format!("its answer can't be read: {answer}")))
+        let results = Vec::deserialize(&answer["results"]);
+        results.map_err(|_| DoorError::Refused(format!("its answer can't be read: {answer}")))
     };
     ask_or_do(config, ask, || Ok(acts::carry_out_here(config, act)?))
 }
@@ -222,10 +222,7 @@ pub(super) fn approve_policy(
 }
 
 fn print_results(results: &[ActResult], output: OutputFormat) -> Result<Exit, CommandFailure> {
-    let json = || {
-        let results: Vec<Value> = results.iter().map(ActResult::json).collect();
-        json!({ "targets": results }).to_string()
-    };
+    let json = || json!({ "targets": results }).to_string();
     let text = |result: &ActResult| match result.target.as_str() {
         "" => result.words.clone(),
         target => format!("{}: {}", visible_text(target), result.words),

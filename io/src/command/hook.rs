@@ -10,7 +10,7 @@ use std::time::Duration;
 use std::{env, fs, thread};
 
 use serde_json::{Map, Value, json};
-use tslp_core::event::Verb;
+use tslp_core::event::{Event, Verb};
 use tslp_core::guardian::{CallPart, call_parts, judge_client_call};
 use tslp_core::ids::SessionId;
 use tslp_core::record::RecordKind;
@@ -30,6 +30,7 @@ use crate::attention::{Attention, AttentionLevel};
 use crate::cli::{HookClient, OutputFormat};
 use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
+use crate::diagnostics::DiagnosedSubject;
 use crate::diagnostics::state::EntityState;
 use crate::diagnostics::status::{self, Status};
 use crate::diagnostics::vouched;
@@ -128,9 +129,7 @@ fn process_stat(process: u32) -> Option<(String, u32, String)> {
 }
 
 /// Whether all other clients whose hooks have told of them are gone; `false` if none has.
-fn others_have_ended(config: &ServeConfig) -> bool {
-    let rows = ledger_subject(config).readers.open().ok();
-    let rows = rows.and_then(|reader| reader.rows::<SignalRow>().ok());
+fn others_have_ended(reader: &LedgerReader) -> bool {
     let own = client_process();
     let is_alive = |process: &str| {
         let known = process.split_once(':');
@@ -139,7 +138,7 @@ fn others_have_ended(config: &ServeConfig) -> bool {
             now.is_some_and(|(.., now)| now == start)
         })
     };
-    let rows = rows.unwrap_or_default();
+    let rows: Vec<SignalRow> = reader.rows().unwrap_or_default();
     let began = rows.iter().filter_map(|row| row.signal.strip_prefix(BEGAN));
     let others: Vec<&str> = began.filter(|it| Some(*it) != own.as_deref()).collect();
     !others.is_empty() && !others.into_iter().any(is_alive)
@@ -163,11 +162,7 @@ fn ask_for_decisions(question: &Value, flags: &WrittenFlags) -> Value {
         let name = question["session_id"].as_str().unwrap_or_default();
         let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         let name: String = name.chars().filter(is_plain).take(64).collect();
-        let (config, _) = read_config(flags).ok()?;
-        if !has_ledger(&config).ok()? {
-            return None;
-        }
-        let reader = ledger_subject(&config).readers.open().ok()?;
+        let (config, subject, reader) = open_ledger(flags)?;
         let attention = last_attention(&reader)?;
         if attention.level == AttentionLevel::Green {
             return None;
@@ -177,12 +172,14 @@ fn ask_for_decisions(question: &Value, flags: &WrittenFlags) -> Value {
         let ended = signals::last_end(&signals);
         let is_since = |seq| seq > ended;
         let mut signals = signals.iter().filter(|row| is_since(row.seq));
-        let records = reader.rows::<RecordRow>().ok()?;
-        let is_decision = |row: &RecordRow| row.kind == RecordKind::Decision && is_since(row.seq);
-        if signals.any(|row| row.signal == told) || records.iter().any(is_decision) {
+        let records = reader.rows::<RecordRow>().ok()?.into_iter();
+        let records = records.filter(|row| is_since(row.seq));
+        let mut records = records.filter_map(|row| reader.event_at(row.seq));
+        let is_decision = |said: &Event| matches!(said, Event::RecordChanged(it) if it.kind == RecordKind::Decision);
+        if signals.any(|row| row.signal == told) || records.any(|it| is_decision(&it.event)) {
             return None;
         }
-        if sound_status(&config)?.changed.is_empty() {
+        if sound_status(&subject)?.changed.is_empty() {
             return None;
         }
         // On record first, so that it is never asked twice.
@@ -204,12 +201,7 @@ pub(super) fn run_statusline(flags: &WrittenFlags) -> Result<Exit, CommandFailur
     // What the client tells of itself isn't needed, and waited for by nobody; left unread, it would be the client's broken pipe.
     let _reader = thread::spawn(|| io::copy(&mut io::stdin().lock(), &mut io::sink()));
     let line = || {
-        let (config, _) = read_config(flags).ok()?;
-        if !has_ledger(&config).ok()? {
-            return None;
-        }
-        let subject = ledger_subject(&config);
-        let reader = subject.readers.open().ok()?;
+        let (_, subject, reader) = open_ledger(flags)?;
         if vouched::flaw_of_tables(&subject, &reader).ok()?.is_some() {
             return Some("tslp: the ledger can't be trusted, see `tslp doctor`".to_owned());
         }
@@ -260,12 +252,17 @@ fn end_session(told: &str, flags: &WrittenFlags) -> Value {
     json!({})
 }
 
-/// What is going on, if there is a ledger that can be believed.
-fn sound_status(config: &ServeConfig) -> Option<Status> {
-    if !has_ledger(config).ok()? {
-        return None;
-    }
-    let status = status::read_status(&ledger_subject(config)).ok()?;
+/// The ledger, if there is one.
+fn open_ledger(flags: &WrittenFlags) -> Option<(ServeConfig, DiagnosedSubject, LedgerReader)> {
+    let (config, _) = read_config(flags).ok()?;
+    let subject = has_ledger(&config).ok()?.then(|| ledger_subject(&config))?;
+    let reader = subject.readers.open().ok()?;
+    Some((config, subject, reader))
+}
+
+/// What is going on, if the ledger can be believed.
+fn sound_status(subject: &DiagnosedSubject) -> Option<Status> {
+    let status = status::read_status(subject).ok()?;
     status.flaw.is_none().then_some(status.page)
 }
 
@@ -273,8 +270,8 @@ fn sound_status(config: &ServeConfig) -> Option<Status> {
 /// can't say.
 fn begin_session(question: &Value, flags: &WrittenFlags) -> Value {
     let block = || {
-        let (config, _) = read_config(flags).ok()?;
-        let mut status = sound_status(&config)?;
+        let (config, subject, reader) = open_ledger(flags)?;
+        let mut status = sound_status(&subject)?;
         // A second window begins like a client that was started anew after a crash; all other sources are the conversation itself.
         if matches!(question["source"].as_str(), None | Some("startup")) {
             let is_running = DoorClient::connect_for(&config.data_dir, DOOR_TIME).is_some();
@@ -282,7 +279,7 @@ fn begin_session(question: &Value, flags: &WrittenFlags) -> Value {
                 let age = SystemClock.now().0.abs_diff(since.0);
                 age < AT_WORK_MILLIS && (is_running || !for_reply)
             });
-            if is_at_work && !others_have_ended(&config) {
+            if is_at_work && !others_have_ended(&reader) {
                 // What it leaves is its own.
                 status = Status {
                     goal: status.goal,

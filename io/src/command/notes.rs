@@ -40,11 +40,11 @@ fn notes_lines(status: &Status, records: &[RecordNow]) -> Vec<String> {
     ];
     let said = |what| status.goal.iter().filter(move |row| row.what == what);
     lines.extend(said(GoalChange::Set).map(|row| format!("- **Current Goal**: {}", row.text)));
-    if let Some((asked, words, _)) = &status.asked {
+    if let Some((asked, words, _)) = &status.work.asked {
         let at = utc_moment(asked.at_ms.0);
         lines.push(format!("- **Asked last**: {words} ({at})"));
     }
-    let in_flight = status.in_flight.iter();
+    let in_flight = status.work.in_flight.iter();
     lines.extend(in_flight.map(|(entity, reason)| {
         format!("- **In flight**: {entity} was refused ({})", reason.code())
     }));
@@ -55,12 +55,16 @@ fn notes_lines(status: &Status, records: &[RecordNow]) -> Vec<String> {
     let changed = status.changed.iter();
     lines.extend(changed.map(|(_, place)| format!("| {place} | changed |")));
     lines.push("\n### Decision Log".to_owned());
-    for record in records.iter().filter(|it| it.is_kept()) {
+    let decided = |it: &&RecordNow| it.is_kept() && it.said().1.kind == RecordKind::Decision;
+    let mut decided: Vec<&RecordNow> = records.iter().filter(decided).collect();
+    // Those of the current goal first.
+    let current = said(GoalChange::Set).map(|row| &row.text).next();
+    decided.sort_by_key(|it| (it.goal.as_ref() != current, &it.goal));
+    for record in decided {
         let (at, decision) = record.said();
-        if decision.kind != RecordKind::Decision {
-            continue;
-        }
         lines.push(format!("\n#### {} - {}", utc_moment(at.0), decision.key));
+        let goal = record.goal.iter().map(|goal| format!("**Goal**: {goal}"));
+        lines.extend(goal);
         lines.push(format!("**Decision**: {}", decision.statement));
         if !decision.path.is_empty() {
             lines.push(format!(
@@ -81,7 +85,10 @@ fn notes_lines(status: &Status, records: &[RecordNow]) -> Vec<String> {
         stale.map(|entity| format!("- {entity} is STALE: disk holds what nobody was shown")),
     );
     lines.push("\n## Blockers & Dependencies".to_owned());
-    let runs = [("Test run", &status.test), ("Build", &status.build)];
+    let runs = [
+        ("Test run", &status.work.test),
+        ("Build", &status.work.build),
+    ];
     for (what, run) in runs {
         let failed = run.as_ref().filter(|run| run.result.passed == Some(false));
         lines.extend(failed.map(|run| format!("- {what} `{}` failed", run.command)));

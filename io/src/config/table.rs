@@ -66,15 +66,10 @@ macro_rules! choice {
 }
 
 /// What is counted of one conversation.
-const OF_CONVERSATION: [Counter; Counter::ALL.len() - 1] = [
-    Counter::Requests,
-    Counter::Tokens,
-    Counter::Minutes,
-    Counter::Files,
-    Counter::Lines,
-    Counter::Builds,
-    Counter::Tests,
-];
+const OF_CONVERSATION: &[Counter] = match Counter::ALL.split_last() {
+    Some((Counter::Money, others)) => others,
+    _ => panic!("money is counted by days alone"),
+};
 
 /// Bounds of what agents may do.
 macro_rules! budget {
@@ -317,7 +312,7 @@ keys! {
         },
         "A command line, for instance `make -s test`, that runs in the sandbox over what disk holds after each turn that changed code. The next prompt says how it ended; nothing becomes true or is taken back by it, and the next request calls it off.",
         unset "nothing is run";
-    "budget.conversation": Common, budget!(&OF_CONVERSATION, policy.budget_conversation),
+    "budget.conversation": Common, budget!(OF_CONVERSATION, policy.budget_conversation),
         "What a conversation may use until you say `tslp resume`: `requests`, `tokens`, `minutes`, and of what replies ask the client to do `files` and `lines` changed, `builds` and `tests`; for instance `tokens 500k, requests 200`. At 90 % model and user are told, above it requests get 400 `BUDGET-EXHAUSTED`.",
         unset "no bound";
     "budget.day": Common, budget!(Counter::ALL, policy.budget_day),

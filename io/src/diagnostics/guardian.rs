@@ -8,10 +8,11 @@ use tslp_core::guardian::Decision;
 use tslp_core::ids::SessionId;
 use tslp_core::reason::Reason;
 use tslp_decide::tools::evidence_text;
+use tslp_projections::goal::{self, GoalRow};
 use tslp_projections::guardian::{GrantRow, PolicyRow, ToolCallRow, ToolSessionRow};
 use tslp_projections::rules::RuleRow;
 use tslp_projections::usage::UsageRow;
-use tslp_projections::work::WorkRow;
+use tslp_projections::work::{GOAL, WorkRow};
 use tslp_store::ledger::{LedgerError, LedgerReader};
 
 use super::row_object;
@@ -37,8 +38,8 @@ pub(crate) struct GuardianTables {
     /// What models read and wrote, and what that costs.
     usage: Vec<UsageRow>,
     prices: Prices,
-    /// The budgets by which the proxy decided last: a conversation's, and a day's.
-    budgets: [Budget; 2],
+    /// The budgets by which the proxy decided last: a conversation's, a day's, and the goal's.
+    budgets: [Budget; 3],
     /// The first lines of what the last calls ask for, the latest first.
     lines: Vec<String>,
 }
@@ -67,7 +68,11 @@ impl GuardianTables {
             work: reader.rows()?,
             usage: reader.rows()?,
             prices: setting(&rules, "price"),
-            budgets: ["budget.conversation", "budget.day"].map(|name| setting(&rules, name)),
+            budgets: [
+                setting(&rules, "budget.conversation"),
+                setting(&rules, "budget.day"),
+                goal::budget(reader.rows::<GoalRow>()?.iter()),
+            ],
             lines: last.map(line).collect::<Result<_, _>>()?,
             calls,
         })
@@ -139,9 +144,10 @@ impl GuardianTables {
     /// Whose work it was, and of each that is counted how much was done, of how much.
     fn used(&self) -> Vec<(String, Vec<Counted>)> {
         let of_row = |row: &WorkRow| {
-            let [conversation, day] = &self.budgets;
+            let [conversation, day, goal] = &self.budgets;
             let (whose, budget) = match row.session {
                 SessionId(0) => (format!("all of {}", utc_day(row.day.0)), day),
+                GOAL => ("all for the goal".to_owned(), goal),
                 session => (session.to_string(), conversation),
             };
             let paid = || {

@@ -25,6 +25,8 @@ const OFF: &str = "its file is off";
 pub struct RecordNow {
     said: Recorded,
     why_not: Option<&'static str>,
+    /// What the work was for when it was said, if there was a goal.
+    pub goal: Option<String>,
 }
 
 /// Reads what is kept and what waits, by key.
@@ -62,7 +64,15 @@ pub fn read_records(subject: &DiagnosedSubject) -> Result<Vec<RecordNow>, Ledger
                 Some(_) => None,
             }
         };
-        records.push(RecordNow { said, why_not });
+        let goal = match reader.event_at(row.goal).map(|recorded| recorded.event) {
+            Some(Event::GoalChanged(goal)) => Some(goal.text),
+            _ => None,
+        };
+        records.push(RecordNow {
+            said,
+            why_not,
+            goal,
+        });
     }
     withdraw_derived(&mut records);
     Ok(records)
@@ -157,6 +167,9 @@ impl RecordNow {
         if record.expires_at != UnixMillis(0) {
             line += &format!(" until {}", utc_moment(record.expires_at.0));
         }
+        if let Some(goal) = &self.goal {
+            line += &format!(" for the goal \"{goal}\"");
+        }
         if record.author != Author::User {
             line += ", noted by a model";
         }
@@ -184,6 +197,7 @@ impl RecordNow {
             "author": record.author.as_str(),
             "cause": record.cause.code(),
             "expires_at": ends.then(|| utc_moment(record.expires_at.0)),
+            "goal": self.goal,
             "grounded": self.why_not.is_none(),
             "inputs": record.inputs,
             "key": record.key,

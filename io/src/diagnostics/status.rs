@@ -8,13 +8,11 @@ use serde_json::{Value, json};
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, EventKind, Recorded, ReplyOutcome, ToolOutcome};
-use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
+use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::reason::Reason;
 use tslp_core::runs::RunResult;
 use tslp_core::scope::{OffRules, ScopeChange};
-use tslp_decide::goal::{
-    BROKEN_OFF, asked_last, asked_line, block_of, in_flight_line, lines_within,
-};
+use tslp_decide::goal::{Work, asked_last, block_of, lines_within};
 use tslp_decide::last_runs::{COMMAND_CHARS_MAX, Run, last_runs};
 use tslp_projections::at_hand::{AskedRow, ClientCallRow};
 use tslp_projections::checks::CheckRow;
@@ -47,20 +45,12 @@ const ENTITIES_MAX: usize = 8;
 pub struct Status {
     /// What the work is for: the goal first, then what was said of it.
     pub goal: Vec<GoalRow>,
-    /// The user's last prompt, its first words, and those of the last one that says more, where it says little.
-    pub asked: Option<(AskedRow, String, Option<String>)>,
-    /// Changes of the model's that were refused, and why, newest first.
-    pub in_flight: Vec<(EntityId, Reason)>,
+    /// What was asked, refused (newest first), tested and built last.
+    pub work: Work,
     /// Entities of which disk holds what nobody was shown.
     pub stale: Vec<EntityId>,
     /// What the model has changed, newest first, and where disk holds it now: `path:line-line symbol`, or the path.
     pub changed: Vec<(EntityId, String)>,
-    /// The last build.
-    pub build: Option<Run>,
-    /// The last test run.
-    pub test: Option<Run>,
-    /// Whether the last reply broke off, or asked for tools whose results never came.
-    pub is_broken_off: bool,
     /// Since when the last conversation waits for what may still come, and whether that is a reply, which only a proxy that runs can bring.
     pub waits: Option<(UnixMillis, bool)>,
 }
@@ -117,16 +107,17 @@ fn status_of(subject: &DiagnosedSubject, reader: &LedgerReader) -> Result<Status
         let since = for_tools.or_else(|| for_reply.then_some(last.at_ms))?;
         Some((since, for_reply))
     });
-    let asked = asked_last(asked.iter().rev(), &text);
     Ok(Status {
         goal: reader.rows()?,
-        asked: asked.map(|(row, words, before)| (row.clone(), words, before)),
-        in_flight: refused.take(ENTITIES_MAX).collect(),
+        work: Work {
+            asked: asked_last(asked.iter().rev(), &text),
+            is_broken_off: last.is_some_and(|last| waiting.is_some() || !is_over(last)),
+            in_flight: refused.take(ENTITIES_MAX).collect(),
+            test: later_test(test, check),
+            build,
+        },
         stale: stale.take(ENTITIES_MAX).collect(),
         changed,
-        build,
-        test: later_test(test, check),
-        is_broken_off: last.is_some_and(|last| waiting.is_some() || !is_over(last)),
         waits,
     })
 }
@@ -226,6 +217,7 @@ fn later_test(test: Option<Run>, check: Option<Recorded>) -> Option<Run> {
             summary: Some(ran.outcome.to_string()),
         },
         at,
+        session: SessionId(0),
     };
     if is_later && has_ended {
         Some(run())
@@ -238,9 +230,8 @@ impl Status {
     /// Whether there is a goal, or the last work didn't come to its end.
     #[must_use]
     pub fn is_unfinished(&self) -> bool {
-        let mut runs = self.test.iter().chain(&self.build);
-        let is_left = self.is_broken_off || !self.in_flight.is_empty() || runs.any(Run::has_failed);
-        !self.goal.is_empty() || self.asked.is_some() && is_left
+        let is_left = self.work.is_broken_off || self.work.is_left(|_| true);
+        !self.goal.is_empty() || self.work.asked.is_some() && is_left
     }
 
     /// The status for people and models, the most useful first: whole lines, as many as fit.
@@ -251,15 +242,7 @@ impl Status {
 
     fn all_lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = goal::lines(self.goal.iter()).collect();
-        let asked = self.asked.iter();
-        lines.extend(asked.map(|(_, words, before)| asked_line(words, before.as_deref())));
-        if self.is_broken_off {
-            lines.push(BROKEN_OFF.to_owned());
-        }
-        let refused = self.in_flight.iter();
-        lines.extend(refused.map(|(entity, reason)| in_flight_line(entity, *reason)));
-        lines.extend(self.test.iter().map(|run| run.line("Last test run")));
-        lines.extend(self.build.iter().map(|run| run.line("Last build")));
+        lines.extend(self.work.lines());
         let stale = self.stale.iter();
         lines.extend(stale.map(|entity| format!("STALE: {entity}")));
         let changed = self.changed.iter();
@@ -270,7 +253,7 @@ impl Status {
     /// The page.
     #[must_use]
     pub fn json_object(&self) -> Value {
-        let asked = self.asked.as_ref().map(|(asked, words, before)| {
+        let asked = self.work.asked.as_ref().map(|(asked, words, before)| {
             json!({
                 "at": utc_moment(asked.at_ms.0),
                 "before": before,
@@ -279,7 +262,7 @@ impl Status {
                 "words": words,
             })
         });
-        let in_flight = self.in_flight.iter().map(|(entity, reason)| {
+        let in_flight = self.work.in_flight.iter().map(|(entity, reason)| {
             json!({
                 "entity": entity.to_string(),
                 "reason": reason.code(),
@@ -295,13 +278,13 @@ impl Status {
         let stale = self.stale.iter().map(ToString::to_string);
         json!({
             "asked": asked,
-            "broken_off": self.is_broken_off,
-            "build": self.build.as_ref().map(run_json),
+            "broken_off": self.work.is_broken_off,
+            "build": self.work.build.as_ref().map(run_json),
             "changed": changed.collect::<Vec<_>>(),
             "goal": goal.collect::<Vec<_>>(),
             "in_flight": in_flight.collect::<Vec<_>>(),
             "stale": stale.collect::<Vec<_>>(),
-            "test": self.test.as_ref().map(run_json),
+            "test": self.work.test.as_ref().map(run_json),
             "unfinished": self.is_unfinished(),
         })
     }

@@ -142,7 +142,7 @@ pub const ACTS: &[DoorAct] = acts! {
     Adopt, [Targets], "makes true all code of these files and folders";
     Directive(Verb::Allow), [Text("grant"), Session], "grants a session's tools a capability, such as `BUILD_EXEC for 15m`";
     Directive(Verb::Revoke), [Text("grant"), Session], "takes a grant back";
-    Directive(Verb::Goal), [Text("text")], "says what the work is for: a text, `next: TEXT`, `question: TEXT` or `done`";
+    Directive(Verb::Goal), [Text("text")], "says what the work is for: a text, `next: TEXT`, `question: TEXT`, `budget: BUDGET` or `done`";
     Directive(Verb::Clear), [Session, Flag("force", FORCE)], "leaves a conversation's older messages out from its next prompt on; with `force`, though decisions lack evidence";
     Directive(Verb::Signal), [Text("text")], "records what a client's hook tells of its conversation, as `tslp hook` does: `compacting`, `compacted`, `cleared`, `ended`, `began PROCESS` or `harvest NAME`";
     Directive(Verb::Stop), [], "ends all replies and tools, and refuses requests until `resume`";

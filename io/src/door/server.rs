@@ -248,7 +248,6 @@ pub fn answer_to(
         DoorRequest::Act(act) => keeper.act(act).map(|results| {
             let undone = results.iter().find(|result| !result.is_done);
             let undone = undone.map(|result| format!("{}: {}", result.target, result.words));
-            let results: Vec<Value> = results.iter().map(ActResult::json).collect();
             (json!({ "results": results }), undone)
         }),
         DoorRequest::Adopt(targets) => {

@@ -183,6 +183,47 @@ fn a_days_budget_counts_all_conversations_and_side_requests() {
 }
 
 #[test]
+fn a_goal_has_a_budget_of_its_own_until_it_is_done() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let tslp = Tslp::start(&places, &upstream);
+    // Before the goal: none of its work.
+    Agent::new(&tslp, &upstream, PATHS[0], "Look around.").step("ls", "a");
+    assert_eq!(places.cli_json(&["goal", "budget: tokens 4k"]).0, 1);
+    places.cli_json(&["goal", "Tidy up"]);
+    for money in ["budget: money 5", "budget: a lot", "budget:"] {
+        assert_eq!(places.cli_json(&["goal", money]).0, 1, "{money}");
+    }
+    assert_eq!(places.cli_json(&["goal", "budget: tokens 4k"]).0, 0);
+    let told: Vec<bool> = (0..4)
+        .map(|at| {
+            let mut agent = Agent::new(&tslp, &upstream, PATHS[0], &format!("Task {at}."));
+            agent.step("ls", "a").contains(NEARLY)
+        })
+        .collect();
+    assert_eq!(told, [false; 4]);
+    let over = "BUDGET-EXHAUSTED: the goal may use 4000 tokens, and 4000 are used";
+    let said = Agent::new(&tslp, &upstream, PATHS[0], "One more.").refused();
+    assert!(said.starts_with(over), "{said}");
+    let output = places.in_workspace(&["guardian", "status"]).output();
+    let status = String::from_utf8(output.unwrap().stdout).unwrap();
+    let line = "all for the goal used 5 requests, 4000 of 4000 tokens";
+    assert!(status.contains(line), "{status}");
+    tslp.stop();
+    // It holds across a restart, until the user says more in the prompt itself.
+    let tslp = Tslp::start(&places, &upstream);
+    Agent::new(&tslp, &upstream, PATHS[1], "And now?").refused();
+    let raised = "@tslp goal budget: tokens 4400\nAnd now?";
+    let seen = Agent::new(&tslp, &upstream, PATHS[1], raised).step("ls", "a");
+    assert!(seen.contains(NEARLY), "{seen}");
+    Agent::new(&tslp, &upstream, PATHS[1], "Again?").refused();
+    assert_eq!(places.cli_json(&["goal", "done"]).0, 0);
+    Agent::new(&tslp, &upstream, PATHS[1], "Again?").step("ls", "a");
+    tslp.stop();
+    let (code, verified) = places.cli_json(&["verify", "--deep"]);
+    assert_eq!(code, 0, "{verified}");
+}
+
+#[test]
 fn files_builds_and_tests_are_counted_of_what_the_client_is_asked_for() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let budget = ["--budget-conversation", "builds 9, tests 9, files 9"];

@@ -410,7 +410,7 @@ fn the_preview_is_what_goes_out_and_records_nothing() {
                 spoken.path
             );
             previewed += 1;
-            changed += u32::from(previewed_body != request.to_string());
+            changed += u32::from(request != previewed_body);
         }
     }
     assert_eq!(previewed, 210);

@@ -237,6 +237,13 @@ fn a_goal_is_told_once_to_each_conversation_that_begins_until_it_is_done() {
     let context = context.as_str().unwrap().to_owned();
     assert!(context.contains("Goal: Make it fast"), "{context}");
     assert_eq!(told(&format!("<note>\n{context}\n</note>\nGo on.")), 1);
+    // A client that resumes and compacts at once asks its hooks twice, and sends both answers.
+    upstream.will_say("Yes.");
+    let messages = [user(&context), user(&context), user("Go on, please.")];
+    tslp.chat(&json!({"model": "m", "messages": messages}));
+    let seen = upstream.next().text();
+    assert_eq!(seen.matches("Goal: Make it fast").count(), 1, "{seen}");
+    assert!(seen.contains("(As above.)"), "{seen}");
     let (code, page) = places.cli_json(&["goal", "done"]);
     let words = page["targets"][0]["words"].as_str().unwrap();
     assert!(code == 0 && words.starts_with("done: "), "{words}");
@@ -442,23 +449,23 @@ fn an_agent_is_told_without_a_hook_once_nobody_is_at_work_any_more() {
         seen.matches("Asked last: Make the parser faster, please.")
             .count()
     };
-    let work = || {
+    let at_work = || {
         upstream.will(calls("bash", &json!({"command": "make"})));
         tslp.chat(&request(&[user("Make the parser faster, please.")]));
         upstream.next();
         tslp.at_rest();
     };
-    work();
+    at_work();
     // A second window, and then what the client makes of the first one when its context is full.
     assert_eq!(told(&request(&[user("Write a poem.")])), 0);
-    work();
+    at_work();
     let summary = "This session is being continued from a previous conversation that ran out of context. The parser was looked at.";
     assert_eq!(told(&request(&[user(summary)])), 1);
-    work();
+    at_work();
     let question = json!({"hook_event_name": "SessionEnd", "reason": "clear"});
     hook_answer(&places, &question.to_string());
     assert_eq!(told(&prompt("What is a monad?")), 0, "a chat");
-    work();
+    at_work();
     hook_answer(&places, &question.to_string());
     assert_eq!(told(&request(&[user("Go on.")])), 1);
     assert_eq!(
@@ -466,6 +473,17 @@ fn an_agent_is_told_without_a_hook_once_nobody_is_at_work_any_more() {
         0,
         "it is done"
     );
+    // Its turn is over, and the run that it ends with has failed: nobody is at work, so nobody is waited for.
+    let task = "Make the parser faster, please.";
+    work(
+        &tslp,
+        &upstream,
+        task,
+        &[("make test", "make: *** [test] Error 1")],
+    );
+    upstream.next();
+    upstream.next();
+    assert_eq!(told(&request(&[user("What now?")])), 1);
     tslp.stop();
     let (code, report) = places.cli_json(&["verify", "--deep"]);
     assert_eq!(code, 0, "{report}");
@@ -528,12 +546,31 @@ fn notes_and_labels_are_printed_from_the_ledger() {
     for line in [
         "# Agent Working Memory (NOTES.md)",
         "- **Current Goal**: Make it fast",
+        "**Goal**: Make it fast",
         "**Decision**: One writer thread.",
         "- `return 0;` [src/ring.c]; does NOT hold now: the code that it quotes has changed",
         "- [ ] how fast?",
     ] {
         assert!(notes.lines().any(|it| it == line), "{line}: {notes}");
     }
+    // What was decided for another goal comes after what was for this one, and says so.
+    places.cli_json(&["goal", "Write the manual"]);
+    places.cli_json(&["note", "decision #tone: Plain words."]);
+    let (_, notes) = printed(&["notes"]);
+    let order = [
+        "**Goal**: Write the manual\n**Decision**: Plain words.",
+        "**Goal**: Make it fast\n**Decision**: It wraps around.",
+    ];
+    let places_of = order.map(|it| notes.find(it));
+    assert!(
+        places_of[0].is_some() && places_of[0] < places_of[1],
+        "{notes}"
+    );
+    let (_, records) = places.cli_json(&["records"]);
+    assert!(
+        records.to_string().contains("\"goal\":\"Make it fast\""),
+        "{records}"
+    );
     tslp.stop();
 }
 

@@ -1,5 +1,6 @@
 //! A state as decisions read it.
 
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -220,6 +221,12 @@ impl StateView<'_> {
     #[must_use]
     pub fn artifact_content(&self, artifact: ArtifactHash) -> Option<Vec<u8>> {
         self.with_content(artifact, <[u8]>::to_vec)
+    }
+
+    /// The text at an address of the Vault; `None` if it doesn't hold it, or it isn't UTF-8.
+    #[must_use]
+    pub fn text(&self, artifact: ArtifactHash) -> Option<String> {
+        String::from_utf8(self.artifact_content(artifact)?).ok()
     }
 
     /// These spans of an artifact, joined as [`tslp_core::slice::joined`] does, without a copy of the rest.

@@ -81,7 +81,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let named: BTreeSet<RelPath> = candidates.into_iter().map(|(it, _)| it.path).collect();
         let in_messages =
             reader.files_in_messages(&view, &self.policy, &mut self.index.borrow_mut());
-        let of_records = records::files_of_records(
+        let (about, of_records) = records::search_records(
             &view,
             &mut self.index.borrow_mut(),
             &request,
@@ -169,6 +169,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             pasted,
             repeated,
             directives,
+            about,
         };
         PendingPrompt {
             checks: checks.into_vec(),

@@ -138,10 +138,7 @@ impl SentTexts {
 
     fn load(&self, view: &StateView<'_>) -> Vec<(ArtifactHash, String)> {
         let load = |text: &SentText| match text {
-            SentText::Stored(hash) => Some((
-                *hash,
-                String::from_utf8(view.artifact_content(*hash)?).ok()?,
-            )),
+            SentText::Stored(hash) => Some((*hash, view.text(*hash)?)),
             SentText::Own(text) => Some((ArtifactHash::of(text.as_bytes()), text.clone())),
         };
         // A text that can't be read any more doesn't count as seen: then a reply that relies on it is refused.

@@ -166,7 +166,7 @@ fn count(steps: &[RecordedStep], name: &str, turns: &[String], counts: &mut [Cou
         };
         said.read(&step.body, turns);
         let place = format!("{name} {at}");
-        let lines = goal::left_work(&view, row);
+        let lines = goal::left_work(&view, row).lines();
         let line = |what: &str| lines.iter().find_map(|line| line.strip_prefix(what));
         let [request, command, test, build, ended, in_flight] = counts;
         if let Some((_, asked)) = &said.turn {

@@ -98,7 +98,7 @@ fn an_agent_goes_on_where_the_last_one_broke_off() {
 fn an_agent_goes_on_where_the_last_one_left_a_failed_run() {
     check(
         "goals__after_a_failed_run",
-        "An agent's last test run failed, its change was refused, and its client is over: the next agent is told both, and how the build ended.",
+        "An agent's last test run failed and its change was refused: the next agent is told both at once, and how the build ended.",
         "
         full what the model saw
         disk src/scan.c
@@ -129,7 +129,6 @@ fn an_agent_goes_on_where_the_last_one_left_a_failed_run() {
         |     return 0;
         | }
         | ```
-        command signal ended
         new
         user
         | Go on.
@@ -138,6 +137,59 @@ fn an_agent_goes_on_where_the_last_one_left_a_failed_run() {
         new
         user
         | What is a monad?
+        ",
+    );
+}
+
+#[test]
+fn a_chat_goes_on_with_what_broke_off_if_it_is_about_the_same_file() {
+    check(
+        "goals__chat_after_a_crash",
+        "A chat without tools broke off: one about something else is told nothing, the next one about the same file is told, once.",
+        "
+        disk src/scan.c
+        | int scan(void) {
+        |     return one() + two();
+        | }
+        user
+        | @tslp accept src/scan.c
+        | Make scan in src/scan.c faster, please.
+        model gone
+        | I will
+        new
+        user
+        | What is a monad?
+        model
+        | A wrapper.
+        new
+        user
+        | What is left to do in src/scan.c?
+        model
+        | Nothing.
+        new
+        user
+        | What does src/scan.c do?
+        ",
+    );
+}
+
+#[test]
+fn the_hypotheses_of_a_goal_end_with_it() {
+    check(
+        "goals__hypotheses",
+        "A hypothesis and a decision are noted for a goal: when it is done the first is taken back, the second stays; one noted without a goal isn't touched.",
+        "
+        user
+        | @tslp note hypothesis #ci.flaky: Nameservers are slow. ttl 3d
+        | @tslp goal Make the parser fast
+        | @tslp note hypothesis #parser.slow: The scanner copies. ttl 3d
+        | @tslp note decision #parser.one: One pass.
+        | What of #parser.slow, #parser.one and #ci.flaky?
+        model
+        | We will see.
+        user
+        | @tslp goal done
+        | And of #parser.slow, #parser.one and #ci.flaky now?
         ",
     );
 }
