@@ -387,12 +387,12 @@ fn accept_tells_a_typo_from_what_is_true_already() {
         assert!(text.contains(words), "{arguments:?}: {text}");
     };
     check(&["src/nope.c"], 1, "no such file");
-    check(&["src/ring.c::nope"], 1, "no such definition");
+    check(&["src/ring.c::nope"], 1, "doesn't define it");
     check(&["src"], 1, "tslp adopt");
     assert!(!places.data.exists(), "a typo made a ledger");
     check(&["src/ring.c::ring_put"], 0, "true as it is on disk");
     check(&["src/ring.c::ring_put"], 0, "true already");
-    check(&["src/ring.c::nope"], 1, "no such definition");
+    check(&["src/ring.c::nope"], 1, "doesn't define it");
     check(&["src/nope.c"], 1, "no such file");
     // A base name is enough for a file that is tracked.
     check(&["ring.c"], 0, "true");
@@ -467,8 +467,8 @@ fn accept_says_in_words_why_not_and_in_json_by_code() {
     );
     places.write("large.c", &"int x; ".repeat((1 << 20) / 7 + 1));
     let cases = [
-        ("latin.c", "not_text", "it isn't UTF-8"),
-        ("empty.c", "nothing_to_accept", "it defines nothing"),
+        ("latin.c", "not_text", "the file is not UTF-8"),
+        ("empty.c", "nothing_to_accept", "the file defines nothing"),
         (
             "forged.c",
             "quotes_delimiters",
@@ -477,12 +477,12 @@ fn accept_says_in_words_why_not_and_in_json_by_code() {
         (
             "large.c",
             "too_large_to_accept",
-            "it is too large to be parsed",
+            "the file is too large to be parsed",
         ),
         (
             "README.md::intro",
             "language_not_read",
-            "its language isn't supported",
+            "its language is not supported",
         ),
     ];
     for (file, code, words) in cases {
