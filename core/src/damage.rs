@@ -389,14 +389,6 @@ impl<'c> CodeLine<'c> {
         said.filter(is_name)
             .any(|word| lines.iter().any(|line| line.words.contains(&word)))
     }
-
-    /// Whether another line does what it did, with all that it was about.
-    fn lives_on_in(&self, other: &CodeLine<'_>) -> bool {
-        let mut names = self.words.iter().filter(|word| is_name(word)).peekable();
-        names.peek().is_some()
-            && self.part().is_none_or(|part| other.can_be(part))
-            && names.all(|name| other.words.contains(name))
-    }
 }
 
 fn compared_text<'c>(code: ComparedCode<'c>) -> Cow<'c, str> {
@@ -493,7 +485,7 @@ pub fn compare(
         context.moved_to.contains(&line.key)
             || added_lines
                 .iter()
-                .any(|added| line.lives_on_in(added) && added.words.len() > 1)
+                .any(|added| is_like(line, added) && added.is_about(core::slice::from_ref(line)))
     };
     let ends_statements = base.code.iter().any(|it| it.text.ends_with(';'));
     let is_hollow = |line: &CodeLine<'_>, old: &[CodeLine<'_>]| {

@@ -124,6 +124,8 @@ def last_name(symbol):
     whole = re.search(r"(#[\w$]+|\[[^\]]*\])$", symbol)
     if whole:
         names.add(whole.group(1))
+    # A name in quotes may hold separators: `"a.b": () => 1`.
+    names.update(symbol[at.end():] for at in re.finditer(r"[.#]", symbol))
     names.add("~" + tail)
     names.add(re.sub(r"\s+", "", symbol.split("::")[-1]))
     if symbol.endswith((".setter", ".deleter")):
