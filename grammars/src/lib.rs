@@ -35,7 +35,6 @@ mod stub;
 mod extract;
 mod one_tree;
 mod parse;
-mod parsed;
 mod pieces;
 mod readable;
 mod repair;
@@ -49,7 +48,9 @@ mod colours;
 
 pub use colours::{ColourSpan, colours};
 pub use parse::{MARKS_MAX, TOKENS_MAX};
-pub use parsed::{ParsedTexts, remembering};
+
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 use tslp_core::extract::{CodePart, ExtractError, Extraction, GrammarTag, Grammars, LanguageId};
 use tslp_core::hash::ArtifactHash;
@@ -106,7 +107,7 @@ impl Grammars for TreeSitterGrammars {
     }
 
     fn extract(&self, language: LanguageId, source: &[u8]) -> Result<Extraction, ExtractError> {
-        parsed::once(language, source, || {
+        parsed_once(language, source, || {
             let source = &*redact::with_names_for_markers(source);
             match languages::row(language).map(|row| row.reader) {
                 Some(languages::TextReader::One(language)) => extract::extract_as(language, source),
@@ -120,6 +121,37 @@ impl Grammars for TreeSitterGrammars {
     fn parts(&self, language: LanguageId, source: &[u8]) -> Vec<CodePart> {
         code_parts::parts(language, source)
     }
+}
+
+/// What parsed texts hold, by language and content: nothing else decides it.
+pub type ParsedTexts = HashMap<(LanguageId, ArtifactHash), Result<Extraction, ExtractError>>;
+
+thread_local! {
+    static PARSED: RefCell<Option<ParsedTexts>> = const { RefCell::new(None) };
+}
+
+/// Does `work`, for which no text is parsed twice, nor one that `parsed` holds. Returns what is known then: what was added was parsed
+/// here. Not to be called by `work`.
+pub fn remembering<T>(parsed: ParsedTexts, work: impl FnOnce() -> T) -> (T, ParsedTexts) {
+    PARSED.set(Some(parsed));
+    let done = work();
+    (done, PARSED.take().unwrap_or_default())
+}
+
+/// What a text holds, by `parse` if this thread doesn't remember it.
+fn parsed_once(
+    language: LanguageId,
+    source: &[u8],
+    parse: impl FnOnce() -> Result<Extraction, ExtractError>,
+) -> Result<Extraction, ExtractError> {
+    // Nothing that parses asks here again.
+    let Some(mut parsed) = PARSED.take() else {
+        return parse();
+    };
+    let of_text = parsed.entry((language, ArtifactHash::of(source)));
+    let found = of_text.or_insert_with(parse).clone();
+    PARSED.set(Some(parsed));
+    found
 }
 
 /// The family name of a language, which it shares with related ones.

@@ -205,8 +205,8 @@ impl<'r> ArgumentReader<'r> {
             _ => {}
         });
         if let Some((is_operand, attached)) = value {
-            let text = attached.or_else(|| words.next().map(String::as_str));
-            let text = text.unwrap_or_default();
+            let next = || words.next().map_or("", String::as_str);
+            let text = attached.unwrap_or_else(next);
             // An option, if a letter before has the rest for its value: `sort -S1k --output=x`.
             self.each_option(text, |rule, _| match rule {
                 ArgumentRule::Raises(_, class) if text.starts_with('-') => raised.push(*class),

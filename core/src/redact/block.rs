@@ -39,9 +39,6 @@ const SEPARATORS_MAX: usize = 96;
 
 /// The end of the private key that begins at `at`; if nothing closes it, the text's end, which then counts as read.
 pub(super) fn private_key_at(reading: &mut ScannedText<'_>, at: usize) -> Option<usize> {
-    if !matches!(reading.text[at], b'-' | b'P') {
-        return None;
-    }
     let block = BLOCKS
         .iter()
         .find(|block| reading.text[at..].starts_with(block.open))?;

@@ -235,14 +235,13 @@ fn sign_at(
             Some(b'=') => (NameSeparator::Assigns, at + 2),
             _ => (NameSeparator::Colon, at + 1),
         },
-        b'(' => (NameSeparator::Passes, at + 1),
+        b'(' | b'{' => (NameSeparator::Passes, at + 1),
         // A table's next cell, or a value for want of one.
         b'|' | b'?' => match reading.end_of_run(at, 2, &EITHER) - at {
             2 => (NameSeparator::Passes, at + 2),
             _ if next == b'|' => (NameSeparator::Space, at + 1),
             _ => return None,
         },
-        b'{' => (NameSeparator::Passes, at + 1),
         b',' if is_quoted_name => (NameSeparator::Passes, at + 1),
         b'>' => (NameSeparator::Tag, at + 1),
         _ if is_apart => (NameSeparator::Space, at),
@@ -256,14 +255,10 @@ fn quoted_value(
     family: NameFamily,
     at: usize,
 ) -> Option<Option<Range<usize>>> {
-    let wrapper: &[u8] = if reading.has_bytes(at, b"String::from(") {
-        b"String::from("
-    } else if reading.has_bytes(at, b"Some(") {
-        b"Some("
-    } else {
-        b""
-    };
-    let inner = reading.end_of_run(at + wrapper.len(), 1, &BRACKET);
+    let wrappers: [&[u8]; 2] = [b"String::from(", b"Some("];
+    let wrapper = wrappers.iter().find(|it| reading.has_bytes(at, it));
+    let wrapped = at + wrapper.map_or(0, |it| it.len());
+    let inner = reading.end_of_run(wrapped, 1, &BRACKET);
     let prefixed = reading.end_of_run(inner, 2, &PREFIX);
     let escaped = reading.end_of_run(prefixed, 4, &BACKSLASH);
     let quote = reading.byte_at(escaped).filter(|byte| QUOTE.has(*byte))?;
@@ -380,10 +375,7 @@ fn is_password(value: &[u8]) -> bool {
     value.len() >= 6
         && has(u8::is_ascii_alphabetic)
         && has(|byte| byte.is_ascii_digit() || b"!#$%^&*+?~".contains(byte))
-        && !matches!(
-            value[0],
-            b'/' | b'$' | b'%' | b'#' | b'.' | b'@' | b'&' | b'*' | b'-'
-        )
+        && !b"/$%#.@&*-".contains(&value[0])
         && !has_word(
             value,
             &[b"::", b"://", b"${", b"%s", b"%d", b"xxx", b"***", b"..."],
@@ -436,15 +428,11 @@ fn has_word(value: &[u8], words: &[&[u8]]) -> bool {
 
 /// Whether the rest of a name, such as `_file` or `_length`, shows that the value isn't the credential itself.
 fn is_harmless(rest: &[u8]) -> bool {
-    let start = rest
-        .iter()
-        .take_while(|byte| matches!(byte, b'_' | b'-' | b'.'))
-        .count();
+    let is_part = |byte: u8| b"_-.".contains(&byte);
+    let start = rest.iter().take_while(|byte| is_part(**byte)).count();
     let rest = &rest[start..];
-    let is_part = |byte: u8| matches!(byte, b'_' | b'-' | b'.');
-    let mut endings = NAMES
-        .iter()
-        .filter(|(family, _)| *family == NameFamily::Harmless);
+    let is_ending = |(family, _): &&(NameFamily, _)| *family == NameFamily::Harmless;
+    let mut endings = NAMES.iter().filter(is_ending);
     endings.any(|(_, harmless)| {
         let begins = rest
             .get(..harmless.len())

@@ -61,16 +61,12 @@ impl EngineThread {
     pub(super) fn long_prompt(&self, request: &Request) -> Option<Vec<Arc<ReadMessage>>> {
         self.parser.as_ref()?;
         let (last, older) = request.messages.split_last()?;
-        let is_users = |it: &&Arc<ReadMessage>| it.role == Role::User;
         // A short one isn't worth to be looked for.
-        let is_new = |it: &&Arc<ReadMessage>| {
-            it.recorded().len() >= 1 << 10 && !self.engine.holds(it.content())
-        };
-        let older = older.iter().filter(is_users).filter(is_new);
-        let said: Vec<_> = older
-            .chain([last].into_iter().filter(is_users))
-            .cloned()
-            .collect();
+        let is_long = |it: &ReadMessage| it.recorded().len() >= 1 << 10;
+        let is_users = |it: &&Arc<ReadMessage>| it.role == Role::User;
+        let new = older.iter().filter(is_users);
+        let new = new.filter(|it| is_long(it) && !self.engine.holds(it.content()));
+        let said: Vec<_> = new.chain(Some(last).filter(is_users)).cloned().collect();
         let bytes: usize = said.iter().map(|it| it.recorded().len()).sum();
         (bytes >= LONG_BYTES).then_some(said)
     }

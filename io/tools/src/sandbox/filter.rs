@@ -148,24 +148,23 @@ pub(super) fn filter_program() -> Option<Vec<sock_filter>> {
     // What these set is the host's, where a file is: a lease keeps others from opening it.
     let file_settings = refuse_if(1, !0, FILE_SETTINGS);
     // Pid 1 and its watch are the first two: their turn on the processor is what holds the rest to its bounds.
-    let of_tools = |argument: u32| {
+    let scheduled = [
+        load_word(argument_offset(0)),
+        skip_unless(BPF_JEQ, 0, 2, 0),
+        skip_unless(BPF_JGE, FIRST_PID_OF_TOOLS, 1, 0),
+        return_action(EPERM),
+    ];
+    // As above, and of single processes only: a group's or a user's would be pid 1's, too.
+    let prioritised = |one_process: u32| {
         [
-            load_word(argument_offset(argument)),
+            load_word(argument_offset(0)),
+            skip_unless(BPF_JEQ, one_process, 1, 0),
+            return_action(EPERM),
+            load_word(argument_offset(1)),
             skip_unless(BPF_JEQ, 0, 2, 0),
             skip_unless(BPF_JGE, FIRST_PID_OF_TOOLS, 1, 0),
             return_action(EPERM),
         ]
-    };
-    let scheduled = of_tools(0);
-    // As above, and of single processes only: a group's or a user's would be pid 1's, too.
-    let prioritised = |one_process: u32| {
-        let mut block = vec![
-            load_word(argument_offset(0)),
-            skip_unless(BPF_JEQ, one_process, 1, 0),
-            return_action(EPERM),
-        ];
-        block.extend(of_tools(1));
-        block
     };
     // Both put letters into a terminal's input.
     let typing = refuse_if(1, !0, &[libc::TIOCSTI as u32, libc::TIOCLINUX as u32]);
