@@ -8,6 +8,7 @@
 #[path = "../first_chunk/client.rs"]
 mod client;
 mod conversation;
+mod nginx;
 mod proxy;
 #[path = "../first_chunk/relay.rs"]
 mod relay;
@@ -29,7 +30,8 @@ use std::time::Duration;
 
 use client::Client;
 use conversation::{Conversation, Project};
-use proxy::{Memory, Nginx, Proxy};
+use nginx::Nginx;
+use proxy::{Memory, Proxy};
 use report::{Report, Times, mb};
 use upstream::Upstream;
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::Effort;
 use crate::client::Client;
 use crate::corpus;
-use crate::proxy::Proxy;
+use crate::proxy;
 use crate::report::{Report, Times};
 use crate::upstream::Upstream;
 
@@ -44,14 +44,22 @@ enum Mentions {
     Anywhere,
 }
 
-/// Times of one cell: direct, through a bare relay, through the proxy.
-type Ways = [Times; 3];
+/// Times of one cell, on each way.
+type Ways = Vec<Times>;
+
+/// A way to the model server.
+pub(crate) struct Way {
+    pub(crate) name: &'static str,
+    pub(crate) address: SocketAddr,
+    /// The process whose processor time is told.
+    pub(crate) process: Option<u32>,
+}
 
 /// The figures that everything is measured on.
 pub(crate) struct Setting<'a> {
     pub(crate) upstream: &'a Upstream,
-    pub(crate) relay: SocketAddr,
-    pub(crate) proxy: &'a Proxy,
+    /// Directly first, through the `tslp` that is measured last.
+    pub(crate) ways: Vec<Way>,
     pub(crate) files: usize,
     pub(crate) effort: Effort,
     /// Only prompts of so many KB.
@@ -62,20 +70,12 @@ pub(crate) struct Setting<'a> {
 pub(crate) fn headline(report: &mut Report) -> Result<(), Box<dyn Error>> {
     report.line("")?;
     report.line("first chunk: from the last request byte sent to the first data chunk received, microseconds;")?;
-    report.line("what a bare byte relay and tslp add to it; ratio is through tslp over direct")?;
+    report.line(
+        "what each way adds to the direct one's p50 and p99, and processor milliseconds a prompt",
+    )?;
     report.line(format_args!(
-        "{:>8} {:>7} {:>5} {:>5}  {:>8} {:>8}  {:>7} {:>7}  {:>8} {:>8} {:>6}",
-        "entities",
-        "prompt",
-        "delay",
-        "conns",
-        "direct",
-        "p99",
-        "relay",
-        "p99",
-        "tslp",
-        "p99",
-        "ratio"
+        "{:>8} {:>7} {:>5} {:>5}",
+        "entities", "prompt", "delay", "conns"
     ))?;
     Ok(())
 }
@@ -85,13 +85,32 @@ pub(crate) fn measure(report: &mut Report, setting: &Setting<'_>) -> Result<(), 
     let mut turns = 0;
     for cell in cells(setting) {
         let rounds = rounds(setting.effort, &cell);
-        let ways = match cell.connections {
-            1 => sequential(setting, &cell, rounds, &mut turns)?,
-            _ => concurrent(setting, &cell, rounds, &mut turns)?,
+        let before = processor_times(setting)?;
+        let (ways, prompts) = match cell.connections {
+            1 => {
+                let ways = sequential(setting, &cell, rounds, &mut turns)?;
+                (ways, rounds + UNCOUNTED)
+            }
+            connections => {
+                let ways = concurrent(setting, &cell, rounds, &mut turns)?;
+                (ways, connections * (rounds + 1) * BURST)
+            }
         };
-        row(report, setting, &cell, &ways)?;
+        // What is done behind the last reply belongs to it.
+        thread::sleep(Duration::from_millis(200));
+        let after = processor_times(setting)?;
+        let taken = before.iter().zip(after).map(|(before, after)| {
+            Some((after? - (*before)?).as_secs_f64() * 1e3 / prompts as f64)
+        });
+        row(report, setting, &cell, &ways, &taken.collect::<Vec<_>>())?;
     }
     Ok(())
+}
+
+fn processor_times(setting: &Setting<'_>) -> std::io::Result<Vec<Option<Duration>>> {
+    let ways = setting.ways.iter();
+    ways.map(|way| way.process.map(proxy::processor_time).transpose())
+        .collect()
 }
 
 fn cells(setting: &Setting<'_>) -> Vec<Cell> {
@@ -143,14 +162,6 @@ fn rounds(effort: Effort, cell: &Cell) -> usize {
 /// Requests of one connection in one round.
 const BURST: usize = 5;
 
-fn addresses(setting: &Setting<'_>) -> [SocketAddr; 3] {
-    [
-        setting.upstream.address,
-        setting.relay,
-        setting.proxy.address,
-    ]
-}
-
 fn sequential(
     setting: &Setting<'_>,
     cell: &Cell,
@@ -161,7 +172,7 @@ fn sequential(
         .upstream
         .play(cell.delay, CHUNKS, PAUSE, CHUNK_BYTES);
     let mut clients = connect(setting)?;
-    let mut ways = Ways::default();
+    let mut ways = vec![Times::default(); setting.ways.len()];
     for round in 0..rounds + UNCOUNTED {
         let body = request(setting, cell, turns);
         for step in 0..ways.len() {
@@ -176,10 +187,8 @@ fn sequential(
 }
 
 fn connect(setting: &Setting<'_>) -> std::io::Result<Vec<Client>> {
-    addresses(setting)
-        .into_iter()
-        .map(Client::connect)
-        .collect()
+    let ways = setting.ways.iter();
+    ways.map(|way| Client::connect(way.address)).collect()
 }
 
 /// All connections ask again and again; the ways take turns.
@@ -202,7 +211,7 @@ fn concurrent(
     let barrier = Barrier::new(cell.connections);
     let run = |at: usize, bodies: &[Vec<String>]| -> std::io::Result<Ways> {
         let mut clients = connect(setting)?;
-        let mut ways = Ways::default();
+        let mut ways = vec![Times::default(); setting.ways.len()];
         let spread = cell.delay.mul_f64(at as f64 / cell.connections as f64);
         for (round, bodies) in bodies.iter().enumerate() {
             for (way, client) in clients.iter_mut().enumerate() {
@@ -225,7 +234,7 @@ fn concurrent(
             .enumerate()
             .map(|(at, bodies)| scope.spawn(move || run(at, bodies)))
             .collect();
-        let mut all = Ways::default();
+        let mut all = vec![Times::default(); setting.ways.len()];
         for thread in threads {
             let ways = thread.join().map_err(|_| "a client panicked")??;
             for (all, way) in all.iter_mut().zip(ways) {
@@ -263,26 +272,31 @@ fn row(
     report: &mut Report,
     setting: &Setting<'_>,
     cell: &Cell,
-    ways: &Ways,
+    ways: &[Times],
+    taken: &[Option<f64>],
 ) -> Result<(), Box<dyn Error>> {
-    let [direct50, relay50, via50] = [0, 1, 2].map(|way| ways[way].micros(0.5));
-    let [direct99, relay99, via99] = [0, 1, 2].map(|way| ways[way].micros(0.99));
+    let direct = [0.5, 0.99].map(|share| ways[0].micros(share));
     let entities = setting.files * corpus::FUNCTIONS_PER_FILE;
-    report.line(format_args!(
-        "{entities:>8} {:>4} KB {:>2} ms {:>5}  {direct50:>8.0} {direct99:>8.0}  {:>+7.0} {:>+7.0}  {:>+8.0} {:>+8.0} {:>6.2}{}",
+    let mut line = format!(
+        "{entities:>8} {:>4} KB {:>2} ms {:>5}  direct {:.0} {:.0}",
         cell.prompt / KIB,
         cell.delay.as_millis(),
         cell.connections,
-        relay50 - direct50,
-        relay99 - direct99,
-        via50 - direct50,
-        via99 - direct99,
-        via50 / direct50,
-        match cell.mentions {
-            Mentions::Near => "",
-            Mentions::Anywhere => "  mentions anywhere",
-        }
-    ))?;
+        direct[0],
+        direct[1]
+    );
+    for ((way, times), taken) in setting.ways.iter().zip(ways).zip(taken).skip(1) {
+        let [p50, p99] = [(0.5, 0), (0.99, 1)].map(|(share, at)| times.micros(share) - direct[at]);
+        let taken = taken.map_or_else(String::new, |taken| format!(" {taken:.2} ms"));
+        line.push_str(&format!("  {} {p50:+.0} {p99:+.0}{taken}", way.name));
+    }
+    if cell.mentions == Mentions::Anywhere {
+        line.push_str("  mentions anywhere");
+    }
+    report.line(line)?;
+    let through = ways.last().ok_or("no way")?;
+    let [added50, added99] =
+        [(0.5, 0), (0.99, 1)].map(|(share, at)| through.micros(share) - direct[at]);
     let is_target = setting.files == 10
         && cell.connections == 1
         && cell.delay == THINKING
@@ -297,13 +311,8 @@ fn row(
             "added to the first chunk, {} KB, {entities} entities",
             cell.prompt / KIB
         );
-        report.verdict(
-            &format!("{name}, p50"),
-            (via50 - direct50) / 1e3,
-            target,
-            "ms",
-        );
-        report.verdict(&format!("{name}, p99"), (via99 - direct99) / 1e3, 3.0, "ms");
+        report.verdict(&format!("{name}, p50"), added50 / 1e3, target, "ms");
+        report.verdict(&format!("{name}, p99"), added99 / 1e3, 3.0, "ms");
     }
     Ok(())
 }

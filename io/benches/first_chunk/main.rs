@@ -6,6 +6,8 @@ mod latency;
 mod ledger;
 mod memory;
 mod mentions;
+#[path = "../agent_history/nginx.rs"]
+mod nginx;
 mod proxy;
 mod relay;
 mod report;
@@ -13,7 +15,8 @@ mod upstream;
 
 use std::error::Error;
 
-use latency::Setting;
+use latency::{Setting, Way};
+use nginx::Nginx;
 use proxy::Place;
 use report::Report;
 use upstream::Upstream;
@@ -23,7 +26,7 @@ Measures the real tslp between a scripted model server and clients, all on loopb
 
 usage: cargo bench -p tslp-io --bench first_chunk [-- WORD...]
 
-  latency   first-chunk latency through tslp beside direct, with 0, 10,000 and 100,000 entities
+  latency   first-chunk latency and processor time through tslp beside direct and nginx, with 0, 10,000 and 100,000 entities
   rss       resident memory: idle, populated, restarted, 64 streams
   inflight  peak memory with the largest prompts, and with many at once
   mentions  the mention scan on State Maps of 1,000, 10,000 and 100,000 entities
@@ -32,7 +35,7 @@ usage: cargo bench -p tslp-io --bench first_chunk [-- WORD...]
   entities=N  only the State Map of N entities (a multiple of 1000)
   prompt=N  only prompts of N KB
 
-Without a word: everything. Nothing fails because of a figure. TSLP_BENCH_PROGRAM names another tslp to measure.";
+Without a word: everything. Nothing fails because of a figure. TSLP_BENCH_PROGRAM names another tslp to measure, TSLP_BENCH_BEFORE one to take turns with it.";
 
 /// How long to measure.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -149,10 +152,34 @@ fn state_map(
         proxy = memory::populated(report, upstream, &place, proxy, limit)?;
     }
     if plan.has("latency") {
+        let way = |name, address, process| Way {
+            name,
+            address,
+            process,
+        };
+        let mut ways = vec![
+            way("direct", upstream.address, None),
+            way("relay", relay::start(upstream.address)?, None),
+        ];
+        let nginx = Nginx::start(place.dir(), upstream.address)?;
+        ways.extend(
+            nginx
+                .iter()
+                .map(|it| way("nginx", it.address, Some(it.child.id()))),
+        );
+        let before_place = Place::new()?;
+        let before = match std::env::var_os("TSLP_BENCH_BEFORE") {
+            Some(program) => Some(before_place.start_program(program, upstream.address)?),
+            None => None,
+        };
+        if let Some(before) = &before {
+            before.populate(0..files)?;
+            ways.push(way("before", before.address, Some(before.process())));
+        }
+        ways.push(way("tslp", proxy.address, Some(proxy.process())));
         let setting = Setting {
             upstream,
-            relay: relay::start(upstream.address)?,
-            proxy: &proxy,
+            ways,
             files,
             effort: plan.effort,
             prompt: plan.prompt,

@@ -1,6 +1,7 @@
 //! The real `tslp` as a child process, and what the system says of its memory.
 
 use std::error::Error;
+use std::ffi::OsString;
 use std::io::{self, BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -42,13 +43,27 @@ impl Place {
         self.dir.path().join("data")
     }
 
+    pub(crate) fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
     /// Starts `tslp` here.
     pub(crate) fn start(&self, upstream: SocketAddr) -> Result<Proxy, Box<dyn Error>> {
-        Proxy::start(
-            &self.dir.path().join("workspace"),
-            &self.data_dir(),
+        let program = std::env::var_os("TSLP_BENCH_PROGRAM");
+        self.start_program(
+            program.unwrap_or_else(|| env!("CARGO_BIN_EXE_tslp").into()),
             upstream,
         )
+    }
+
+    /// Starts a build of `tslp` here.
+    pub(crate) fn start_program(
+        &self,
+        program: OsString,
+        upstream: SocketAddr,
+    ) -> Result<Proxy, Box<dyn Error>> {
+        let workspace = self.dir.path().join("workspace");
+        Proxy::start(program, &workspace, &self.data_dir(), upstream)
     }
 
     /// Bytes of the ledger and what lies beside it.
@@ -74,12 +89,11 @@ impl Place {
 
 impl Proxy {
     fn start(
+        program: OsString,
         workspace: &Path,
         data_dir: &Path,
         upstream: SocketAddr,
     ) -> Result<Self, Box<dyn Error>> {
-        let program = std::env::var_os("TSLP_BENCH_PROGRAM")
-            .unwrap_or_else(|| env!("CARGO_BIN_EXE_tslp").into());
         let begun = Instant::now();
         let mut child = Command::new(program)
             .args([
@@ -112,6 +126,10 @@ impl Proxy {
             address,
             startup,
         })
+    }
+
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
     }
 
     pub(crate) fn client(&self) -> io::Result<Client> {
@@ -174,4 +192,18 @@ impl Drop for Proxy {
             let _ = self.child.wait();
         }
     }
+}
+
+/// The processor time that the threads of a process have taken.
+pub(crate) fn processor_time(process: u32) -> io::Result<Duration> {
+    let mut nanoseconds = 0;
+    for thread in std::fs::read_dir(format!("/proc/{process}/task"))? {
+        // A thread may end meanwhile.
+        let Ok(figures) = std::fs::read_to_string(thread?.path().join("schedstat")) else {
+            continue;
+        };
+        let first = figures.split(' ').next();
+        nanoseconds += first.and_then(|it| it.parse::<u64>().ok()).unwrap_or(0);
+    }
+    Ok(Duration::from_nanos(nanoseconds))
 }

@@ -51,7 +51,7 @@ pub enum TemplateError {
 /// reference. Where it holds credentials they are redacted, and nothing else is changed.
 #[must_use]
 pub fn json_template(json: &str, known: &[KnownText<'_>]) -> Vec<u8> {
-    let json = redacted_json(json, NESTED_MAX);
+    let json = redacted_json(json, known, NESTED_MAX);
     let mut known: Vec<EscapedText> = known
         .iter()
         .filter(|known| known.text.len() >= WINDOW)
@@ -244,7 +244,7 @@ impl<'e> KnownLines<'e> {
 }
 
 /// The JSON with the credentials in its strings redacted; other bytes stay as they are.
-fn redacted_json(json: &str, nested: usize) -> Cow<'_, str> {
+fn redacted_json<'j>(json: &'j str, known: &[KnownText<'_>], nested: usize) -> Cow<'j, str> {
     let mut out = String::new();
     let mut copied = 0;
     let mut at = 0;
@@ -257,7 +257,7 @@ fn redacted_json(json: &str, nested: usize) -> Cow<'_, str> {
         } else {
             Cow::Borrowed(&raw[1..raw.len() - 1])
         };
-        if let Some(clean) = redacted_text(&text, nested) {
+        if let Some(clean) = redacted_text(&text, known, nested) {
             out.push_str(&json[copied..literal.start]);
             out.push_str(&serde_json::Value::from(clean).to_string());
             copied = literal.end;
@@ -271,11 +271,15 @@ fn redacted_json(json: &str, nested: usize) -> Cow<'_, str> {
 }
 
 /// A string's text without credentials, also where it is JSON itself; `None` if there are none.
-fn redacted_text(text: &str, nested: usize) -> Option<String> {
-    let clean = redact::without_credentials(text);
+fn redacted_text(text: &str, known: &[KnownText<'_>], nested: usize) -> Option<String> {
+    // What the Vault holds was searched before it got there.
+    let clean = match known.iter().any(|known| known.text == text) {
+        true => Cow::Borrowed(text),
+        false => redact::without_credentials(text),
+    };
     let is_json = nested > 0 && clean.starts_with(['{', '[']) && clean.contains('\\');
     let cleaner = if is_json {
-        redacted_json(&clean, nested - 1)
+        redacted_json(&clean, known, nested - 1)
     } else {
         Cow::Borrowed(&*clean)
     };
