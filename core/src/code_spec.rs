@@ -51,7 +51,7 @@ impl<'t> SpecRule<'t> {
             ("one block", _) if rule == name => Self::OneBlock,
             ("order", _) => Self::Order(kinds()?),
             (_, items) if items.contains(&"") => return None,
-            ("file", [path]) => Self::File(path),
+            ("file", [path]) if RelPath::read(path).is_ok() => Self::File(path),
             ("allow import", _) => Self::AllowImport(items),
             ("deny import", _) => Self::DenyImport(items),
             ("forbid call", _) => Self::ForbidCall(items),
@@ -105,6 +105,15 @@ impl CodeSpec {
     #[must_use]
     pub fn allows_one_block(&self) -> bool {
         self.rules().any(|(_, it)| matches!(it, SpecRule::OneBlock))
+    }
+
+    /// The file that all code has to be of.
+    #[must_use]
+    pub fn file(&self) -> Option<RelPath> {
+        self.rules().find_map(|(_, rule)| match rule {
+            SpecRule::File(path) => RelPath::read(path).ok(),
+            _ => None,
+        })
     }
 
     fn rules(&self) -> impl Iterator<Item = (&str, SpecRule<'_>)> {
@@ -317,6 +326,7 @@ mod tests {
             (1, "- names: kebab-case"),
             (1, "- order: imports, classes"),
             (1, "- file: a.py, b.py"),
+            (1, "- file: ../a.py"),
             (1, "one block"),
         ] {
             let error = CodeSpec::parse(text).unwrap_err();

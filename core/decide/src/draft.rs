@@ -55,6 +55,15 @@ impl JudgedDraft {
             let names = versions.iter().map(|version| &version.entity);
             let names = names.filter(|entity| entity.symbol.is_some());
             draft.changed.extend(names.cloned());
+            let names_none =
+                versions.is_empty() && found.path.is_none() && found.claims_an_entity();
+            if let Some(file) = judging.policy.code_spec.file().filter(|_| names_none) {
+                let text = notice::notice_of(&format!(
+                    "The code names no file, and the user's rules want {file}: write that path on the line above the code."
+                ));
+                let (entity, reason) = (EntityId::file(file), Reason::SpecBroken);
+                draft.faults.push((DraftFault { entity, reason }, text));
+            }
             let refused = events.iter().filter_map(|event| match event {
                 Event::PromotionRefused(refused) => {
                     Some((mendable_fault(refused)?, &refused.report))

@@ -473,6 +473,37 @@ fn code_that_breaks_the_users_rules_is_asked_for_once_more_and_replay_judges_by_
 }
 
 #[test]
+fn code_that_names_no_file_is_asked_for_once_more_where_the_rules_name_one() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    places.write("CodeSpec.md", "- file: src/ring.c\n");
+    let spec = places.workspace.join("CodeSpec.md");
+    let spec = [
+        "--repair-code",
+        "chats",
+        "--spec-file",
+        spec.to_str().unwrap(),
+    ];
+    let tslp = Tslp::with(&places, &upstream.url, &spec);
+    upstream.will_say(format!("Here:\n\n```c\n{RING_BETTER}```\n"));
+    upstream.will_say(reply_with(RING_BETTER));
+    assert_eq!(tslp.say("Write ring_put.").said(), reply_with(RING_BETTER));
+    upstream.next();
+    let asked = upstream.next().text();
+    assert!(
+        asked.contains("The code names no file, and the user's rules want src/ring.c:"),
+        "{asked}"
+    );
+    assert!(!tslp.artifact(RING_PUT).is_empty());
+    tslp.stop();
+    let (exit, verified) = places.cli_json(&["verify", "--deep"]);
+    assert_eq!(
+        (exit, &verified["deep"]["differences"]),
+        (0, &json!([])),
+        "{verified}"
+    );
+}
+
+#[test]
 fn a_file_of_rules_that_can_not_be_read_is_an_error_at_start() {
     let places = Places::new();
     for (rules, problem) in [
