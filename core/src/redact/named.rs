@@ -51,8 +51,8 @@ impl NameFamily {
 const LINES: &[u8] = include_bytes!("names.txt");
 
 /// Names in lower case, and ends of names, with their families.
-pub(super) static NAMES: [(NameFamily, &[u8]); NAMES_COUNT] = {
-    let mut names = [(NameFamily::Harmless, b"".as_slice()); NAMES_COUNT];
+pub(super) static NAMES: [(NameFamily, &[u8]); count_entries(LINES)] = {
+    let mut names = [(NameFamily::Harmless, b"".as_slice()); count_entries(LINES)];
     let mut at = 0;
     let mut rest = LINES;
     while let (Some(entry), after) = next_entry(rest) {
@@ -83,8 +83,6 @@ pub(super) fn names() -> impl Iterator<Item = &'static (NameFamily, &'static [u8
     let is_name = |(family, _): &&(NameFamily, _)| *family != NameFamily::Harmless;
     NAMES.iter().filter(is_name)
 }
-
-const NAMES_COUNT: usize = count_entries(LINES);
 
 /// The text before a URL's user and password.
 pub(super) const URL: &[u8] = b"://";

@@ -99,11 +99,10 @@ fn seen_at(text: &str, at: usize) -> Option<(Option<u8>, usize)> {
     let rest = &text[at..];
     let escape = match rest.as_bytes()[0] {
         b'\\' => escaped_at(rest),
-        // In upper case, as all that write URLs do: `%3d` is a number's place in a format.
-        b'%' if !rest.bytes().take(3).any(|byte| byte.is_ascii_lowercase()) => {
-            hex(rest, 1, 2).map(|c| (c, 3))
-        }
-        b'%' => None,
+        // In upper case, as all that write URLs do: `%3d` is a number's place in a format. A password's `%40` doesn't end it.
+        b'%' => hex(rest, 1, 2)
+            .filter(|_| !rest[..3].contains(|c: char| c.is_ascii_lowercase()))
+            .map(|c| (if "@#,;` (){}|\\".contains(c) { '%' } else { c }, 3)),
         b'&' => ENTITIES
             .iter()
             .find_map(|(entity, c)| rest.starts_with(entity).then_some((*c, entity.len()))),
