@@ -129,12 +129,9 @@ impl Disk {
 
     /// Takes a symbol's slice away if it is this one; whoever asks keeps it.
     pub(crate) fn take_slice(&mut self, path: &RelPath, symbol: &Symbol, slice: SliceHash) -> bool {
-        let slices = self.findings.get_mut(path).map(|seen| &mut seen.slices);
-        let Some(slices) = slices.filter(|slices| slices.get(symbol) == Some(&Some(slice))) else {
-            return false;
-        };
-        slices.remove(symbol);
-        true
+        let slices = self.slices_mut(path);
+        let slices = slices.filter(|slices| slices.get(symbol) == Some(&Some(slice)));
+        slices.is_some_and(|slices| slices.remove(symbol).is_some())
     }
 
     /// Gives back what [`Self::take_slice`] took.

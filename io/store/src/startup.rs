@@ -77,13 +77,9 @@ pub fn verify_tail(reader: &LedgerReader) -> Result<Seq, StartError> {
 /// # Errors
 /// When there is none, or the ledger can't be read.
 pub(crate) fn check_after(reader: &LedgerReader, before: Seq) -> Result<ChainCheck, StartError> {
-    let Some(chain) = reader.chain_at(before)? else {
-        return Err(ReplayError::Gap {
-            after: before.0.saturating_sub(1),
-            found: before.0 + 1,
-        }
-        .into());
-    };
+    let (after, found) = (before.0.saturating_sub(1), before.0 + 1);
+    let chain = reader.chain_at(before)?;
+    let chain = chain.ok_or(ReplayError::Gap { after, found })?;
     Ok(ChainCheck::from(Head { seq: before, chain }))
 }
 
