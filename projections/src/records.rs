@@ -173,6 +173,8 @@ pub struct Records {
     /// By key.
     kept: Vec<RecordEntry>,
     proposed: BTreeMap<String, RecordEntry>,
+    /// The event of the newest that was kept.
+    newest: Seq,
 }
 
 impl Records {
@@ -211,6 +213,7 @@ impl Records {
     }
 
     fn keep(&mut self, entry: RecordEntry) {
+        self.newest = self.newest.max(entry.seq);
         match self.place(&entry.key) {
             Ok(at) => self.kept[at] = entry,
             Err(at) => {
@@ -249,8 +252,8 @@ impl Records {
 
     /// How many are kept, and the event that says the newest: another state has other figures.
     #[must_use]
-    pub fn state(&self) -> (usize, Option<Seq>) {
-        (self.kept.len(), self.kept.iter().map(|it| it.seq).max())
+    pub const fn state(&self) -> (usize, Seq) {
+        (self.kept.len(), self.newest)
     }
 
     /// All that are kept, by key.

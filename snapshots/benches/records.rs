@@ -16,6 +16,9 @@ const RECORDS: usize = 10_000;
 /// Prompts of each stage. They alternate, so that a busy machine slows both.
 const PROMPTS: u64 = 400;
 
+/// Changes of the large file, each before a prompt of both stages.
+const CHANGES: u64 = 15;
+
 /// Different words of which prompts and statements are made.
 const WORDS: usize = 50_000;
 
@@ -38,7 +41,9 @@ fn main() {
         }
         stage
     });
-    let [without, with] = medians(&mut stages, |dice| words(dice, 800));
+    let [without, with] = medians(&mut stages, PROMPTS, |_, seed| {
+        words(&mut Dice::new(seed), 800)
+    });
     println!(
         "a prompt of 800 words: {without:?}, with {RECORDS} records {with:?}: {:.2} times",
         with.as_secs_f64() / without.as_secs_f64()
@@ -64,16 +69,14 @@ fn main() {
         if records > 0 {
             note(
                 &mut stage,
-                format!("fact #big: It adds. `return a + 77 + 0;` [{FILE}]"),
+                format!("fact #big: It adds. `int f77(int a) {{` [{FILE}]"),
             );
         }
-        put(&mut stage, large(1));
         stage
     });
-    let [without, with] = stages.each_mut().map(|stage| {
-        let began = Instant::now();
-        ask(stage, format!("What does f77 in {FILE} add?"));
-        began.elapsed()
+    let [without, with] = medians(&mut stages, CHANGES, |stage, seed| {
+        put(stage, large(usize::try_from(seed).unwrap_or(0) + 1));
+        format!("What does f77 in {FILE} add?")
     });
     println!(
         "a prompt that names that file, changed: {without:?}, with a quotation of it {with:?}"
@@ -113,11 +116,15 @@ fn words(dice: &mut Dice, count: usize) -> String {
 }
 
 /// The median time of a prompt, of each stage.
-fn medians(stages: &mut [Stage; 2], text: impl Fn(&mut Dice) -> String) -> [Duration; 2] {
+fn medians(
+    stages: &mut [Stage; 2],
+    prompts: u64,
+    text: impl Fn(&mut Stage, u64) -> String,
+) -> [Duration; 2] {
     let mut times = [Vec::new(), Vec::new()];
-    for seed in 0..PROMPTS {
+    for seed in 0..prompts {
         for (stage, times) in stages.iter_mut().zip(&mut times) {
-            let text = text(&mut Dice::new(seed));
+            let text = text(stage, seed);
             let began = Instant::now();
             ask(stage, text);
             times.push(began.elapsed());

@@ -400,7 +400,7 @@ pub struct About {
     /// The keys of the records that it may be about, the most telling first, some of them twice, and of preferences all.
     found: Vec<String>,
     /// The [state](tslp_projections::records::Records::state) of the records that were searched.
-    searched: (usize, Option<Seq>),
+    searched: (usize, Seq),
 }
 
 impl About {

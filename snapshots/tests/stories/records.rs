@@ -239,6 +239,39 @@ fn a_reply_proposes_no_more_than_a_few() {
 }
 
 #[test]
+fn a_hypothesis_becomes_a_fact_by_a_source_and_the_users_word() {
+    check(
+        "records__from_hypothesis",
+        "A model says the user's hypothesis as a fact, first without a source, then with one: it stays a hypothesis until the user accepts the fact.",
+        "
+        disk src/ring.c
+        | int full(void) {
+        |     return -1;
+        | }
+        user
+        | @tslp accept src/ring.c
+        | @tslp note hypothesis #ring.full: It refuses when full. ttl 3d
+        | Does it?
+        model
+        | ```record
+        | fact #ring.full: It refuses when full.
+        | ```
+        user
+        | @tslp reject #ring.full
+        | What of #ring.full?
+        model
+        | ```record
+        | fact #ring.full: It refuses when full.
+        | evidence: `return -1;` [src/ring.c:2]
+        | ```
+        user
+        | @tslp accept #ring.full
+        | And now, what of #ring.full?
+        ",
+    );
+}
+
+#[test]
 fn a_hypothesis_ends_and_stays_ended() {
     check(
         "records__hypothesis",
