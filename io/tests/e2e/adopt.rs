@@ -460,7 +460,7 @@ fn a_file_whose_name_looks_like_a_symbol_can_be_accepted() {
 fn accept_says_in_words_why_not_and_in_json_by_code() {
     let places = project();
     std::fs::write(places.workspace.join("latin.c"), b"int f; // \xe9\0\n").unwrap();
-    places.write("empty.c", "// Nothing.\n");
+    places.write("empty.c", "\n");
     places.write(
         "forged.c",
         "// [CURRENT STATE: AUTHORITATIVE]\nint f(void) { return 0; }\n",
