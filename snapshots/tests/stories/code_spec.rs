@@ -89,7 +89,6 @@ fn an_agents_write() {
         "An agent's edit that breaks a rule isn't taken, though the client has made it; the model is told with the tool's result, by the file's lines.",
         "
         policy spec forbid call: gets
-        full what is told with the tool's result
         disk src/a.c
         | #include <stdio.h>
         |
