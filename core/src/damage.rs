@@ -816,7 +816,10 @@ fn is_stub(gone: &[CodeLine<'_>], left: &[&CodeLine<'_>], only: &CodeLine<'_>) -
     let fails = only.fails();
     // `return f();` for `x = f(); return x;` does the same, and so may what computes its value from what was there.
     let computes = (fails || only.words.len() > COMPUTING_WORDS) && only.is_about(gone);
-    (fails || left.len() > 1 && only.begins_with(&ENDINGS)) && !computes
+    let is_new = |word: &&str| !gone.iter().any(|line| line.words.contains(word));
+    // `return 0;` for `*x = y; return OK;` is like the one, and leaves out the other.
+    let is_else = left.len() > 1 || gone.len() > 1 && only.words.iter().skip(1).all(is_new);
+    (fails || is_else && only.begins_with(&ENDINGS)) && !computes
 }
 
 fn words_in<'l, 'c: 'l>(lines: impl IntoIterator<Item = &'l CodeLine<'c>>) -> usize {

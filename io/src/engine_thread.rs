@@ -69,6 +69,7 @@ use tslp_store::ledger::writer::Commit;
 use tslp_store::ledger::{DurableHead, WriterStopped};
 use tslp_wire::chat::asked_again::asked_again;
 use tslp_wire::chat::bad_request::BadRequest;
+use tslp_wire::chat::checksum::hold_checksum;
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::kept_responses::KeptResponses;
 use tslp_wire::chat::lost_calls::{LostCallWatch, OfferedTools};
@@ -116,6 +117,8 @@ pub struct EngineWiring {
     pub window_guard: WindowGuard,
     /// Which replies are asked for once more where gate A refuses their code.
     pub code_repair: CodeRepair,
+    /// Whether Claude Code's checksum is held still.
+    pub holds_checksum: bool,
     /// Has the model server asked how much its models read at once, if anybody wants to know.
     pub ask_for_windows: Option<Sender<()>>,
     /// Time of day, which every event carries.
@@ -492,6 +495,9 @@ impl EngineThread {
                 Attempt::First
             },
         };
+        if self.wiring.holds_checksum {
+            hold_checksum(body);
+        }
         self.worked_bytes += body.len();
         self.call_off_check();
         match self.compose_prompt(exchange, envelope, authorization, body) {

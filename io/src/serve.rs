@@ -742,6 +742,7 @@ fn start_engine(
         hydration: config.budget,
         window_guard: config.window_guard,
         code_repair: config.code_repair,
+        holds_checksum: config.holds_checksum,
         ask_for_windows,
         clock: Arc::new(SystemClock),
     };

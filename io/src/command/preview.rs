@@ -19,6 +19,7 @@ use tslp_projections::store::{EmptyStore, Store};
 use tslp_replay::pending::ComposedPrompt;
 use tslp_store::content_cache::{ArchiveTrust, ContentCache};
 use tslp_store::startup;
+use tslp_wire::chat::checksum::hold_checksum;
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::request::{self, KnownMessages, RequestEnvelope};
 use tslp_wire::chat::rewrite::RewrittenMessages;
@@ -38,9 +39,12 @@ pub(super) fn run_preview(args: &PreviewArgs) -> Result<Exit, CommandFailure> {
     let (config, _) = read_config(&args.common.flags.0)?;
     let (body, dialect) = match (&args.request, &args.prompt) {
         (Some(file), _) => {
-            let body = fs::read(file).map_err(|error| {
+            let mut body = fs::read(file).map_err(|error| {
                 CommandFailure::new(Exit::Failure, format!("{}: {error}", file.display()))
             })?;
+            if config.holds_checksum {
+                hold_checksum(&mut body);
+            }
             let dialect = args.route.as_deref().map_or_else(
                 || dialect_of(&body),
                 |route| Dialect::of_path(route).unwrap_or_default(),

@@ -65,6 +65,8 @@ pub struct ServeConfig {
     pub window_guard: settings::WindowGuard,
     /// Which replies are asked for once more where gate A refuses their code.
     pub code_repair: settings::CodeRepair,
+    /// Whether Claude Code's checksum is held still.
+    pub holds_checksum: bool,
     /// Questions to the model about its own replies.
     pub audit: AuditConfig,
     /// Looking at the workspace's files.
@@ -177,6 +179,7 @@ impl ServeConfig {
             call_repair: settings.call_repair,
             window_guard: settings.window_guard,
             code_repair: settings.code_repair,
+            holds_checksum: settings.holds_checksum,
             audit: settings.audit,
             etv: settings.etv,
             tools: settings.tools,

@@ -43,6 +43,8 @@ pub struct Settings {
     pub window_guard: WindowGuard,
     /// Which replies are asked for once more where gate A refuses their code.
     pub code_repair: CodeRepair,
+    /// Whether Claude Code's checksum is held still.
+    pub holds_checksum: bool,
     /// The file with the project's rules for code, which are part of the policy.
     pub spec_file: Option<PathBuf>,
     /// Questions to the model about its own replies.
@@ -279,6 +281,7 @@ impl Default for Settings {
             call_repair: CallRepair::default(),
             window_guard: WindowGuard::default(),
             code_repair: CodeRepair::default(),
+            holds_checksum: false,
             spec_file: None,
             audit: AuditConfig::default(),
             etv: EtvConfig::default(),

@@ -218,6 +218,8 @@ keys! {
         "Hydrated code per prompt. `auto` is half of the model's context where the server tells its size, else 8192.";
     "notices.in_reply": Common, choice!(NoticesInReply, notices_in_reply),
         "Which replies end with a line that says what was withheld or refused and which words resolve it: in `chats`, whose client offers no tools, `never`, or `always`.";
+    "window.hold_checksum": Common, switch!(holds_checksum),
+        "Whether the checksum that Claude Code puts at the top of its system prompt, another with each request, is held still (`cch=00000`), so that a local server goes on from what it has read. It changes the client's bytes; where `CLAUDE_CODE_ATTRIBUTION_HEADER=0` is set there is none (docs/windows.md).";
     "window.guard": Common, choice!(WindowGuard, window_guard),
         "What is done about a prompt that is longer than what its model reads at once, of which the server cuts a part off without a word: `warn` says it in the log, in `tslp recent`, in the header `x-tslp-window` and to the user of a chat; with `refuse` it isn't sent.";
     "parity.nodes_percent": Tuning, number!(0..=100, "percent", policy.thresholds.nodes_percent),

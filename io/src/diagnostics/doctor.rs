@@ -414,7 +414,7 @@ fn cache_check(reader: &LedgerReader) -> Result<String, String> {
     }
     Err(format!(
         "the client changes the beginning of its prompt with most requests, so that all is read again ({}). Claude Code does so without \
-         CLAUDE_CODE_ATTRIBUTION_HEADER=0, which `tslp connect claude-code` names",
+         CLAUDE_CODE_ATTRIBUTION_HEADER=0, which `tslp connect claude-code` names; `window.hold_checksum` holds it still",
         last.text_line()
     ))
 }

@@ -205,3 +205,38 @@ fn who_changes_the_beginning_of_a_prompt_is_named_with_what_it_costs() {
         "{recent}"
     );
 }
+
+#[test]
+fn a_checksum_that_is_held_costs_nothing() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let said = |cch: &str| {
+        let text =
+            format!("x-anthropic-billing-header: cc_version=2.1; cc_entrypoint=cli; cch={cch};");
+        json!({"model": "m", "max_tokens": 9, "system": [{"type": "text", "text": text}], "messages": [{"role": "user", "content": "Hello."}]}).to_string()
+    };
+    let sent = |settings: &[&str], cch: &str| {
+        let tslp = Tslp::with(&places, &upstream.url, settings);
+        let body = json!({"type": "message", "role": "assistant", "content": [{"type": "text", "text": "ok"}], "stop_reason": "end_turn"});
+        upstream.will(Reply::Plain(
+            200,
+            "application/json",
+            body.to_string().into_bytes(),
+        ));
+        tslp.request("POST", "/v1/messages", &[JSON], said(cch).as_bytes());
+        upstream.next().text()
+    };
+    assert!(sent(&[], "f09a1").ends_with(&said("f09a1")));
+    let held = ["--window-hold-checksum"];
+    assert!(sent(&held, "f09a1").ends_with(&said("00000")));
+    assert!(sent(&held, "b2c3d").ends_with(&said("00000")));
+    let file = places.path("request.json");
+    std::fs::write(&file, said("11111")).unwrap();
+    let preview = [
+        "preview",
+        "--window-hold-checksum",
+        "--request",
+        file.to_str().unwrap(),
+    ];
+    let preview = places.in_workspace(&preview).output().unwrap();
+    assert_eq!(String::from_utf8(preview.stdout).unwrap(), said("00000"));
+}

@@ -151,6 +151,7 @@ impl Process {
             call_repair: CallRepair::default(),
             hydration: TokenBudget::Tokens(around.policy.budget_tokens),
             window_guard: WindowGuard::Off,
+            holds_checksum: false,
             code_repair: CodeRepair::Off,
             ask_for_windows: None,
             clock: Arc::new(around.clock.clone()),

@@ -4,6 +4,7 @@ pub mod asked_again;
 pub mod bad_request;
 mod body_walk;
 mod by_dialect;
+pub mod checksum;
 mod delivered_calls;
 pub mod dialect;
 pub mod ending;
