@@ -318,10 +318,11 @@ pub(crate) fn prompt_words(
     contents: &[ArtifactHash],
     artifact: impl Fn(ArtifactHash) -> Option<Vec<u8>>,
 ) -> String {
-    let texts = contents.iter().filter_map(|content| {
+    // From the last one on: an agent's prompt goes on over hundreds of results.
+    let words = contents.iter().rev().find_map(|content| {
         let text = artifact(*content)?;
         let words = first_words(&String::from_utf8_lossy(&text));
         (!words.is_empty()).then_some(words)
     });
-    texts.last().unwrap_or_else(|| "…".into())
+    words.unwrap_or_else(|| "…".into())
 }
