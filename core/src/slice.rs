@@ -297,10 +297,6 @@ fn common_indentation<'t>(lines: impl Iterator<Item = &'t [u8]>) -> usize {
 /// same character, each deeper or shallower than the one before it in both.
 #[must_use]
 pub fn differ_in_layout_alone(one: &[u8], other: &[u8]) -> bool {
-    let visible = |text: &[u8]| -> Vec<u8> {
-        let visible = text.iter().filter(|byte| !byte.is_ascii_whitespace());
-        visible.copied().collect()
-    };
     // Of each line, the visible characters before it and its indentation.
     let lines = |text: &[u8]| {
         let mut before = 0;
@@ -317,7 +313,10 @@ pub fn differ_in_layout_alone(one: &[u8], other: &[u8]) -> bool {
         }
         lines
     };
-    if visible(one) != visible(other) {
+    // Most texts differ early: each step of an agent compares all that its conversation shows.
+    let is_visible = |byte: &&u8| !byte.is_ascii_whitespace();
+    let visible = one.iter().filter(is_visible);
+    if visible.ne(other.iter().filter(is_visible)) {
         return false;
     }
     let (one, other) = (lines(one), lines(other));
