@@ -8,7 +8,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::extract::{CodePart, PartKind};
+use crate::extract::{CodePart, CodePartKind};
 use crate::hash::ArtifactHash;
 use crate::path::RelPath;
 
@@ -27,8 +27,8 @@ const SPEC_BYTES_MAX: usize = 16 << 10;
 enum SpecRule<'t> {
     OneBlock,
     File(&'t str),
-    Order(Vec<PartKind>),
-    Names(PartKind, &'t str),
+    Order(Vec<CodePartKind>),
+    Names(CodePartKind, &'t str),
     AllowImport(Vec<&'t str>),
     DenyImport(Vec<&'t str>),
     ForbidCall(Vec<&'t str>),
@@ -44,7 +44,7 @@ impl<'t> SpecRule<'t> {
             items
                 .iter()
                 .copied()
-                .map(PartKind::of_word)
+                .map(CodePartKind::of_word)
                 .collect::<Option<_>>()
         };
         Some(match (name, &items[..]) {
@@ -57,9 +57,9 @@ impl<'t> SpecRule<'t> {
             ("forbid call", _) => Self::ForbidCall(items),
             (_, [style @ ("snake_case" | "camelCase" | "PascalCase" | "UPPER_CASE")]) => {
                 let kind = match name {
-                    "names" => PartKind::Function,
-                    "type names" => PartKind::Type,
-                    "constant names" => PartKind::Constant,
+                    "names" => CodePartKind::Function,
+                    "type names" => CodePartKind::Type,
+                    "constant names" => CodePartKind::Constant,
                     _ => return None,
                 };
                 Self::Names(kind, style)
@@ -124,7 +124,7 @@ impl CodeSpec {
     #[must_use]
     pub fn breaches(&self, path: &RelPath, parts: &[CodePart], blocks: u32) -> Vec<SpecBreach> {
         let of_kind = |kind| parts.iter().filter(move |part| part.kind == kind);
-        let imports = of_kind(PartKind::Import);
+        let imports = of_kind(CodePartKind::Import);
         let imports =
             imports.flat_map(|part| modules(&part.name).into_iter().map(|it| (part.line, it)));
         let imports: Vec<(usize, Vec<&str>)> = imports.collect();
@@ -162,7 +162,7 @@ impl CodeSpec {
                         denied.for_each(|name| breach(*line, format!("imports `{name}`")));
                     }
                 }
-                SpecRule::ForbidCall(names) => of_kind(PartKind::Call)
+                SpecRule::ForbidCall(names) => of_kind(CodePartKind::Call)
                     .filter(|part| names.iter().any(|name| calls(&part.name, name, &imports)))
                     .for_each(|part| breach(part.line, format!("calls `{}`", part.name))),
             }

@@ -165,7 +165,7 @@ pub enum ExtractError {
 
 words! {
     /// Whether a part of a text is an import, a definition or a call.
-    PartKind, "kind of parts" {
+    CodePartKind, "kind of parts" {
         /// A statement that imports, or a call that does.
         Import = "imports",
         /// A constant of a file or a type.
@@ -183,7 +183,7 @@ words! {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodePart {
     /// Its kind.
-    pub kind: PartKind,
+    pub kind: CodePartKind,
     /// Its line, from 1.
     pub line: usize,
     /// Its name, with `()` after that of a constructor; what is called; an import as it is written.

@@ -1,7 +1,7 @@
 //! Imports, calls and definitions of a text with their kinds, for the project's rules for code.
 
 use tree_sitter::Node;
-use tslp_core::extract::{CodePart, LanguageId, PartKind};
+use tslp_core::extract::{CodePart, CodePartKind, LanguageId};
 
 use crate::colours::visit_nodes;
 
@@ -23,19 +23,19 @@ pub(crate) fn parts(language: LanguageId, source: &[u8]) -> Vec<CodePart> {
         };
         let outer = around.last().map(|(_, outer)| &parts[*outer]);
         let is_local = outer.is_some_and(|it| {
-            it.kind == PartKind::Function || node.kind() == "expression_statement"
+            it.kind == CodePartKind::Function || node.kind() == "expression_statement"
         });
-        if kind == PartKind::Constant && is_local {
+        if kind == CodePartKind::Constant && is_local {
             return true;
         }
         let mut name = text(from, to);
         let qualified = source.get(..from.start_byte()).unwrap_or_default();
         let is_types = qualified.ends_with(format!("{name}::").as_bytes())
-            || outer.is_some_and(|it| it.kind == PartKind::Type && it.name == name);
-        if kind == PartKind::Function && is_types {
+            || outer.is_some_and(|it| it.kind == CodePartKind::Type && it.name == name);
+        if kind == CodePartKind::Function && is_types {
             name.push_str("()");
         }
-        if kind != PartKind::Call && kind != PartKind::Import {
+        if kind != CodePartKind::Call && kind != CodePartKind::Import {
             around.push((node.end_byte(), parts.len()));
         }
         let (line, top_level) = (from.start_position().row + 1, outer.is_none());
@@ -45,7 +45,7 @@ pub(crate) fn parts(language: LanguageId, source: &[u8]) -> Vec<CodePart> {
             name,
             top_level,
         });
-        kind != PartKind::Import
+        kind != CodePartKind::Import
     });
     parts
 }
@@ -55,7 +55,7 @@ pub(crate) fn parts(language: LanguageId, source: &[u8]) -> Vec<CodePart> {
 fn part_of<'t>(
     node: Node<'t>,
     text: &dyn Fn(Node<'_>, Node<'_>) -> String,
-) -> Option<(PartKind, Node<'t>, Node<'t>)> {
+) -> Option<(CodePartKind, Node<'t>, Node<'t>)> {
     let kind = node.kind();
     let (first, last) = (kind.split('_').next()?, kind.rsplit('_').next()?);
     let field = |name: &str| node.child_by_field_name(name);
@@ -79,7 +79,7 @@ fn part_of<'t>(
         | "preproc_include"
         | "use_declaration"
         | "extern_crate_declaration"
-        | "export_statement" => Some((PartKind::Import, node, node)),
+        | "export_statement" => Some((CodePartKind::Import, node, node)),
         "call"
         | "call_expression"
         | "method_invocation"
@@ -97,17 +97,17 @@ fn part_of<'t>(
                     .next()
                     .is_some_and(|it| imports.contains(&it))
             }) {
-                Some(arguments) => Some((PartKind::Import, arguments, arguments)),
-                None => Some((PartKind::Call, from, to)),
+                Some(arguments) => Some((CodePartKind::Import, arguments, arguments)),
+                None => Some((CodePartKind::Call, from, to)),
             }
         }
-        "const_item" | "static_item" | "const_spec" => named(PartKind::Constant),
-        "preproc_def" if field("value").is_some() => named(PartKind::Constant),
+        "const_item" | "static_item" | "const_spec" => named(CodePartKind::Constant),
+        "preproc_def" if field("value").is_some() => named(CodePartKind::Constant),
         "expression_statement" => {
             let assigned = node.named_child(0).filter(|it| it.kind() == "assignment")?;
             let left = assigned.child_by_field_name("left");
             let left = left.filter(|it| it.kind() == "identifier")?;
-            Some((PartKind::Constant, left, left))
+            Some((CodePartKind::Constant, left, left))
         }
         "lexical_declaration" | "declaration" | "field_declaration" => {
             let mut cursor = node.walk();
@@ -116,9 +116,11 @@ fn part_of<'t>(
             let head = text(node, node);
             let head = head.split('=').next()?;
             match kind {
-                _ if value.kind().contains("function") => named(PartKind::Function),
+                _ if value.kind().contains("function") => named(CodePartKind::Function),
                 "field_declaration" if !head.contains("final") => None,
-                _ if head.contains("static") || head.contains("const") => named(PartKind::Constant),
+                _ if head.contains("static") || head.contains("const") => {
+                    named(CodePartKind::Constant)
+                }
                 _ => None,
             }
         }
@@ -127,7 +129,7 @@ fn part_of<'t>(
             .iter()
             .any(|it| kind.contains(it)) =>
         {
-            named(PartKind::Function)
+            named(CodePartKind::Function)
         }
         _ if last == "specifier" && field("body").is_none() => None,
         _ => {
@@ -142,7 +144,7 @@ fn part_of<'t>(
                 "record",
                 "abstract",
             ];
-            named(PartKind::Type).filter(|_| types.contains(&first))
+            named(CodePartKind::Type).filter(|_| types.contains(&first))
         }
     }
 }

@@ -653,11 +653,11 @@ fn all_parts(view: &StateView<'_>, entity: &EntityId, holds: &dyn Fn(&EntityId) 
 
 /// Whether a text shows a file of which nothing but the whole is true, such as the rules that clients bring along.
 fn is_whole_in_sight(view: &StateView<'_>, entity: &EntityId, texts: &[ShownText<'_>]) -> bool {
-    let current = view.current_version(entity);
+    // Before its text is read: nearly all candidates have parts.
+    let current = Some(entity).filter(|it| hydrate::parts_of(view, it).is_empty());
+    let current = current.and_then(|it| view.current_version(it));
     let code = current.and_then(|it| view.artifact_slices(it.artifact, &it.spans));
-    let Some(code) = code.filter(|_| hydrate::parts_of(view, entity).is_empty()) else {
-        return false;
-    };
+    let Some(code) = code else { return false };
     let code = code.trim_ascii();
     let mut texts = texts.iter();
     code.len() >= WHOLE_BYTES_MIN

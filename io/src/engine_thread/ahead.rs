@@ -62,10 +62,11 @@ impl EngineThread {
         self.parser.as_ref()?;
         let (last, older) = request.messages.split_last()?;
         // A short one isn't worth to be looked for.
-        let is_long = |it: &ReadMessage| it.recorded().len() >= 1 << 10;
+        let is_long = |it: &&Arc<ReadMessage>| it.recorded().len() >= 1 << 10;
         let is_users = |it: &&Arc<ReadMessage>| it.role == Role::User;
-        let new = older.iter().filter(is_users);
-        let new = new.filter(|it| is_long(it) && !self.engine.holds(it.content()));
+        // A conversation that goes on is known but for its end: one look-up, however long it is.
+        let new = older.iter().rev().filter(is_users).filter(is_long);
+        let new = new.take_while(|it| !self.engine.holds(it.content()));
         let said: Vec<_> = new.chain(Some(last).filter(is_users)).cloned().collect();
         let bytes: usize = said.iter().map(|it| it.recorded().len()).sum();
         (bytes >= LONG_BYTES).then_some(said)

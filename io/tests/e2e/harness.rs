@@ -111,6 +111,14 @@ impl Places {
             .unwrap_or_else(|error| panic!("{error}: {output:?}"));
         (output.status.code().unwrap(), json)
     }
+
+    /// Each decision on record is made again as it was.
+    #[track_caller]
+    pub(crate) fn verify_deep(&self) {
+        let (code, page) = self.cli_json(&["verify", "--deep"]);
+        let differences = &page["deep"]["differences"];
+        assert_eq!((code, differences), (0, &json!([])), "{page:#}");
+    }
 }
 
 /// The exit code and standard error of a process that is to end without serving.

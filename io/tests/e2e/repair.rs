@@ -239,12 +239,7 @@ fn calls_through(
     );
     let recent = tslp.ended(response.episode());
     tslp.stop();
-    let (exit, verified) = places.cli_json(&["verify", "--deep"]);
-    assert_eq!(
-        (exit, &verified["deep"]["differences"]),
-        (0, &json!([])),
-        "{verified}"
-    );
+    places.verify_deep();
     (response, recent, sent)
 }
 
@@ -495,12 +490,7 @@ fn code_that_names_no_file_is_asked_for_once_more_where_the_rules_name_one() {
     );
     assert!(!tslp.artifact(RING_PUT).is_empty());
     tslp.stop();
-    let (exit, verified) = places.cli_json(&["verify", "--deep"]);
-    assert_eq!(
-        (exit, &verified["deep"]["differences"]),
-        (0, &json!([])),
-        "{verified}"
-    );
+    places.verify_deep();
 }
 
 #[test]

@@ -69,12 +69,7 @@ fn check_record(places: &Places) -> Vec<Value> {
         let judged = judged.unwrap_or_else(|| panic!("{ran} was allowed by nothing"));
         assert!(judged["seq"].as_u64() < ran["seq"].as_u64());
     }
-    let (code, page) = places.cli_json(&["verify", "--deep"]);
-    assert_eq!(
-        (code, &page["deep"]["differences"]),
-        (0, &json!([])),
-        "{page:#}"
-    );
+    places.verify_deep();
     events
 }
 
