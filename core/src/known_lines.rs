@@ -86,6 +86,14 @@ impl KnownLines {
         self.lines.len() == 1
     }
 
+    /// A hash over its bytes without whitespace.
+    #[must_use]
+    pub fn visible_hash(&self) -> u64 {
+        let bytes = self.lines.iter().flat_map(|line| line.text.bytes());
+        let visible: Vec<u8> = bytes.filter(|byte| !byte.is_ascii_whitespace()).collect();
+        quick_hash(&visible)
+    }
+
     /// The part of the text that shows the definition with its name in line `at`, if it does.
     #[must_use]
     pub fn shown_at(&self, text: &TextLines<'_>, at: usize) -> Option<ShownLines> {

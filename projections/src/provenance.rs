@@ -1,6 +1,7 @@
 //! Who said which text first, for the newest texts: what a user's message repeats of them isn't the user's.
 
 use alloc::collections::{BTreeMap, BTreeSet};
+use core::ops::Bound;
 
 use tslp_core::event::{Author, ContentKind, Event, Recorded};
 use tslp_core::hash::ArtifactHash;
@@ -111,15 +112,24 @@ impl Provenance {
         }
     }
 
-    /// The texts, the first said first.
-    pub fn texts(&self) -> impl Iterator<Item = ProvenanceRow> {
-        self.texts.values().copied()
+    /// Where the first of the texts stands: the event that says so, and which of its texts.
+    #[must_use]
+    pub fn oldest(&self) -> Option<(Seq, u32)> {
+        self.texts.first_key_value().map(|(place, _)| *place)
+    }
+
+    /// The texts said after the one that stands there, the first said first; without one, all.
+    pub fn texts_after(&self, place: Option<(Seq, u32)>) -> impl Iterator<Item = ProvenanceRow> {
+        let from = place.map_or(Bound::Unbounded, Bound::Excluded);
+        self.texts
+            .range((from, Bound::Unbounded))
+            .map(|(_, said)| *said)
     }
 }
 
 impl Keeps<ProvenanceRow> for Provenance {
     fn visit_rows(&self, visit: &mut dyn FnMut(ProvenanceRow)) {
-        self.texts().for_each(visit);
+        self.texts_after(None).for_each(visit);
     }
 
     fn restore_row(&mut self, row: ProvenanceRow, _: EventAt<'_>) -> Result<(), UnfitRow> {

@@ -3,21 +3,18 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 use tslp_projections::provenance::ProvenanceRow;
 use tslp_projections::state::StateView;
 
 use super::found_code::FoundCode;
-use crate::text_index::{AuthoredParts, TextIndex};
+use crate::text_index::TextIndex;
 use tslp_core::capture;
 use tslp_core::directive;
 use tslp_core::event::{Author, AuthorFound};
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::EpisodeId;
-use tslp_core::limits::{AUTHORED_PAIRS_MAX, AUTHORED_TEXT_BYTES_MAX, AUTHORED_TEXT_PAIRS_MAX};
-use tslp_core::spoken_lines::{self, SpokenLine, spoken_lines};
+use tslp_core::spoken_lines::{SpokenLine, spoken_lines};
 
 /// A user's message by its authors.
 #[derive(Clone, Debug, Default)]
@@ -53,19 +50,8 @@ impl MessageAuthors {
             .collect();
         let mut said = SaidPairs::new(&pairs);
         let mut passages = Vec::new();
-        // The same texts follow one another as before, so that nearly all are where the look is.
-        let (known, mut from) = (core::mem::take(&mut index.said), 0);
-        let texts = compared(texts_by_author(view), |text| {
-            let mut near = known.iter().rev().enumerate().skip(from).take(LOOK_AHEAD);
-            match near.find(|(_, (known, _))| known == text) {
-                Some((at, (_, pairs))) => {
-                    from = at + 1;
-                    Arc::clone(pairs)
-                }
-                None => pairs_of(view, text),
-            }
-        });
-        for ((source, _), others) in &texts {
+        index.said.follow(view);
+        for (source, others) in index.said.compared(view) {
             let (source, runs) = (*source, said.note(source.author, others));
             if source.author == Author::User {
                 continue;
@@ -88,7 +74,6 @@ impl MessageAuthors {
                 }));
             }
         }
-        index.said = texts;
         Self {
             foreign: capture::foreign_parts(text),
             lines,
@@ -191,51 +176,6 @@ fn holds_lines(lines: &[SpokenLine], wanted: &[SpokenLine]) -> bool {
     places.any(|place| place.iter().zip(wanted).all(|(one, other)| one.says(other)))
 }
 
-/// Texts that may have come, or changed, beside one that is the same as before.
-const LOOK_AHEAD: usize = 16;
-
-/// The pairs of lines of a text that the Vault holds; what can't be read has none.
-fn pairs_of(view: &StateView<'_>, (source, further): &AuthoredParts) -> Arc<[u64]> {
-    let pieces = core::iter::once(&source.text).chain(further);
-    let contents = pieces.filter_map(|piece| view.artifact_content(*piece));
-    let mut bytes = contents.collect::<Vec<_>>().concat();
-    bytes.truncate(AUTHORED_TEXT_BYTES_MAX);
-    let mut pairs = spoken_lines::line_pairs(&String::from_utf8_lossy(&bytes));
-    pairs.truncate(AUTHORED_TEXT_PAIRS_MAX);
-    pairs.into()
-}
-
-/// The newest texts with as many pairs of lines as a message is compared with, the oldest of them first.
-fn compared<T>(texts: Vec<T>, mut pairs_of: impl FnMut(&T) -> Arc<[u64]>) -> Vec<(T, Arc<[u64]>)> {
-    let mut left = AUTHORED_PAIRS_MAX;
-    let newest = texts.into_iter().rev().map_while(|text| {
-        (left > 0).then(|| {
-            let pairs = pairs_of(&text);
-            left = left.saturating_sub(pairs.len());
-            (text, pairs)
-        })
-    });
-    let mut compared: Vec<(T, Arc<[u64]>)> = newest.collect();
-    compared.reverse();
-    compared
-}
-
-/// All texts whose author is known, the first said first. The pieces of a reply are one text.
-pub(super) fn texts_by_author(view: &StateView<'_>) -> Vec<AuthoredParts> {
-    let mut texts: Vec<AuthoredParts> = Vec::new();
-    let mut replies: BTreeMap<(EpisodeId, Author), usize> = BTreeMap::new();
-    for authored in view.state.provenance().texts() {
-        let place = texts.len();
-        let is_piece = matches!(authored.author, Author::Model | Author::Thought);
-        let of_reply = (authored.episode, authored.author);
-        match is_piece.then(|| *replies.entry(of_reply).or_insert(place)) {
-            Some(reply) if reply < place => texts[reply].1.push(authored.text),
-            _ => texts.push((authored, Vec::new())),
-        }
-    }
-    texts
-}
-
 /// The pairs of a message's lines, and who said each first.
 struct SaidPairs {
     pairs: BTreeMap<u64, SaidPair>,
@@ -277,17 +217,27 @@ impl SaidPairs {
         ((pair >> 54) as usize, 1 << (pair >> 48 & 63))
     }
 
+    /// Whether it may be a pair of the message.
+    fn may_have(&self, pair: u64) -> bool {
+        let (word, bit) = Self::place(pair);
+        self.bits[word] & bit != 0
+    }
+
     /// Takes note of another text's pairs, and returns the longest runs of the message's pairs that are in it as they are.
     fn note(&mut self, author: Author, others: &[u64]) -> Vec<PairRun> {
+        // Nearly all texts have none.
+        let Some(first) = others.iter().position(|pair| self.may_have(*pair)) else {
+            return Vec::new();
+        };
         let mut runs: Vec<PairRun> = Vec::new();
         let mut open: BTreeMap<usize, usize> = BTreeMap::new();
         let run = |(end, start)| PairRun {
             pairs: start..end,
             is_crowded: false,
         };
-        for pair in others {
-            let (word, bit) = Self::place(*pair);
-            let known = (self.bits[word] & bit != 0)
+        for pair in &others[first..] {
+            let known = self
+                .may_have(*pair)
                 .then(|| self.pairs.get_mut(pair))
                 .flatten();
             if known.is_none() && open.is_empty() {
@@ -346,21 +296,4 @@ fn is_passage(text: &str, lines: &[SpokenLine]) -> bool {
     let mut pairs = lines.windows(2);
     is_whole
         || pairs.any(|pair| !pair.iter().any(SpokenLine::is_boundary) && pair.iter().any(is_prose))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn however_much_was_said_a_message_is_compared_with_so_many_lines() {
-        let (size, mut asked) = (AUTHORED_PAIRS_MAX / 4, Vec::new());
-        let found = compared((0..1000).collect(), |text| {
-            asked.push(*text);
-            alloc::vec![0; size].into()
-        });
-        assert_eq!(asked, [999, 998, 997, 996]);
-        let order: Vec<i32> = found.into_iter().map(|(text, _)| text).collect();
-        assert_eq!(order, [996, 997, 998, 999]);
-    }
 }

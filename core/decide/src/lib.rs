@@ -49,6 +49,7 @@ pub mod rename;
 pub mod repeat;
 pub mod reply;
 pub mod resolve;
+mod said_texts;
 pub mod scope;
 pub mod sent;
 mod sentence;

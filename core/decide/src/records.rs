@@ -8,9 +8,9 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 use core::str;
 
-use super::authorship;
 use super::code_reader;
 use super::hydrate::{self, Hydration};
+use super::said_texts::{SaidText, SaidTexts};
 use super::shown;
 use crate::text_index::TextIndex;
 use tslp_core::capture;
@@ -310,17 +310,11 @@ fn said_by_another(view: &StateView<'_>, said: &str) -> Option<Author> {
         letters.flat_map(char::to_lowercase).collect()
     };
     let wanted = letters(said);
-    for (source, further) in authorship::texts_by_author(view) {
-        let pieces = [source.text].into_iter().chain(further);
-        let pieces = pieces.filter_map(|piece| view.artifact_content(piece));
-        let text = pieces.fold(String::new(), |text, piece| {
-            text + &letters(&String::from_utf8_lossy(&piece))
-        });
-        if text.contains(&wanted) {
-            return Some(source.author).filter(|author| *author != Author::User);
-        }
-    }
-    None
+    let texts = SaidTexts::now(view);
+    let says =
+        |text: &&SaidText| letters(&String::from_utf8_lossy(&text.content(view))).contains(&wanted);
+    let author = texts.iter().find(says)?.source().author;
+    Some(author).filter(|author| *author != Author::User)
 }
 
 /// How a record is named where an entity is.

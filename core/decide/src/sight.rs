@@ -123,15 +123,6 @@ struct Cut {
     new: Option<Withheld>,
 }
 
-/// What holds of a symbol now: what disk has where it differs from what is true, else what is true.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct CurrentCode {
-    slice: Option<SliceHash>,
-    /// Where it came about in the model's view, by an edit of its own in this conversation: the number of messages up to
-    /// there.
-    own_edit_at: Option<u32>,
-}
-
 /// What is withheld of older messages.
 #[derive(Default)]
 pub(super) struct Withholding {
@@ -226,7 +217,7 @@ impl<'v> Sight<'v> {
                 .reply_position(self.session, episode)
                 .is_some()
         };
-        self.current_code(entity).own_edit_at.is_some() || removed.is_some_and(was_here)
+        self.own_edit_at(entity).is_some() || removed.is_some_and(was_here)
     }
 
     fn newest(&self, entity: &EntityId) -> Option<SliceHash> {
@@ -254,47 +245,48 @@ impl<'v> Sight<'v> {
         from_first.take_while(move |version| entity_of(version) == entity)
     }
 
-    fn current_code(&self, entity: &EntityId) -> CurrentCode {
+    /// What holds of a symbol now: what disk has where it differs from what is true, else what is true.
+    fn current_slice(&self, entity: &EntityId) -> Option<SliceHash> {
+        match self.view.divergence(entity) {
+            None => Some(self.view.current_version(entity)?.slice),
+            Some(_) => observe::slice_on_disk(self.view, entity),
+        }
+    }
+
+    /// Where that came about in the model's view, by an edit of its own in this conversation: the number of messages up to there.
+    fn own_edit_at(&self, entity: &EntityId) -> Option<u32> {
         let view = self.view;
         let edited_at = |origin, episode| match origin {
             Origin::Model => view.state.sessions().reply_position(self.session, episode),
             Origin::User => None,
         };
+        let slice = self.current_slice(entity);
         if view.divergence(entity).is_none() {
             let current = view.current_version(entity);
-            let slice = current.as_ref().map(|current| current.slice);
             // A formatter makes no edit of the model's another one.
             let reformatted = || {
                 let former = view.state.state_map().former_versions(entity).last()?;
+                let edited_at = edited_at(former.origin, former.episode)?;
                 let is_same = self.differs_in_layout_alone(entity, former.slice, slice);
-                edited_at(former.origin, former.episode).filter(|_| is_same)
+                is_same.then_some(edited_at)
             };
-            let own = |current: &CurrentVersion| edited_at(current.origin, current.episode);
+            let own = |current: CurrentVersion| edited_at(current.origin, current.episode);
             // What was refused, and the user has taken as it is on disk.
             let accepted = || {
                 let ended = view.ended_proposals(entity).into_iter();
                 let same = ended.filter(|proposal| Some(proposal.slice) == slice);
                 same.filter_map(|it| edited_at(it.origin, it.episode)).max()
             };
-            let own_edit_at = current.as_ref().and_then(own);
-            return CurrentCode {
-                own_edit_at: own_edit_at.or_else(reformatted).or_else(accepted),
-                slice,
-            };
+            return current.and_then(own).or_else(reformatted).or_else(accepted);
         }
-        let on_disk = observe::slice_on_disk(view, entity);
         // An edit that was refused, or one before the last, which the client didn't apply.
         let proposals = view.proposals_for(entity).into_iter();
         let proposed = proposals.map(|it| (it.slice, it.origin, it.episode));
         let former = view.former_versions(entity).into_iter();
         let versions = proposed.chain(former.map(|it| (it.slice, it.origin, it.episode)));
-        let held = versions.filter(|(slice, ..)| Some(*slice) == on_disk);
-        CurrentCode {
-            slice: on_disk,
-            own_edit_at: held
-                .filter_map(|(_, origin, episode)| edited_at(origin, episode))
-                .max(),
-        }
+        let held = versions.filter(|(held, ..)| Some(*held) == slice);
+        held.filter_map(|(_, origin, episode)| edited_at(origin, episode))
+            .max()
     }
 
     /// Decides which sightings mislead. A version misleads where something else holds and the conversation doesn't show
@@ -376,7 +368,7 @@ impl<'v> Sight<'v> {
     ) -> Option<&'s Fit> {
         let is_right = |fit: &Fit| {
             let version = &self.versions[fit.version];
-            self.current_code(&version.entity).slice == Some(version.slice)
+            self.current_slice(&version.entity) == Some(version.slice)
         };
         if sighting.best().any(is_right) {
             return None;
@@ -394,6 +386,17 @@ impl<'v> Sight<'v> {
         former: SliceHash,
         current: Option<SliceHash>,
     ) -> bool {
+        // Nearly all differ in more, and an agent's conversation shows thousands: texts are read where their hashes fit.
+        let shapes = |slice| {
+            let mut versions = self.versions_of(entity).map(|at| &self.versions[at]);
+            let version = versions.find(|it| Some(it.slice) == slice)?;
+            Some(version.definitions.iter().map(|shape| shape.visible))
+        };
+        if let Some((former, current)) = shapes(Some(former)).zip(shapes(current))
+            && former.ne(current)
+        {
+            return false;
+        }
         let truth = self.view.current_version(entity);
         let truth = truth.filter(|truth| current == Some(truth.slice));
         let known = self.view.state.state_map().former_versions(entity);
@@ -412,20 +415,17 @@ impl<'v> Sight<'v> {
         message: usize,
         position: &dyn Fn(usize) -> u32,
     ) -> bool {
-        let current = self.current_code(&version.entity);
-        let was_edited_since = current
-            .own_edit_at
-            .is_some_and(|at| position(message) <= at);
-        if current.slice == Some(version.slice)
-            || was_edited_since
-            || self.differs_in_layout_alone(&version.entity, version.slice, current.slice)
-        {
-            return false;
-        }
+        let current = self.current_slice(&version.entity);
         let mut real = self
             .versions_of(&version.entity)
-            .filter(|other| Some(self.versions[*other].slice) == current.slice);
-        !real.any(|other| self.last_whole[other].is_some_and(|last| last > message))
+            .filter(|other| Some(self.versions[*other].slice) == current);
+        // The last question asks the database.
+        current != Some(version.slice)
+            && !real.any(|other| self.last_whole[other].is_some_and(|last| last > message))
+            && !self.differs_in_layout_alone(&version.entity, version.slice, current)
+            && self
+                .own_edit_at(&version.entity)
+                .is_none_or(|at| position(message) > at)
     }
 
     /// The text without anything that doesn't hold now (`window` history, which is strict), whatever else shows it. The entities

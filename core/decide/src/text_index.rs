@@ -7,9 +7,9 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
-use tslp_projections::provenance::ProvenanceRow;
 use tslp_projections::state::StateView;
 
+use crate::said_texts::SaidTexts;
 use crate::text_facts::TextFacts;
 use tslp_core::capture::json_text;
 use tslp_core::entity::EntityId;
@@ -54,17 +54,11 @@ pub struct TextIndex {
     /// Whether each definition has lines to search for, and one alone.
     shapes: RecentMap<Definition, Option<Shape>>,
     lines: RecentMap<Definition, Arc<KnownLines>>,
-    /// The texts that a message was last compared with.
-    pub(crate) said: Vec<SaidText>,
+    /// The texts that messages are compared with.
+    pub(crate) said: SaidTexts,
     /// What words stand for, and since when nothing has changed that.
     words: (Seq, RecentMap<NameHash, Arc<KnownWord>>),
 }
-
-/// A text whose author is known, named by its first piece, and its further pieces.
-pub(crate) type AuthoredParts = (ProvenanceRow, Vec<ArtifactHash>);
-
-/// Such a text, and the hashes of its [pairs of lines](tslp_core::spoken_lines::line_pairs).
-type SaidText = (AuthoredParts, Arc<[u64]>);
 
 struct IndexedText {
     facts: Arc<TextFacts>,
@@ -85,6 +79,8 @@ struct Search {
 pub struct Shape {
     /// Whether it is a single line, which may stand in a text by chance.
     pub is_one_line: bool,
+    /// Over its bytes without whitespace.
+    pub visible: u64,
 }
 
 /// A version of a symbol that texts are searched for.
@@ -174,7 +170,7 @@ impl TextIndex {
             texts: RecentMap::of_bytes(INDEX_TEXTS_BYTES),
             shapes: RecentMap::new(INDEX_DEFINITIONS),
             lines: RecentMap::of_bytes(INDEX_LINES_BYTES),
-            said: Vec::new(),
+            said: SaidTexts::default(),
             words: (Seq(0), RecentMap::new(INDEX_DEFINITIONS)),
         }
     }
@@ -254,6 +250,7 @@ impl TextIndex {
         let lines = self.lines(view, definition);
         let shape = lines.map(|lines| Shape {
             is_one_line: lines.is_one_line(),
+            visible: lines.visible_hash(),
         });
         self.shapes.insert(definition.clone(), shape, 1);
         shape

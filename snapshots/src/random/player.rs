@@ -273,7 +273,7 @@ impl Player {
             .collect();
         // Of a reply that was recorded in pieces the whole counts.
         let mut texts: BTreeMap<_, String> = BTreeMap::new();
-        for said in self.stage.state().provenance().texts() {
+        for said in self.stage.state().provenance().texts_after(None) {
             if said.author != Author::User {
                 let bytes = self
                     .law
