@@ -23,6 +23,7 @@ use tslp_core::outgoing::{Outgoing, SentPrompt};
 use tslp_core::path::RelPath;
 use tslp_core::policy::{OnStale, Policy};
 use tslp_core::reason::Reason;
+use tslp_core::recent_map::RecentMap;
 use tslp_core::redact;
 use tslp_core::request::Request;
 use tslp_decide::Recorder;
@@ -73,6 +74,15 @@ pub(crate) mod retrace;
 mod seen;
 mod standing;
 
+/// The code of files by their paths and texts.
+type ReadFiles = RecentMap<(RelPath, ArtifactHash), FoundCode>;
+
+/// Bytes of a generation of them.
+const READ_FILES_BYTES: usize = 1 << 20;
+
+/// What a definition takes there, about.
+const FOUND_DEFINITION_BYTES: usize = 512;
+
 /// The state, the parsers and the policy, with the bytes that aren't on disk yet.
 pub struct Engine<G, S> {
     state: State,
@@ -81,6 +91,8 @@ pub struct Engine<G, S> {
     store: UncommittedOverlay<S>,
     /// A cache of facts about messages' texts; affects only speed.
     index: RefCell<TextIndex>,
+    /// Files as they were read last; affects only speed.
+    files: RefCell<ReadFiles>,
     /// What is known of the files that are off; nothing of it is on record, but what it leads to.
     off: OffKnowledge,
     /// The texts sent to the model, for each reply under way.
@@ -106,6 +118,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 fresh: BTreeMap::new(),
                 fresh_records: BTreeMap::new(),
             },
+            files: RefCell::new(ReadFiles::of_bytes(READ_FILES_BYTES)),
             off: OffKnowledge::default(),
             sent: SentPrompts::new(),
             program: None,
@@ -150,9 +163,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         *fresh_records = fresh_records.split_off(&until.next());
     }
 
-    /// Empties the cache of facts about messages' texts. The next prompt takes longer; no decision changes.
+    /// Empties the caches of facts about messages' texts and about files. The next prompt takes longer; no decision changes.
     pub fn forget_texts(&mut self) {
         self.index = RefCell::new(TextIndex::new(&self.policy.workspace_root));
+        self.files = RefCell::new(ReadFiles::of_bytes(READ_FILES_BYTES));
     }
 
     /// Replaces the store by another one, which supplies at least all that was freed so far ([`Self::rows_made_durable`]).
@@ -715,7 +729,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let mut taken: Vec<FoundCode> = Vec::new();
         for (path, text) in paths.into_iter().zip(texts) {
             let Some(text) = text else { continue };
-            let found = found_code::code_of_file(&self.grammars, path.clone(), &text);
+            let found = self.code_of_file(&path, &text);
             let is_adoptable = touch::was_not_proposed(self.code_reader(&self.view()), &found);
             if let Some(file) = found.as_disk_file().filter(|_| is_adoptable) {
                 let finding = (path, DiskFinding::File(file));
@@ -742,7 +756,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let mut shown = None;
         for (path, text) in files {
             let Some(Ok(text)) = text else { continue };
-            let found = found_code::code_of_file(&self.grammars, path.clone(), &text);
+            let found = self.code_of_file(&path, &text);
             let is_observed = |finding: &DiskFinding| matches!(finding, DiskFinding::File(file) if file.whole == found.whole);
             let view = self.view();
             let taken = match self.taken_on_record(&path) {
@@ -771,6 +785,24 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
     }
 
+    /// The code of a file that was read. One that stays as it is, and isn't true, is read at each step of an agent that has named it.
+    fn code_of_file(&self, path: &RelPath, text: &str) -> FoundCode {
+        let read = || found_code::code_of_file(&self.grammars, path.clone(), text);
+        if text.len() > READ_FILES_BYTES / 4 {
+            return read();
+        }
+        let key = (path.clone(), ArtifactHash::of(text.as_bytes()));
+        let mut files = self.files.borrow_mut();
+        let found = files.get_or_insert_with(&key, || {
+            let found = read();
+            let definitions = found.extraction.as_ref();
+            let definitions = definitions.map_or(0, |it| it.definitions.len());
+            let weight = text.len() + definitions * FOUND_DEFINITION_BYTES;
+            (found, weight)
+        });
+        found.clone()
+    }
+
     /// Judges what an agent's client made of files although the agent's edit was refused: once a file holds again all that it
     /// has to, the state follows it, and nobody has to accept it.
     fn judge_aftermath(
@@ -781,7 +813,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     ) {
         for (path, text) in files {
             let Some(Ok(text)) = text else { continue };
-            let mut found = found_code::code_of_file(&self.grammars, path.clone(), &text);
+            let mut found = self.code_of_file(&path, &text);
             // A placeholder in a file counts here: an agent wrote it.
             found.completeness = found.completeness_of_reply();
             if self.stale_in(&path) == 0 || propose::would_be_refused_again(&self.view(), &found) {

@@ -22,7 +22,6 @@ use tslp_core::read_message::ReadMessage;
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
 use tslp_decide::direct::FileText;
-use tslp_decide::found_code;
 use tslp_decide::prompt_facts::RecordedSight;
 use tslp_decide::receive::ReceivedPrompt;
 use tslp_decide::reply::Reply;
@@ -222,7 +221,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let path = RelPath::from_normalised(&given.target);
         let file = self.files_on_record(core::slice::from_ref(&path)).pop();
         if let Some(Some(Ok(text))) = file {
-            let found = found_code::code_of_file(&self.grammars, path.clone(), &text);
+            let found = self.code_of_file(&path, &text);
             self.record_adoption(&path, &found, &mut work);
         }
     }
