@@ -659,6 +659,22 @@ impl StateMap {
         entry.on_disk.then_some(Some(entry.slice))
     }
 
+    /// Whether disk held each of these slices when the file was last looked at. Slices in the order of their symbols are looked for in one walk.
+    #[must_use]
+    pub fn held_on_disk(&self, path: &RelPath, slices: &[DiskSlice]) -> bool {
+        let file = self.find_file(path).map(|id| &self.files[id as usize]);
+        let mut entries = file.into_iter().flat_map(TrackedFile::entries).peekable();
+        slices.iter().all(|seen| {
+            let symbol = seen.symbol.as_str();
+            while entries.next_if(|entry| entry.symbol < symbol).is_some() {}
+            let is_true = |entry: &PackedEntry<'_>| {
+                entry.symbol == symbol && entry.on_disk && Some(entry.slice) == seen.slice
+            };
+            entries.peek().is_some_and(is_true)
+                || self.slice_on_disk(path, &seen.symbol) == Some(seen.slice)
+        })
+    }
+
     fn rows(&self) -> impl Iterator<Item = StateMapRow> {
         let mut files: Vec<_> = self.files.iter().collect();
         files.sort_unstable_by(|one, other| one.path.cmp(&other.path));

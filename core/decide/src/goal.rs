@@ -200,15 +200,16 @@ fn last_work<'v>(
     tools: Tools,
     mentions: &Mentions,
 ) -> Option<&'v EpisodeRow> {
-    let at_hand = view.state.at_hand();
-    let was_asked = |session| at_hand.asked().any(|it| it.session == session);
     let is_any = tools != Tools::None || view.state.goal().current().is_some();
-    let is_meant = |row: &&EpisodeRow| {
-        row.session != begun
-            && was_asked(row.session)
-            && (is_any || is_about(view, row.session, mentions))
-    };
-    view.state.episodes().iter().rev().find(is_meant)
+    let asked = view.state.at_hand().asked().map(|row| row.session);
+    let asked: BTreeSet<SessionId> = asked.filter(|session| *session != begun).collect();
+    let is_meant = |session: &SessionId| is_any || is_about(view, *session, mentions);
+    let meant: BTreeSet<SessionId> = asked.into_iter().filter(is_meant).collect();
+    if meant.is_empty() {
+        return None;
+    }
+    let mut episodes = view.state.episodes().iter().rev();
+    episodes.find(|row| meant.contains(&row.session))
 }
 
 /// Whether the conversation begins with its client's summary of what it held before.

@@ -78,10 +78,7 @@ fn says_the_same(
         (DiskFinding::File(known), DiskFinding::File(new)) => {
             known.whole == new.whole
                 && known.grammar == new.grammar
-                && new.slices.iter().all(|seen| {
-                    let known = view.state.state_map().slice_on_disk(path, &seen.symbol);
-                    known == Some(seen.slice)
-                })
+                && view.state.state_map().held_on_disk(path, &new.slices)
         }
         (known, new) => known == new,
     }
