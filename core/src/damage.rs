@@ -573,21 +573,22 @@ fn guards_beyond<'l, 'c>(
     guards.map(|(_, line)| line).collect()
 }
 
-/// The keys of the lines that the user asks to take out, with what is inside of them.
+/// The keys of the lines that the user asks to take out, with what is inside of them: of a head a parameter, and not the body.
 fn lines_asked<'l>(base: &'l [CodeLine<'_>], is_asked: &dyn Fn(&str) -> bool) -> BTreeSet<&'l str> {
     let mut asked = BTreeSet::new();
     let mut around = None;
-    for line in base {
-        let is_inside = around.is_some_and(|around| line.depth() > around);
-        if is_inside || is_asked(line.text) {
-            around = if is_inside {
-                around
-            } else {
-                Some(line.depth())
-            };
+    let head = base
+        .iter()
+        .position(|line| line.part() != Some(Part::Decorator));
+    for (at, line) in base.iter().enumerate() {
+        if around.is_some_and(|around| line.depth() > around) {
             asked.insert(line.key.as_str());
-        } else {
-            around = None;
+            continue;
+        }
+        around = None;
+        if is_asked(line.text) {
+            asked.insert(line.key.as_str());
+            around = head.is_some_and(|head| head < at).then(|| line.depth());
         }
     }
     asked
@@ -1157,6 +1158,13 @@ mod tests {
             .concat()
             .replace("} else {", "{");
         assert_eq!(damage(&without_check, asked), None);
+        // A parameter's name is in the head, which holds all of the body.
+        let parameter = ChangeContext {
+            is_asked: &|line| line.contains("int a"),
+            ..UNASKED
+        };
+        let lost = Some(Damage::PartRemoved);
+        assert_eq!(damage(&without_check, parameter), lost);
     }
 
     /// What becomes of the base with some lines replaced; lines count from 1.

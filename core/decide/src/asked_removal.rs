@@ -18,6 +18,9 @@ const OBJECT_WORDS_MAX: usize = 8;
 const NEGATED_BEFORE: usize = 4;
 const NEGATED_AFTER: usize = 2;
 
+/// Most characters after a verb of a language without spaces that are no object.
+const PARTICLES_MAX: usize = 2;
+
 /// The removals that a prompt asks for.
 pub(super) struct AskedRemovals {
     vocabulary: Vocabulary,
@@ -41,16 +44,17 @@ impl AskedRemovals {
         let owned =
             |words: &[&str]| -> Vec<String> { words.iter().copied().map(String::from).collect() };
         let mut before: Vec<&str> = Vec::new();
+        let mut clause_before: Vec<&str> = Vec::new();
         let mut announced = false;
         let sentences = sentence::sentences(prompt, &vocabulary).into_iter();
         let clauses = sentences.flat_map(|it| {
-            it.clauses
-                .into_iter()
-                .map(move |clause| (clause, it.is_question))
+            let clauses = it.clauses.into_iter().filter(|clause| !clause.is_empty());
+            clauses.map(move |clause| (clause, it.is_question))
         });
         for (clause, is_question) in clauses {
             if is_question {
-                before.extend(clause);
+                before.extend(&clause);
+                clause_before = clause;
                 continue;
             }
             // "Remove dead code: `total`"
@@ -63,14 +67,22 @@ impl AskedRemovals {
                 let object = object_of(&vocabulary, &clause, verb);
                 let next = clause.get(verb + 1).map(|word| bare_word(word));
                 let is_pronoun = next.is_some_and(|next| vocabulary.has_word("pronoun", &next));
-                // A pronoun stands for what was named before: "rename it `sum`".
-                if object.is_empty() || is_pronoun && removes.is_none() {
+                // A pronoun stands for what was named before: "rename it `sum`". "The guard in `total` is old, drop it" means the guard.
+                let is_said_before = object.is_empty() || is_pronoun && removes.is_none();
+                let names_part = |word: &&str| {
+                    is_part(&vocabulary, word) || is_of_kind(&vocabulary, "log", word)
+                };
+                if is_said_before && (removes.is_none() || !clause_before.iter().any(names_part)) {
                     leaving.extend(owned(&before));
                 }
                 leaving.extend(owned(whole_of(&vocabulary, &object)));
                 announced = clause.last().is_some_and(|word| word.ends_with(':'));
                 if removes.is_some() {
-                    objects.push(owned(&object));
+                    objects.push(owned(if is_said_before {
+                        &clause_before
+                    } else {
+                        &object
+                    }));
                 }
             }
             if asking_verb(&vocabulary, "shrink", &clause).is_some() {
@@ -85,7 +97,8 @@ impl AskedRemovals {
             {
                 said.extend(owned(&clause));
             }
-            before.extend(clause);
+            before.extend(&clause);
+            clause_before = clause;
         }
         Self {
             has_condition: before
@@ -126,26 +139,39 @@ impl AskedRemovals {
         let kinds = kinds_of(line);
         let is_plain = kinds.is_empty() && !damage::line_jumps(line);
         let parts = parts_of_name(line);
+        let logs = parts
+            .iter()
+            .any(|part| self.vocabulary.has_word("log", part));
         // Its own name says where, never what.
         let is_named = |word: &str| {
             let said = bare_word(word);
             !own.contains(&said)
                 && if is_code(word) {
-                    identifiers(line).any(|name| name.to_lowercase() == said)
+                    let in_line =
+                        |said: &str| identifiers(line).any(|name| name.to_lowercase() == said);
+                    identifiers(&said).all(in_line)
                 } else {
-                    is_plain && parts.iter().any(|it| is_form_of(it, &said))
+                    is_plain
+                        && (parts.iter().any(|it| is_form_of(it, &said))
+                            || logs && is_of_kind(&self.vocabulary, "log", word))
                 }
         };
-        let is_kind = |word: &String, kinds: &[&str]| {
-            let word = bare_word(word);
-            kinds.iter().any(|kind| says(&self.vocabulary, kind, &word))
+        let is_kind = |word: &String| {
+            kinds
+                .iter()
+                .any(|kind| is_of_kind(&self.vocabulary, kind, word))
         };
         self.objects.iter().any(|object| {
-            if object
-                .iter()
-                .any(|word| is_kind(word, &KINDS.map(|(kind, _)| kind)))
-            {
-                object.iter().any(|word| is_kind(word, &kinds))
+            let names_part = |at: usize| {
+                object
+                    .get(at)
+                    .is_some_and(|word| is_part(&self.vocabulary, word))
+            };
+            // "The error handling" is a handler, and no failure.
+            let parts = (0..object.len()).filter(|at| names_part(*at) && !names_part(at + 1));
+            let mut parts = parts.map(|at| &object[at]).peekable();
+            if parts.peek().is_some() {
+                parts.any(is_kind)
             } else {
                 object.iter().any(|word| is_named(word))
             }
@@ -185,9 +211,28 @@ impl AskedRemovals {
     }
 }
 
+/// Whether a word, or a part of a compound such as `try/except` or `Log-Zeile`, is of this kind.
+fn is_of_kind(vocabulary: &Vocabulary, kind: &str, word: &str) -> bool {
+    let word = bare_word(word);
+    let mut parts = word.split(['/', '-']);
+    says(vocabulary, kind, &word) || parts.any(|part| vocabulary.has_word(kind, part))
+}
+
+/// Whether a word names a kind of parts of code.
+fn is_part(vocabulary: &Vocabulary, word: &str) -> bool {
+    KINDS
+        .iter()
+        .any(|(kind, _)| is_of_kind(vocabulary, kind, word))
+}
+
 /// The words of a removal's object that name what goes as a whole: "the comment above `total`" is no `total`.
 fn whole_of<'o, 'w>(vocabulary: &Vocabulary, object: &'o [&'w str]) -> &'o [&'w str] {
-    let is_of = |word: &&str| !is_code(word) && says(vocabulary, "of", &bare_word(word));
+    let is_of = |word: &&str| !is_code(word) && vocabulary.has_word("of", &bare_word(word));
+    // A language without spaces names the whole first: "`total` 里的检查".
+    let is_inside = |word: &&str| vocabulary.has_word("inside", word.get(..3).unwrap_or_default());
+    if let Some(at) = object.iter().position(is_inside) {
+        return &object[at..];
+    }
     match object.iter().position(is_of) {
         None => object,
         Some(0) => &object[1..],
@@ -213,6 +258,31 @@ fn asking_verb(vocabulary: &Vocabulary, kind: &str, clause: &[&str]) -> Option<u
         verb.unwrap_or(word)
     };
     let words: Vec<String> = clause.iter().map(without_pronoun).collect();
+    // "`total` efface le cache" and "让 `total` 去掉空格" say what code does.
+    let goes_on = |rest: &[&str]| {
+        let is_next = |word: &&str| vocabulary.has_word("lead", &bare_word(word));
+        !rest.first().is_some_and(is_next) && has_object(vocabulary, rest)
+    };
+    // "删除重复项"
+    let holds_object = |word: &str| {
+        let ends = word.char_indices().map(|(at, c)| at + c.len_utf8());
+        let mut ends = ends.filter(|end| vocabulary.is_held("remove_in", &word[..*end]));
+        let object = ends.next().map_or("", |end| &word[end..]);
+        object.chars().filter(|c| ('一'..='鿿').contains(c)).count() > PARTICLES_MAX
+    };
+    let is_of_code = |at: usize| {
+        let mut subject = clause[..at]
+            .iter()
+            .filter(|word| !says(vocabulary, "plain", &bare_word(word)))
+            .peekable();
+        subject.peek().is_some()
+            && subject.all(|word| is_code(word))
+            && (goes_on(&clause[at + 1..]) || holds_object(&words[at]))
+            || clause[..at]
+                .iter()
+                .any(|word| vocabulary.is_held("lets_in", word))
+            || clause[at].starts_with('が')
+    };
     // Verbs that ask with another word alone: "want it removed", "be removed", "take it out", "it has to go", "away with it".
     let asks_with_another = |at: usize| {
         let (before, after) = (&words[..at], &words[at + 1..]);
@@ -248,9 +318,10 @@ fn asking_verb(vocabulary: &Vocabulary, kind: &str, clause: &[&str]) -> Option<u
                 .is_some_and(|word| says(vocabulary, "plain", word));
         !is_code(clause[*at])
             && !is_noun
-            && (says(vocabulary, kind, &words[*at]) || asks_with_another(*at) || gives_name(*at))
+            && (is_verb(vocabulary, kind, &words[*at]) || asks_with_another(*at) || gives_name(*at))
             && !vocabulary.is_held("not_in", &words[*at])
             && !vocabulary.is_held("when_in", &words[*at])
+            && !is_of_code(*at)
             && !before.iter().chain(&after).any(negates)
             && !(0..*at).any(|before| is_when(vocabulary, &words, before))
     })
@@ -276,41 +347,70 @@ fn object_of<'w>(vocabulary: &Vocabulary, clause: &[&'w str], verb: usize) -> Ve
     };
     let is_rid = bare_word(clause[verb]) == "rid";
     let rest = &clause[(verb + 1 + usize::from(is_rid)).min(clause.len())..];
-    let after = words_of(rest);
-    let is_object = |word: &&str| {
-        let word = bare_word(word);
-        !word.is_empty()
-            && !["where", "when"]
-                .iter()
-                .any(|kind| says(vocabulary, kind, &word))
+    // "that check", and not "that it checks"
+    let is_that = |word: &str| {
+        ["plain", "where"]
+            .iter()
+            .all(|kind| says(vocabulary, kind, word))
     };
+    let rest = &rest[usize::from(rest.first().is_some_and(|word| is_that(&bare_word(word))))..];
+    let after = words_of(rest);
+    let word = bare_word(clause[verb]);
     // A language without spaces has its verb within a word.
-    if !clause[verb].is_ascii() && !vocabulary.has_word("remove", &bare_word(clause[verb])) {
+    if ["remove_in", "rename_in"]
+        .iter()
+        .any(|kind| vocabulary.is_held(kind, &word))
+    {
+        // "删掉它"
+        if vocabulary.is_held("pronoun_in", &word) {
+            return Vec::new();
+        }
         return words_of(&clause[..=verb])
             .into_iter()
             .chain(after)
             .collect();
     }
-    let is_filler = |word: &&str| {
-        let word = bare_word(word);
-        word.is_empty() || says(vocabulary, "filler", &word)
-    };
-    if rest
-        .iter()
-        .take_while(|word| is_object(word))
-        .all(is_filler)
-    {
+    if !has_object(vocabulary, rest) {
         // "so it can go"; "`total` soll die Preise entfernen"
         let said = &clause[..verb];
         let is = |kind: &str, word: &&str| vocabulary.has_word(kind, &bare_word(word));
         let modal = said.iter().rposition(|word| is("modal", word));
         let after_modal = modal.map(|at| words_of(&said[at + 1..]));
+        // "In `total` die Ausgabe löschen"
         let leads = said.iter().take_while(|word| is("where", word)).count();
+        let leads =
+            leads + usize::from(leads > 0 && said.get(leads).is_some_and(|word| is_code(word)));
         return after_modal
             .filter(|object| !object.iter().all(|word| is("be", word)))
             .unwrap_or_else(|| words_of(&said[leads..]));
     }
     after
+}
+
+/// Whether words after a verb say what goes, up to where they say where.
+fn has_object(vocabulary: &Vocabulary, rest: &[&str]) -> bool {
+    let words = rest.iter().map(|word| bare_word(word));
+    let is_where = |word: &String| {
+        ["where", "when"]
+            .iter()
+            .any(|kind| says(vocabulary, kind, word))
+    };
+    let mut words = words.take_while(|word| !word.is_empty() && !is_where(word));
+    words.any(|word| !says(vocabulary, "filler", &word))
+}
+
+/// Whether a word is a verb of this kind, or one with its pronoun: "bórrala".
+fn is_verb(vocabulary: &Vocabulary, kind: &str, word: &str) -> bool {
+    let plain = |c: char| "aeiou".chars().nth("áéíóú".chars().position(|it| it == c)?);
+    let verbs = ["la", "lo", "las", "los"]
+        .iter()
+        .filter_map(|pronoun| word.strip_suffix(pronoun));
+    let mut verbs = verbs.map(|verb| {
+        verb.chars()
+            .map(|c| plain(c).unwrap_or(c))
+            .collect::<String>()
+    });
+    says(vocabulary, kind, word) || verbs.any(|verb| vocabulary.has_word(kind, &verb))
 }
 
 /// The kinds of parts that a removal's object may be, by their names in the word list.
@@ -407,11 +507,31 @@ mod tests {
             "Убери проверку из total.",
             "请删除 total 里的检查",
             "Get rid of the guard in total",
+            "The guard in `total` is old, drop it.",
+            "Get rid of the early return in total",
+            "The null-check in `total` is pointless, kill it.",
+            "删除 `total` 里的检查",
+            "`total` のチェックを削除してください",
         ] {
             check(prompt, guard, true);
             check(prompt, "    for item in items:", false);
             check(prompt, "    @cached", false);
+            assert!(!AskedRemovals::of(prompt).names(&entity()), "{prompt}");
         }
+        for prompt in [
+            "Quita el registro de total.",
+            "Remove the `log.info` call.",
+            "Убери логирование из total",
+            "把 `total` 里的日志去掉",
+        ] {
+            check(prompt, "    log.info(total)", true);
+            check(prompt, guard, false);
+        }
+        check(
+            "Remove the try/except in total.",
+            "    except KeyError:",
+            true,
+        );
         check(
             "Remove the logging from total.",
             "    log.info(total)",
@@ -490,6 +610,7 @@ mod tests {
             "把 `total` 重命名为 `sum`",
             "Merge `subtotal` and `total` into `sums`.",
             "I'd like total removed.",
+            "`total` is obsolete; get rid of it.",
             "Please take total out of the class.",
             "Wirf total bitte raus.",
             "`total` has to go.",
@@ -503,6 +624,10 @@ mod tests {
             "It is wrong, which is why I'd like you to remove total completely.",
             "Could you please delete total?",
             "Delete the method total of Stock.",
+            "Nessuno usa più `total`: eliminala.",
+            "`total` больше не нужна, удали её.",
+            "`total` 已经没用了，删掉它。",
+            "Die Funktion `total` kann gelöscht werden.",
             "total is old, throw it away.",
         ] {
             check(prompt, true);
@@ -528,6 +653,13 @@ mod tests {
             "You deleted total, ok?",
             "Delete total, or keep it?",
             "Remove total, why?",
+            "In `total` fehlt die Meldung beim Löschen.",
+            "In `total` bitte die Ausgabe löschen.",
+            "`total` efface trop tôt le fichier.",
+            "让 `total` 去掉空格。",
+            "`total` 删除文件两次，请修复。",
+            "`total` がファイルを削除してしまう。",
+            "`total` のチェックは削除せずに残す。",
         ] {
             check(prompt, false);
         }

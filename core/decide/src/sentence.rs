@@ -84,18 +84,28 @@ fn is_question(vocabulary: &Vocabulary, clauses: &[Vec<&str>]) -> bool {
     !clauses.iter().flatten().any(is_polite) && !is_order()
 }
 
-/// Words between whitespace. What is marked as code is one by itself, since not every language puts spaces around it.
+/// Words between whitespace. What is marked as code is one by itself, whatever is in it and around it.
 fn words_in(text: &str) -> impl Iterator<Item = &str> {
     let is_space = |c: char| c.is_whitespace() || matches!(c, '（' | '）' | '「' | '」');
-    let words = text.split(is_space).filter(|word| !word.is_empty());
-    words.flat_map(|word| {
-        let (begin, end) = match (word.find('`'), word.rfind('`')) {
-            (Some(begin), Some(end)) if begin < end => (begin, end + 1),
-            _ => (0, word.len()),
+    let mut rest = text;
+    let pieces = core::iter::from_fn(move || {
+        let code = rest
+            .find('`')
+            .and_then(|begin| Some((begin, begin + 2 + rest[begin + 1..].find('`')?)));
+        let at = match code {
+            Some((0, end)) => end,
+            Some((begin, _)) => begin,
+            None => rest.len(),
         };
-        let parts = [&word[..begin], &word[begin..end], &word[end..]];
-        parts.into_iter().filter(|part| !part.is_empty())
-    })
+        let (piece, after) = rest.split_at(at);
+        rest = after;
+        (!piece.is_empty()).then_some(piece)
+    });
+    let words = pieces.flat_map(move |piece| {
+        let is_code = piece.len() > 1 && piece.starts_with('`') && piece.ends_with('`');
+        piece.split(move |c| is_space(c) && !is_code)
+    });
+    words.filter(|word| !word.is_empty())
 }
 
 /// Whether a word is one of these, or holds one in a language without spaces.
