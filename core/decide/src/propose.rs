@@ -760,8 +760,10 @@ impl<'v> BlockJudge<'v> {
             ),
             base: structure
                 .base
-                .map(|base| self.without_leaving(candidate, base)),
-            users_figures: users_figures.unwrap_or(None),
+                .map(|base| self.without_leaving(candidate, current.as_ref(), base)),
+            users_figures: users_figures
+                .unwrap_or(None)
+                .map(|figures| self.without_leaving(candidate, current.as_ref(), figures)),
             symbols_missing: saturating_u32(missing),
             symbols_of_base: saturating_u32(definitions),
             comparison: users_figures.and(comparison).ok(),
@@ -1015,10 +1017,21 @@ impl<'v> BlockJudge<'v> {
         })
     }
 
-    /// The figures of a candidate's base but for what leaves its file.
-    fn without_leaving(&self, candidate: &Candidate, base: Figures) -> Figures {
-        let is_file = candidate.entity.symbol.is_none();
-        let leaving = self.leaving.iter().filter(|_| is_file);
+    /// The figures of a candidate's base but for what leaves the file, or what leaves the class that it is.
+    fn without_leaving(
+        &self,
+        candidate: &Candidate,
+        current: Option<&CurrentVersion>,
+        base: Figures,
+    ) -> Figures {
+        let is_held = |entity: &EntityId| match (&candidate.entity.symbol, &entity.symbol) {
+            (None, _) => true,
+            (Some(_), Some(left)) => {
+                current.is_some_and(|current| self.is_within(&entity.path, left, current))
+            }
+            (Some(_), None) => false,
+        };
+        let leaving = self.leaving.iter().filter(|(entity, _)| is_held(entity));
         let leaving = leaving.filter_map(|(entity, _)| self.view.current_version(entity));
         leaving.fold(base, |base, leaving| Figures {
             nodes: base.nodes.saturating_sub(leaving.figures.nodes),
@@ -1244,7 +1257,10 @@ fn disk_verdict_in(
         return DiskVerdict::Agrees;
     }
     if candidate.entity.symbol.is_some() {
-        return own;
+        return match differs_by_parts(view, (found, resolution), candidate) {
+            true => DiskVerdict::Agrees,
+            false => own,
+        };
     }
     let mut written = false;
     let is_on_its_way = resolution.candidates.iter().all(|part| {
@@ -1258,6 +1274,50 @@ fn disk_verdict_in(
     } else {
         own
     }
+}
+
+/// Whether an edit changes nothing of a definition but others inside it, and disk has changed one of those: a class isn't STALE for a
+/// method, and each is judged by itself.
+fn differs_by_parts(
+    view: &StateView<'_>,
+    (found, resolution): (&FoundCode, &Resolution),
+    holder: &Candidate,
+) -> bool {
+    let (Some(_), [around]) = (&found.edit, &holder.spans[..]) else {
+        return false;
+    };
+    let truth = |entity: &EntityId| {
+        let current = view.current_version(entity)?;
+        view.artifact_slices(current.artifact, &current.spans)
+    };
+    let parts = resolution.candidates.iter().filter(|part| {
+        let [span, ..] = part.spans[..] else {
+            return false;
+        };
+        let is_symbol = part.entity.symbol.is_some() && part.entity != holder.entity;
+        is_symbol && around.start <= span.start && span.end <= around.end
+    });
+    let code = found.code.as_bytes();
+    let (mut restored, mut reached, mut has_diverged) = (Vec::new(), around.start, false);
+    for part in parts {
+        has_diverged |= view.divergence(&part.entity).is_some();
+        for span in &part.spans {
+            // What is inside of another part is that one's.
+            if reached <= span.start {
+                restored.extend_from_slice(&code[reached as usize..span.start as usize]);
+                reached = span.end;
+            }
+        }
+        if part.spans.last().is_some_and(|last| last.end == reached) {
+            restored.extend(truth(&part.entity).unwrap_or_default());
+        }
+    }
+    restored.extend_from_slice(&code[reached as usize..around.end as usize]);
+    let squeezed = |text: Vec<u8>| -> Vec<u8> {
+        let kept = text.into_iter().filter(|byte| !byte.is_ascii_whitespace());
+        kept.collect()
+    };
+    has_diverged && truth(&holder.entity).is_some_and(|known| squeezed(known) == squeezed(restored))
 }
 
 /// The disk's verdict on an entity that is to become this slice. Disk that holds it already agrees: clients write before a reply
