@@ -16,7 +16,7 @@ use tslp_core::capture::{Authorship, CodeBlock};
 use tslp_core::edit::{Edit, EditPosition, Hunk, MatchUnit};
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::PathEvidence;
-use tslp_core::extract::{Extraction, LanguageId};
+use tslp_core::extract::{Definition, Extraction, LanguageId};
 use tslp_core::ids::SessionId;
 use tslp_core::known_lines;
 use tslp_core::limits::CORRELATION_NAMESAKES_MAX;
@@ -249,8 +249,7 @@ pub(super) fn member_hunks(
     sole(members.into_iter().map(|(_, hunks)| hunks))
 }
 
-/// The edit that puts code in the place of a method, if the text around it then defines what it did before: the method, any others of
-/// its class that the code holds, and new ones.
+/// The edit that puts code in the place of a method; of several of its name, of the one with the same head.
 fn in_place_of(
     reader: CodeReader<'_>,
     language: LanguageId,
@@ -259,19 +258,28 @@ fn in_place_of(
 ) -> Option<Vec<Hunk>> {
     let symbol = entity.symbol.as_ref()?;
     let current = reader.view.current_version(entity)?;
-    let [span] = current.spans[..] else {
-        return None;
-    };
     let base = reader.view.text(current.artifact)?;
+    let places = current.spans.iter();
+    sole(places.filter_map(|span| placed_at(reader, language, (symbol, &base, *span), code)))
+}
+
+/// The edit that puts code in a method's place, if the text around it then defines what it did before: the method, any others of its
+/// class that the code holds, and new ones.
+fn placed_at(
+    reader: CodeReader<'_>,
+    language: LanguageId,
+    (symbol, base, span): (&Symbol, &str, Span),
+    code: &str,
+) -> Option<Vec<Hunk>> {
     let old = base.get(span.range())?;
     if similarity::words_shared_percent(old.as_bytes(), code.as_bytes()) < ALIKE_PERCENT {
         return None;
     }
-    let new = indented_like(&base, span, code);
+    let new = indented_like(base, span, code);
     let (before, after) = (&base[..span.start as usize], &base[span.end as usize..]);
     let whole = format!("{before}{new}{after}");
     let extract = |text: &str| reader.grammars.extract(language, text.as_bytes()).ok();
-    let (known, found) = (extract(&base)?, extract(&whole)?);
+    let (known, found) = (extract(base)?, extract(&whole)?);
     let end = before.len() + new.len();
     let mut inside: Vec<_> = found
         .definitions
@@ -300,35 +308,44 @@ fn in_place_of(
     {
         return None;
     }
-    let mut hunks: Vec<(Symbol, &str, String)> = Vec::new();
+    // The known definitions that one may replace.
+    let predecessors = |it: &Definition| -> Vec<&Definition> {
+        let head = |text: &str, it: &Definition| -> Option<String> {
+            Some(text.get(it.head.range())?.split_whitespace().collect())
+        };
+        let named = known
+            .definitions
+            .iter()
+            .filter(|other| other.symbol == it.symbol);
+        let named: Vec<&Definition> = named.collect();
+        let is_sole = named.len() == 1;
+        let alike = named
+            .into_iter()
+            .filter(|other| is_sole || head(base, other) == head(&whole, it));
+        alike.collect()
+    };
+    let mut hunks: Vec<(&str, String)> = Vec::new();
     let starts = inside.iter().map(|it| it.span.start as usize);
     let ends = starts.clone().skip(1).chain([end]);
     for ((it, start), end) in inside.iter().zip(starts).zip(ends) {
-        let start = if hunks.is_empty() {
-            before.len()
-        } else {
-            start
-        };
+        let is_first = hunks.is_empty();
+        let start = if is_first { before.len() } else { start };
         let text = whole.get(start..end)?;
-        let mut known = known.definitions.iter();
-        match (
-            known.find(|other| other.symbol == it.symbol),
-            hunks.last_mut(),
-        ) {
-            (Some(old), _) => {
+        match (&predecessors(it)[..], hunks.last_mut()) {
+            ([old], _) if !is_first || old.span == span => {
                 let old = base.get(old.span.range())?;
-                hunks.push((it.symbol.clone(), old, text.trim_end().into()));
+                hunks.push((old, text.trim_end().into()));
             }
-            (None, Some((.., last))) => {
+            ([], Some((_, last))) => {
                 let gap = &whole[..start];
                 let gap = &gap[gap.trim_end().len()..];
                 last.push_str(gap);
                 last.push_str(text.trim_end());
             }
-            (None, None) => return None,
+            _ => return None,
         }
     }
-    let hunks = hunks.into_iter().map(|(_, old, new)| Hunk::Replace {
+    let hunks = hunks.into_iter().map(|(old, new)| Hunk::Replace {
         old: old.into(),
         new,
         place: EditPosition::Once,
