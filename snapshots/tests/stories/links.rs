@@ -214,6 +214,48 @@ fn a_method_of_a_language_with_braces() {
 }
 
 #[test]
+fn one_of_several_methods_of_a_name() {
+    check(
+        "links__one_of_several_methods_of_a_name",
+        "Of several methods of a name a bare one is that with its head; one whose head is new is none of them.",
+        "
+        disk src/Box.java
+        | class Box {
+        |     int size;
+        |
+        |     Box(int size) {
+        |         this.size = size;
+        |     }
+        |
+        |     Box(int width, int height) {
+        |         this.size = width * height;
+        |     }
+        | }
+        user
+        | @tslp accept src/Box.java
+        model
+        | Noted.
+        user
+        | Let `Box.Box` in src/Box.java keep sizes positive.
+        model
+        | ```java
+        | Box(int width, int height) {
+        |     this.size = Math.abs(width * height);
+        | }
+        | ```
+        user
+        | Let `Box.Box` in src/Box.java take a long, too.
+        model
+        | ```java
+        | Box(long size) {
+        |     this.size = size;
+        | }
+        | ```
+        ",
+    );
+}
+
+#[test]
 fn an_edit_without_a_path() {
     after_stock(
         "links__an_edit_without_a_path",
