@@ -65,12 +65,15 @@ pub fn marker_in(text: &str) -> Option<Range<usize>> {
 }
 
 /// A file's bytes as they may be on record: as UTF-8, without credentials, and without what says [`MARKER`] itself, so that a file in
-/// which it overwrote a credential isn't taken for the one on record. Bytes with a NUL are no text, and stay.
+/// which it overwrote a credential isn't taken for the one on record. Bytes with a NUL are no text, and stay, but for UTF-16 that begins with its mark.
 #[must_use]
 pub fn recordable(bytes: &[u8]) -> Cow<'_, [u8]> {
     let text = match core::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
-        Err(_) if bytes.contains(&0) => return Cow::Borrowed(bytes),
+        Err(_) if bytes.contains(&0) => match from_utf16(bytes) {
+            Some(text) => Cow::Owned(text),
+            None => return Cow::Borrowed(bytes),
+        },
         Err(_) => Cow::Owned(as_latin1(bytes)),
     };
     let text = if text.contains(MARKER) {
@@ -85,14 +88,32 @@ pub fn recordable(bytes: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// The text of a file in an older encoding: what isn't UTF-8 is read as Latin-1, which gives each byte a character of its own.
+/// The text of a file in an older encoding: what isn't UTF-8 is read as Latin-1, which gives each byte a character of its own. In
+/// Shift-JIS, Big5 and GBK a backslash is half of a character where it comes after a byte that is a control character in Latin-1.
 fn as_latin1(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() + bytes.len() / 8);
     for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
+        let valid = chunk.valid();
+        let is_halved =
+            valid.starts_with('\\') && text.ends_with(|c| matches!(c, '\u{81}'..='\u{9f}'));
+        text.push_str(if is_halved { "\u{ff3c}" } else { "" });
+        text.push_str(&valid[usize::from(is_halved)..]);
         text.extend(chunk.invalid().iter().map(|byte| char::from(*byte)));
     }
     text
+}
+
+/// A text in UTF-16 with a byte order mark.
+fn from_utf16(bytes: &[u8]) -> Option<String> {
+    let (mark, units) = bytes.split_first_chunk()?;
+    let unit = match mark {
+        [0xff, 0xfe] => u16::from_le_bytes,
+        [0xfe, 0xff] => u16::from_be_bytes,
+        _ => return None,
+    };
+    let units = units.as_chunks().0.iter().map(|pair| unit(*pair));
+    let text: String = char::decode_utf16(units).collect::<Result<_, _>>().ok()?;
+    (!text.contains('\0')).then_some(text)
 }
 
 /// What files that say [`MARKER`] themselves have on record.
@@ -240,13 +261,28 @@ mod tests {
     }
 
     #[test]
-    fn a_file_in_latin1_is_a_text() {
+    fn a_file_in_an_older_encoding_is_a_text() {
         let java = b"// Gr\xfc\xdfe \xc3\xa9\nString password = \"Tr0ub4dor\";\n";
         let text = String::from_utf8(recordable(java).into_owned()).unwrap();
         assert!(
             text.starts_with("// Grüße é\n") && text.contains(MARKER),
             "{text}"
         );
+        let japanese = b"// \x95\x5c\nint a = '\\n';\n";
+        let text = "// \u{95}\u{ff3c}\nint a = '\\n';\n";
+        assert_eq!(&*recordable(japanese), text.as_bytes());
+        let wide = "int a; // Größe 😀\n".encode_utf16();
+        let wide = |bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
+            [0xfeff]
+                .into_iter()
+                .chain(wide.clone())
+                .flat_map(bytes)
+                .collect()
+        };
+        for wide in [wide(u16::to_le_bytes), wide(u16::to_be_bytes)] {
+            assert_eq!(&*recordable(&wide), "int a; // Größe 😀\n".as_bytes());
+            assert_eq!(&*recordable(&wide[2..]), &wide[2..]);
+        }
         let image = b"\x89PNG\x00\xff";
         assert_eq!(&*recordable(image), image);
     }
