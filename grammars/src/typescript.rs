@@ -1,8 +1,8 @@
 //! TypeScript, with and without JSX: the additions to JavaScript.
 //!
-//! The grammar lacks three things, which are made readable: what says of a type parameter that it varies (`<in out T>`),
-//! signatures one below the other without a semicolon, of which the second looks like arguments of the first's type, and
-//! escaped quotes in types that are templates.
+//! The grammar lacks five things, which are made readable: what says of a type parameter that it varies (`<in out T>`),
+//! signatures one below the other without a semicolon, of which the second looks like arguments of the first's type,
+//! escaped quotes in types that are templates, a parameter called `type` in brackets, and arguments of an imported type.
 //!
 //! A namespace only adds to the names inside. Overloads and abstract methods are declarations.
 
@@ -19,7 +19,7 @@ use crate::readable::Readable;
 /// The language.
 pub(crate) static TYPESCRIPT: Language = Language {
     name: "typescript",
-    version: "0.23.2+3",
+    version: "0.23.2+4",
     separator: ".",
     grammar: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
     readable,
@@ -58,6 +58,15 @@ fn readable(source: &[u8]) -> Readable {
     for at in memchr_iter(b',', source) {
         blank_variance(source, &mut text, at + 1);
     }
+    for at in memchr_iter(b'(', source) {
+        let rest = source[at + 1..].trim_ascii_start();
+        if rest.starts_with(b"type extends ") {
+            text[source.len() - rest.len()] = b'T';
+        }
+        if source[..at].ends_with(b"import") {
+            name_import(source, &mut text, at);
+        }
+    }
     for at in memchr_iter(b'`', source) {
         let before = source[..at].iter().rev();
         if before.take_while(|byte| **byte == b'\\').count() % 2 == 1 {
@@ -67,6 +76,19 @@ fn readable(source: &[u8]) -> Readable {
     Readable {
         changed: (text != source).then_some(text),
         ..Readable::default()
+    }
+}
+
+/// The type `import("a").T<U>`, whose bracket is at `open`, becomes `import_____.T<U>`.
+fn name_import(source: &[u8], text: &mut [u8], open: usize) {
+    let line = &source[open..source.len().min(open + NEAR)];
+    let Some(close) = line.iter().position(|byte| *byte == b')') else {
+        return;
+    };
+    // A promise has no such member.
+    let is_type = matches!(line[close + 1..], [b'.', b'A'..=b'Z', ..]);
+    if is_type {
+        text[open..=open + close].fill(b'_');
     }
 }
 

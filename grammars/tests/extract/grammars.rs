@@ -28,12 +28,15 @@ fn typescript_reads_what_its_grammar_lacks() {
         "a.ts",
         "export interface Box<in out A, /* yes */ out B> { a: A }\nexport const Box: Box = make()\n\
          export const map: {\n  <A>(a: A): B<A>\n  /** Data last. */\n  <A, C>(a: A, c: C): B<A>\n} = dual(2)\n\
-         type T = `a \\`b\\` ${C}`\ndeclare global {\n  interface Error { a: 1 }\n}\n",
+         type T = `a \\`b\\` ${C}`\ndeclare global {\n  interface Error { a: 1 }\n}\n\
+         type U<type extends A = A> = (type extends 'x' ? B : never)\ntype V = import('a').C<D> | E\n",
         "top Box: export interface Box<in out A, /* yes */ out B> { a: A }
          top Box: export const Box: Box = make()
          top map: export const map: { ~ } = dual(2)
          top T: type T = `a \\`b\\` ${C}`
-         top Error: interface Error { a: 1 }",
+         top Error: interface Error { a: 1 }
+         top U: type U<type extends A = A> = (type extends 'x' ? B : never)
+         top V: type V = import('a').C<D> | E",
     );
     check(
         "a.tsx",
