@@ -187,7 +187,7 @@ def claimed(language, tag, lines):
     if kind in VARIABLES and scope in WITHOUT_VARIABLES:
         return False
     line = lines[tag["line"] - 1]
-    if language == "Rust" and kind == "implementation" and not re.search(r"\bfor\b", " ".join(lines[tag["line"] - 1 : tag["line"] + 8]).split("{")[0]):
+    if language == "Rust" and kind == "implementation" and not re.search(r"\bfor\b", " ".join(lines[tag["line"] - 1 : tag["line"] + 8]).split("{")[0].split("where")[0]):
         return False
     if tag["name"] == "_":
         return False
@@ -237,7 +237,7 @@ def compare(language, program, trees):
             if line > len(lines) or not claimed(language, tag, lines):
                 continue
             name = tag["name"]
-            call = re.search(rf"\b{re.escape(name)}\s*\(\s*(\w+)\s*\)", lines[line - 1]) if name.isupper() and tag["kind"] != "macro" else None
+            call = re.search(rf"\b{re.escape(name)}\s*\(\s*(\w+)\s*\)", lines[line - 1]) if language in ("C", "C++") and name.isupper() and tag["kind"] != "macro" else None
             if call and call.group(1) in named:
                 # ctags takes the macro around a name for the name.
                 name = call.group(1)
