@@ -470,6 +470,15 @@ fn made_up(
         let is_macro =
             |word: &&&[u8]| kind_of_word(word) == PartKind::Name && known.may_be_macro(word);
         let word = words.iter().find(is_macro).filter(|_| words.len() > 1)?;
+        let next = &text[next..end_of_word(text, next)];
+        let begins_type = is_specifier(next) || kind_of_word(next) == PartKind::Type;
+        if begins_type
+            && words
+                .iter()
+                .all(|word| is_specifier(word) || is_macro(&word))
+        {
+            return Some(RepairEdit::Pass(declaration));
+        }
         let start = declaration
             .of(text)
             .windows(word.len())

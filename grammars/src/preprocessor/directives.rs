@@ -37,13 +37,13 @@ impl Pass<'_> {
         token: Token,
         directive: Directive,
     ) -> usize {
+        let holds_directives =
+            self.between_items() && self.bracket_context() != BracketContext::Enum;
         match directive {
             Directive::If => self.pass_conditional(index, token),
             Directive::Branch => self.branch(index, token),
             Directive::End => self.end(index, token),
-            Directive::Define
-                if !self.between_items() || self.bracket_context() == BracketContext::Enum =>
-            {
+            Directive::Define if !holds_directives => {
                 self.blank(token.span());
                 if let Some(name) = defined_name(self.source, token) {
                     self.readable.macros.push((token.span(), name));
@@ -54,7 +54,7 @@ impl Pass<'_> {
                 self.tidy_define(token);
                 index + 1
             }
-            Directive::Other if !self.between_items() || is_nameless(token.text(self.source)) => {
+            Directive::Other if !holds_directives || is_nameless(token.text(self.source)) => {
                 self.blank(token.span());
                 index + 1
             }
@@ -67,7 +67,8 @@ impl Pass<'_> {
             return index + 1;
         };
         let dead = is_never(token.text(self.source));
-        let dead = dead || self.repeats_value(index);
+        let next = first.next as usize;
+        let dead = dead || self.repeats_value(index) || self.is_of_old_style(index, next);
         let dissolved = !self.between_items() || !self.holds_items(index, dead);
         let for_cpp = token
             .text(self.source)
@@ -85,8 +86,8 @@ impl Pass<'_> {
         } else {
             self.tidy_condition(token);
         }
-        let next = first.next as usize;
         if !dead {
+            self.blank_prose(index);
             return index + 1;
         }
         self.blank_tokens(index + 1..next);
@@ -96,6 +97,30 @@ impl Pass<'_> {
             return next + 1;
         }
         next
+    }
+
+    /// Whether a branch has the parameters in the style of 1978, `(a) int a;`, and the next one has them in today's.
+    fn is_of_old_style(&self, index: usize, next: usize) -> bool {
+        let ends_with = |end: usize, mark| self.is(self.solid[end] as usize, mark);
+        let other = self
+            .conditionals
+            .branch(next)
+            .map_or(0, |it| it.next as usize);
+        self.is(index + 1, b'(')
+            && ends_with(next, b';')
+            && self.is(next + 1, b'(')
+            && ends_with(other, b')')
+    }
+
+    /// A branch may hold a sentence, to break a build: no code ends with a full stop.
+    fn blank_prose(&mut self, branch: usize) {
+        let last = self
+            .conditionals
+            .branch(branch)
+            .map_or(0, |it| self.solid[it.next as usize] as usize);
+        if self.is(last, b'.') {
+            self.blank_tokens(branch + 1..last + 1);
+        }
     }
 
     /// Whether a conditional among values brings one where a comma is due: it is the twin of another conditional.
@@ -125,6 +150,7 @@ impl Pass<'_> {
         if !group.dissolved {
             self.state = group.entry;
             self.tidy_condition(token);
+            self.blank_prose(index);
             return index + 1;
         }
         let seen = group.seen;
@@ -206,7 +232,9 @@ impl Pass<'_> {
         let token = self.tokens[last];
         match token.kind {
             TokenKind::Mark(b',') => self.bracket_context() == BracketContext::Enum,
-            TokenKind::Mark(b';' | b'}' | b':') => self.bracket_context() != BracketContext::Enum,
+            TokenKind::Mark(b';' | b'}' | b':' | b'.') => {
+                self.bracket_context() != BracketContext::Enum
+            }
             TokenKind::Mark(b')') => self.matching_bracket(last).is_some_and(|open| {
                 open > begin + 1
                     && self.tokens[open - 1].kind == TokenKind::Upper

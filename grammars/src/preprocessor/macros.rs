@@ -6,6 +6,7 @@ use crate::node::offset;
 
 use super::lex::{self, Token, TokenKind};
 use super::pass::{BracketContext, CDialect, Pass, defined_name};
+use super::specifiers::{PartKind, is_tag_keyword, kind_of_word};
 
 /// Tokens of a default value that are looked through.
 const VALUES_MAX: usize = 64;
@@ -227,25 +228,40 @@ impl Pass<'_> {
         };
         let upper = self.tokens[index].kind == TokenKind::Upper;
         let next = self.token(close + 1);
-        if !self.at_start() {
-            return upper
-                && (self.macro_in_declarator(index, close)
-                    || self.macro_in_expression(index, close, next));
+        let is_name = upper || kind_of_word(self.text(index)) == PartKind::Name;
+        let ends_values = index > 0 && self.is(index - 1, b'}');
+        let ends_line = next.is_some_and(|next| next.begins_line);
+        if upper && !self.at_start() && ends_values && ends_line && !self.tokens[index].begins_line
+        {
+            // `} END(x)` after values.
+            return self.end_statement_after(index - 1) && self.end_statement_after(close);
+        }
+        if !self.at_start() || self.bracket_context() == BracketContext::Enum {
+            return is_name && self.macro_after_parameters(index, close)
+                || upper
+                    && (self.macro_in_declarator(index, close)
+                        || self.macro_in_expression(index, close, next));
         }
         if self.jumps(index, close) {
             self.blank_tokens(index + 2..close);
         }
-        if !upper && !self.is_defined_here(self.text(index)) {
+        let is_in_body = self.bracket_context() == BracketContext::Body;
+        if upper && (self.is(close + 1, b'[') || !is_in_body) && self.name_in_macro(index, close) {
+            self.replace(self.tokens[index].span(), b"int");
+            return true;
+        }
+        let is_item = is_name
+            && matches!(
+                self.bracket_context(),
+                BracketContext::Space | BracketContext::Type
+            );
+        if !upper && !is_item && !self.is_defined_here(self.text(index)) {
             return false;
         }
         match self.bracket_context() {
             BracketContext::Body => self.macro_in_body(index, close, next),
             BracketContext::Space => self.macro_in_space(index, close, next),
             BracketContext::Type => self.macro_in_type(index, close, next),
-            BracketContext::Enum => {
-                self.blank_tokens(index..close + 1);
-                true
-            }
             _ => false,
         }
     }
@@ -263,7 +279,10 @@ impl Pass<'_> {
         let has_dots = self
             .token(index + 2)
             .is_some_and(|it| it.kind == TokenKind::Dots);
-        if declares || has_colon || has_dots || holds(b';') {
+        // `LOCAL(int, name, [4])`, which in C++ may be a function.
+        let bounds = |at: usize| self.is(at, b',') && self.is(at + 1, b'[');
+        let has_bounds = self.dialect == CDialect::C && (index + 2..close).any(bounds);
+        if declares || has_colon || has_dots || has_bounds || holds(b';') {
             self.blank_tokens(index + 2..close);
         }
         let Some(next) = next else { return false };
@@ -293,14 +312,49 @@ impl Pass<'_> {
             )
     }
 
+    /// Whether the word in front is a name that is declared, after its type.
+    fn follows_declared(&self, index: usize) -> bool {
+        let (Some(before), Some(name)) = (index.checked_sub(2), index.checked_sub(1)) else {
+            return false;
+        };
+        let word = self.text(before);
+        let is_type = self.tokens[before].is_word()
+            && matches!(kind_of_word(word), PartKind::Type | PartKind::Name)
+            && !is_tag_keyword(word);
+        self.is_name(name) && (is_type || self.is(before, b'*'))
+    }
+
+    /// `int f(int a) LOCKS(a) frees(b);`: what has arguments between a function's parameters and its body is no function.
+    fn macro_after_parameters(&mut self, index: usize, close: usize) -> bool {
+        let mut end = close + 1;
+        while self.token(end).is_some_and(Token::is_word) {
+            end = self
+                .matching_bracket(end + 1)
+                .filter(|_| self.is(end + 1, b'('))
+                .unwrap_or(end)
+                + 1;
+        }
+        let ends = [b';', b'{', b'='].iter().any(|mark| self.is(end, *mark));
+        let is_macro =
+            self.tokens[index].kind == TokenKind::Upper || !self.holds_parameters(index + 1, close);
+        let is_after = ends && is_macro && self.follows_parameters();
+        if is_after {
+            self.blank_tokens(index..close + 1);
+        }
+        is_after
+    }
+
     /// A call in the middle of a declaration, which no function call can be: `int CALLBACK(name)(int a)` has its name in
-    /// there, `int f OF((int a))` its parameters, `template <class T, ENABLE_IF(x)>` and `int f(int a) LOCKS(a);` nothing to
-    /// do with either.
+    /// there, `int f OF((int a))` its parameters, `template <class T, ENABLE_IF(x)>`, `int a INITIAL(1);` and
+    /// `enum { a NAMED("b") }` nothing to do with either.
     pub(super) fn macro_in_declarator(&mut self, index: usize, close: usize) -> bool {
         let before = index.checked_sub(1).and_then(|before| self.token(before));
         let after = |mark| self.is(close + 1, mark);
-        let ends = after(b';') || after(b'{') || after(b'=');
-        if ends && self.follows_parameters() {
+        let ends = after(b';') || after(b',') || after(b'=');
+        let holds_value = || !self.is(index + 2, b'(') && !self.holds_parameters(index + 1, close);
+        if self.bracket_context() == BracketContext::Enum
+            || ends && self.follows_declared(index) && holds_value()
+        {
             self.blank_tokens(index..close + 1);
             return true;
         }
@@ -320,9 +374,7 @@ impl Pass<'_> {
         if !declares {
             return false;
         }
-        let holds_name = close == index + 3 && self.tokens[index + 2].is_word();
-        if holds_name && (after(b'(') || after(b'[')) {
-            self.blank_tokens(index..index + 1);
+        if self.name_in_macro(index, close) {
             return true;
         }
         let holds_parameters =
@@ -332,6 +384,27 @@ impl Pass<'_> {
             self.blank_tokens(close..close + 1);
         }
         holds_parameters
+    }
+
+    /// `CALLBACK(name)(int a)`, `ALIGNED(16, int, name)[4]`, `T (name PREVENT)()`: parameters or bounds follow the name.
+    pub(super) fn name_in_macro(&mut self, index: usize, close: usize) -> bool {
+        let mut name = close - 1;
+        while name > index + 2
+            && self.tokens[name].kind == TokenKind::Upper
+            && self.tokens[name - 1].is_word()
+        {
+            name -= 1;
+        }
+        // `T (name)(int a)`: a type stays.
+        let is_type = self.tokens[index].kind != TokenKind::Upper;
+        let is_last =
+            self.is_name(name) && (name == index + 2 || self.is(name - 1, b',') && !is_type);
+        let declares = is_last && (self.is(close + 1, b'(') || self.is(close + 1, b'['));
+        if declares {
+            self.blank_tokens(index + usize::from(is_type)..name);
+            self.blank_tokens(name + 1..close + 1);
+        }
+        declares
     }
 
     /// `"a" NAME(x) "b"` becomes `"a" NAME "b"`; `{ LIST(X) }` among enumerators goes.
@@ -354,6 +427,12 @@ impl Pass<'_> {
     }
 
     fn macro_in_space(&mut self, index: usize, close: usize, next: Option<Token>) -> bool {
+        let is_own_paragraph =
+            next.is_some_and(|next| next.is_word() && self.lines_between(close, next) > 1);
+        if !self.is_macro_call(index) {
+            let is_item = self.tokens[index].begins_line && is_own_paragraph;
+            return is_item && self.end_statement_after(close);
+        }
         let Some(next) = next else {
             return self.end_statement_after(close);
         };
@@ -370,11 +449,11 @@ impl Pass<'_> {
             // Types and values side by side are neither parameters nor arguments.
             self.blank_tokens(index + 2..close);
         }
-        let is_own_paragraph = self.lines_between(close, next) > 1;
         let stands_alone = next.begins_line
             && (next.is(b'}')
                 || is_directive(next)
-                || next.is_word() && (is_own_paragraph || self.is_macro_call(close + 1)));
+                || is_own_paragraph
+                || next.is_word() && self.is_macro_call(close + 1));
         stands_alone && self.end_statement_after(close)
     }
 
@@ -407,7 +486,20 @@ impl Pass<'_> {
 
     /// `Q_OBJECT_THING(x)` among members.
     fn macro_in_type(&mut self, index: usize, close: usize, next: Option<Token>) -> bool {
-        let stands_alone = next.is_none_or(|next| next.begins_line || next.is(b';'));
+        let is_known = self.is_macro_call(index);
+        // A constructor goes on with macros, its members' values, its body or a semicolon.
+        let goes_on = |next: Token| {
+            let kind = kind_of_word(next.text(self.source));
+            let ends = [b'{', b':', b';']
+                .iter()
+                .any(|mark| self.is(close + 2, *mark));
+            next.kind == TokenKind::Word && matches!(kind, PartKind::Name | PartKind::Type) && !ends
+        };
+        let stands_alone = match next {
+            None => is_known,
+            Some(next) if is_known => next.begins_line || next.is(b';'),
+            Some(next) => self.tokens[index].begins_line && next.begins_line && goes_on(next),
+        };
         if stands_alone {
             let semicolon = usize::from(next.is_some_and(|next| next.is(b';')));
             self.blank_tokens(index..close + 1 + semicolon);

@@ -4,8 +4,13 @@
 use tslp_core::slice::Span;
 
 use super::lex::{Token, TokenKind};
-use super::pass::{BracketContext, Pass, is_macro_name};
+use super::pass::{BracketContext, CDialect, Pass, is_macro_name};
 use super::specifiers::{PartKind, kind_of_word};
+
+/// Whether a declaration goes on after its name with this.
+fn ends_name(token: Option<Token>) -> bool {
+    token.is_some_and(|it| [b';', b'=', b'[', b','].iter().any(|mark| it.is(*mark)))
+}
 
 impl Pass<'_> {
     /// Makes a macro at `index`, or right after it, readable; the next token if the pass can go on there.
@@ -13,14 +18,11 @@ impl Pass<'_> {
         let word = self.text(index);
         let next = self.token(index + 1)?;
         let in_space = self.bracket_context() == BracketContext::Space;
+        let declares = in_space || self.bracket_context() == BracketContext::Type;
         let close = self.matching_bracket(index + 1).filter(|_| next.is(b'('));
         match word {
-            b"class" | b"struct" => {
-                let is_upper = self.token(index + 2)?.kind == TokenKind::Upper;
-                let opens = self.is(index + 3, b':') || self.is(index + 3, b'{');
-                if next.is_word() && is_upper && opens {
-                    self.blank_tokens(index + 2..index + 3);
-                }
+            b"class" | b"struct" | b"union" | b"enum" => {
+                self.class_head(index);
                 return None;
             }
             b"if" | b"while" if next.is_word() && self.is(index + 2, b'(') => {
@@ -32,38 +34,65 @@ impl Pass<'_> {
             _ => {}
         }
         let is_upper = self.tokens[index].kind == TokenKind::Upper;
+        let is_argument = self
+            .previous_token()
+            .is_some_and(|before| self.is(before, b'('));
+        let is_argument = is_argument && self.bracket_context() != BracketContext::Control;
+        if word.ends_with(b"_") && is_argument && (next.is_word() || next.kind == TokenKind::Number)
+        {
+            // An argument with its comma: `call(CONTEXT_ a)`.
+            self.blank_macro(index);
+            return Some(index + 1);
+        }
         if let Some(close) = close {
-            if is_upper
-                && self.is(index + 2, b',')
-                && self.token(close + 1).is_some_and(Token::is_word)
-            {
+            if word == b"_Atomic" {
+                // `_Atomic(T *) p` becomes `T *  p`.
+                self.blank_tokens(index..index + 2);
+                self.blank_tokens(close..close + 1);
+                return Some(index + 2);
+            }
+            let is_specifier = |before| kind_of_word(self.text(before)) == PartKind::Specifier;
+            let begins_type = self.at_start() || self.previous_token().is_some_and(is_specifier);
+            let names_one =
+                declares && begins_type && self.is_name(index) || is_upper && self.at_start();
+            let of_arguments = is_upper && self.is(index + 2, b',')
+                || names_one && ends_name(self.token(close + 2));
+            if of_arguments && self.is_name(close + 1) && !self.tokens[close + 1].begins_line {
                 // A type of its arguments, however it is made.
                 self.blank_tokens(index + 1..close + 1);
                 self.replace(self.tokens[index].span(), b"int");
                 self.pass_token(index);
                 return Some(close + 1);
             }
-            let is_number =
-                |at: usize| self.is(at, b',') || self.tokens[at].kind == TokenKind::Number;
-            let follows_type = self
-                .previous_token()
-                .is_some_and(|before| self.tokens[before].is_word() || self.is(before, b'*'));
-            if in_space
-                && follows_type
-                && close > index + 2
-                && (index + 2..close).all(is_number)
-                && self.token(close + 1).is_some_and(Token::is_word)
+            if declares
+                && self.follows_type()
+                && self.is_name(index)
+                && self.is_name(close + 1)
                 && self.is(close + 2, b'(')
+                && !self.holds_parameters(index + 1, close)
             {
                 self.blank_tokens(index..close + 1);
                 return Some(close + 1);
+            }
+            if declares && self.is_name(index) && self.follows_bounds(index) {
+                self.blank_tokens(index..close + 1);
+                return Some(close + 1);
+            }
+            if declares
+                && !is_upper
+                && !matches!(
+                    kind_of_word(word),
+                    PartKind::Statement | PartKind::Specifier
+                )
+            {
+                self.name_in_macro(index, close);
             }
             let comma = (index..close).find(|at| self.is(*at, b','));
             if let Some(comma) = comma.filter(|_| word == b"offsetof") {
                 // The grammar knows a member there, and no member's member.
                 self.blank_tokens((comma + 2).min(close)..close);
             }
-            let is_template = |before| self.is(before, b'<');
+            let is_template = |before| self.dialect == CDialect::Cpp && self.is(before, b'<');
             let is_macro = is_macro_name(self.tokens[index].kind, word);
             let may_be_one = || {
                 kind_of_word(word) == PartKind::Name
@@ -72,6 +101,22 @@ impl Pass<'_> {
             };
             if is_macro || may_be_one() {
                 self.types_as_arguments(index + 1, close, is_macro);
+            }
+        }
+        if declares
+            && self.is_name(index)
+            && self.is_name(index + 1)
+            && let Some(close) = self.matching_bracket(index + 2)
+            && let Some(before) = self.previous_token()
+            && (self.is_of_pointer(before) || self.is(before, b'}') && !self.at_start())
+        {
+            // Of two names after a star or a type's members the one with parameters is declared.
+            if self.holds_parameters(index + 2, close) {
+                self.blank_tokens(index..index + 1);
+                return Some(index + 1);
+            }
+            if ends_name(self.token(close + 1)) {
+                self.blank_tokens(index + 1..close + 1);
             }
         }
         let is_constructor = || {
@@ -84,9 +129,16 @@ impl Pass<'_> {
                 .count();
             let last = index + 2 * scopes + 1;
             let name = last + usize::from(self.is(last, b'~'));
-            scopes > 0 && self.text(last - 2) == self.text(name) && self.is(name + 1, b'(')
+            let is_named =
+                self.text(last.wrapping_sub(2)) == self.text(name) && self.is(name + 1, b'(');
+            // A conversion names its type.
+            let names_type = self.token(last + 1).is_some_and(Token::is_word)
+                && kind_of_word(self.text(last + 1)) != PartKind::Statement;
+            let converts = self.text(last) == b"operator" && names_type;
+            scopes > 0 && (is_named || converts)
         };
-        if is_upper && in_space && self.at_start() && next.is_word() && is_constructor() {
+        let is_word = is_upper || kind_of_word(word) == PartKind::Name;
+        if is_word && in_space && self.at_start() && next.is_word() && is_constructor() {
             self.blank_macro(index);
             return Some(index + 1);
         }
@@ -106,6 +158,66 @@ impl Pass<'_> {
             return Some(index + 1);
         }
         None
+    }
+
+    /// `class EXPORT ALIGNED(8) name FINAL : base {`: the last word that isn't in capitals is the name, or else the last one; other
+    /// words in capitals are macros, as is any that has arguments.
+    fn class_head(&mut self, index: usize) {
+        let mut words = Vec::new();
+        let mut end = index + 1;
+        while self.token(end).is_some_and(Token::is_word) {
+            let begin = end;
+            let close = self.matching_bracket(begin + 1);
+            end = close.filter(|_| self.is(begin + 1, b'(')).unwrap_or(begin) + 1;
+            let is_macro = self.tokens[begin].kind == TokenKind::Upper
+                || end > begin + 1 && self.is_name(begin);
+            words.push((begin..end, is_macro));
+        }
+        let has_bases = self.is(end, b':')
+            && self
+                .token(end + 1)
+                .is_some_and(|next| next.kind != TokenKind::Number);
+        let Some((last, _)) = words.last() else {
+            return;
+        };
+        if !(has_bases || self.is(end, b'{')) || last.len() > 1 {
+            return;
+        }
+        let is_name = |(word, is_macro): &(std::ops::Range<usize>, bool)| {
+            !is_macro && kind_of_word(self.text(word.start)) == PartKind::Name
+        };
+        let name = words.iter().rposition(is_name).unwrap_or(words.len() - 1);
+        words.remove(name);
+        for (word, _) in words.into_iter().filter(|(_, is_macro)| *is_macro) {
+            self.blank_tokens(word);
+        }
+    }
+
+    /// Whether a type, or a star after one, goes before.
+    fn follows_type(&self) -> bool {
+        let before = self.previous_token();
+        before.is_some_and(|it| self.tokens[it].is_word() || self.is_of_pointer(it))
+    }
+
+    /// Whether a word may be the name of what is declared.
+    pub(super) fn is_name(&self, index: usize) -> bool {
+        self.token(index).is_some_and(Token::is_word)
+            && kind_of_word(self.text(index)) == PartKind::Name
+    }
+
+    /// Whether a function's parameters may stand between two brackets, rather than a macro's arguments.
+    pub(super) fn holds_parameters(&self, open: usize, close: usize) -> bool {
+        let goes_on = |at: usize| self.tokens[at].is_word() || self.is_of_pointer(at);
+        let declares = |at: usize| self.tokens[at].is_word() && goes_on(at + 1);
+        match close - open {
+            1 => true,
+            2 => {
+                let is_builtin = kind_of_word(self.text(open + 1)) == PartKind::Type;
+                let kind = self.tokens[open + 1].kind;
+                is_builtin || matches!(kind, TokenKind::Upper | TokenKind::Dots)
+            }
+            _ => (open + 1..close).any(declares),
+        }
     }
 
     fn blank_macro(&mut self, index: usize) {

@@ -125,23 +125,32 @@ impl Pass<'_> {
                     || next.begins_line
                         && (matches!(next.kind, TokenKind::Directive(_)) || next.is(b'}'))
                     || next.is(b'{') && self.bracket_context() == BracketContext::Body);
-            let calling_convention = next.is(b'*')
-                && index >= 2
-                && self.is(index - 1, b'(')
-                && self.token(index + 2).is_some_and(Token::is_word)
-                && self.is(index + 3, b')')
-                && self.is(index + 4, b'(')
-                && (self.tokens[index - 2].is_word() || self.is(index - 2, b'*'));
-            let trailing = self.follows_parameters()
-                && (next.is(b';') || next.is(b'{') || next.is(b',') || next.is(b'='));
-            if alone || calling_convention || trailing {
+            let trailing = (self.follows_bounds(index) || self.follows_parameters())
+                && [b';', b'{', b',', b'=', b':', b')']
+                    .iter()
+                    .any(|mark| next.is(*mark));
+            if alone || trailing {
                 self.blank(token.span());
             }
             if alone && next.is(b'~') {
                 self.readable.prefixes.push(token.span());
             }
         }
-        if self.lone_macro(index) {
+        let is_name = self.is_name(index);
+        let calling_convention = is_name
+            && next.is(b'*')
+            && index >= 2
+            && self.is(index - 1, b'(')
+            && self.token(index + 2).is_some_and(Token::is_word)
+            && self.is(index + 3, b')')
+            && self.is(index + 4, b'(')
+            && (self.tokens[index - 2].is_word() || self.is(index - 2, b'*'));
+        let opens_block = is_name
+            && next.is(b'{')
+            && self.token(index + 2).is_some_and(|it| it.begins_line)
+            && self.at_start()
+            && self.bracket_context() == BracketContext::Body;
+        if calling_convention || opens_block || self.lone_macro(index) {
             self.blank(token.span());
         }
         index + 1
@@ -187,9 +196,16 @@ impl Pass<'_> {
         }
         let text = self.text(index);
         if kind_of(token, text) != PartKind::Name {
-            return false;
+            // No declaration goes on so: `END_WARNINGS`, and `a->b = 1;` on the next line.
+            let goes_on = [b'-', b'+', b'.']
+                .iter()
+                .any(|mark| self.is(index + 2, *mark));
+            return next.is_word() && goes_on;
         }
-        let ends_case = next.is(b'}') || matches!(self.text(index + 1), b"case" | b"default");
+        let is_mixed = text.iter().any(u8::is_ascii_uppercase);
+        let begins_next = kind_of_word(self.text(index + 1)) == PartKind::Statement && is_mixed;
+        let ends_case =
+            next.is(b'}') || begins_next || matches!(self.text(index + 1), b"case" | b"default");
         let is_name_apart = !next.is_word() || self.is(index + 2, b'(');
         ends_case && text.contains(&b'_')
             || !(is_name_apart && next.is_word()) && self.is_defined_here(text)
@@ -230,6 +246,15 @@ impl Pass<'_> {
                 || self.is(open - 1, b')')
                 || (2..5).any(|back| open >= back && self.text(open - back) == b"operator")
                 || self.tokens[open - 1].is_word() && open >= 2 && self.continues(open - 2))
+    }
+
+    /// Whether the bounds of a declared array are in front.
+    pub(super) fn follows_bounds(&self, index: usize) -> bool {
+        let begins = |back: usize| {
+            let open = index.checked_sub(back).filter(|open| *open > 0);
+            open.is_some_and(|open| self.is(open, b'[') && self.is_name(open - 1))
+        };
+        index > 0 && self.is(index - 1, b']') && (begins(2) || begins(3))
     }
 
     /// Whether a declaration goes on after the token at `index`.
@@ -321,22 +346,13 @@ impl Pass<'_> {
         parts
     }
 
-    /// The end of a tag that begins at `at`: `struct` takes one name along, and `class EXPORT Name {` two.
+    /// The end of a tag that begins at `at`: `struct` takes one name along.
     fn tag_end(&self, at: usize) -> usize {
         match (self.token(at), self.token(at + 1)) {
             (Some(tag), Some(next)) if tag.kind == TokenKind::Upper && next.is(b'(') => at,
-            (Some(tag), Some(next)) if tag.is_word() && !self.is_class_macro(at, tag, next) => {
-                at + 1
-            }
+            (Some(tag), Some(_)) if tag.is_word() => at + 1,
             _ => at,
         }
-    }
-
-    fn is_class_macro(&self, at: usize, tag: Token, next: Token) -> bool {
-        tag.kind == TokenKind::Upper
-            && next.is_word()
-            && self.text(at + 1) != b"final"
-            && (self.is(at + 2, b'{') || self.is(at + 2, b':') || self.text(at + 2) == b"final")
     }
 
     /// The parts of a run that are macros.
@@ -359,9 +375,16 @@ impl Pass<'_> {
                 .unwrap_or(at);
             return parts[..first].iter().copied().filter(is_upper).collect();
         }
+        // `typedef __int8 int8_t;`
+        let names_builtin = |specifiers: &[RunPart]| {
+            let is_typedef = |part: &RunPart| self.text(part.begin) == b"typedef";
+            specifiers.len() > 1 && specifiers.first().is_some_and(is_typedef) && self.is(end, b';')
+        };
         let (specifiers, name) = match parts {
             [specifiers @ .., name]
-                if names_last && matches!(name.kind, PartKind::Name | PartKind::Upper) =>
+                if names_last
+                    && (matches!(name.kind, PartKind::Name | PartKind::Upper)
+                        || names_builtin(specifiers)) =>
             {
                 (specifiers, Some(*name))
             }
@@ -496,7 +519,7 @@ pub(crate) fn kind_of_word(text: &[u8]) -> PartKind {
     }
 }
 
-fn is_tag_keyword(word: &[u8]) -> bool {
+pub(super) fn is_tag_keyword(word: &[u8]) -> bool {
     matches!(word, b"struct" | b"union" | b"enum" | b"class")
 }
 

@@ -171,6 +171,72 @@ fn macros_that_only_their_place_gives_away() {
 }
 
 #[test]
+fn macros_in_heads_of_types_and_among_members() {
+    check(
+        "a.cpp",
+        "class LOCKABLE WARN_UNUSED Mutex : public Base {\n  T* nonnull get() { return &n; }\n\
+         \x20 CONSTEXPR explicit Mutex(int a) NOEXCEPT : n(a) {}\n  STDMETHOD_(ULONG, AddRef)() { return 1; }\n\
+         \x20 FIELD(int) height;\n  property(int, width)\n  int n;\n};\n\
+         struct ALIGNED(16) vec_t { float x; };\n\
+         enum class state : uint8 {\n  Idle META(Name = \"Idle\"),\n  Run META(Name = \"Run\") = 2,\n  STATES(X)\n};\n\
+         template <class T>\ninline T (max PREVENT)(T a) { return a; }\n\
+         api_fn X::X(int a) : a(a) {}\napi_fn X::operator bool() const { return a; }\n",
+        "top Mutex: class LOCKABLE WARN_UNUSED Mutex : public Base { ~ };
+         in Mutex::get: T* nonnull get() { return &n; }
+         in Mutex::Mutex: CONSTEXPR explicit Mutex(int a) NOEXCEPT : n(a) {}
+         in Mutex::AddRef: STDMETHOD_(ULONG, AddRef)() { return 1; }
+         top vec_t: struct ALIGNED(16) vec_t { float x; };
+         top state: enum class state : uint8 { ~ };
+         top max: template <class T> ~ inline T (max PREVENT)(T a) { return a; }
+         top X::X: api_fn X::X(int a) : a(a) {}
+         top X::operator bool: api_fn X::operator bool() const { return a; }",
+    );
+}
+
+#[test]
+fn macros_between_the_parts_of_a_declaration() {
+    check(
+        "a.c",
+        "void f(void) acquires(&lock) releases(&b)\n{\n    g();\n}\n\
+         static void must_hold(&lock) h(struct foo *f)\n{\n    f->a = 1;\n}\n\
+         typedef struct s {\n  char *name counted_by(len);\n  _Atomic(size_t) n;\n  _Atomic(struct x *) *next;\n} s_t aligned(8);\n\
+         ALIGNED(16, const short, tab)[2] = { 1, 2 };\n\
+         SEQUENCE(FOO) = {\n  SIMPLE(a),\n} SEQUENCE_END(FOO)\n\
+         typedef __int8 int8_t;\ntypedef list_head(item) list_t;\ntypedef int (cdecl *call_t)(int a);\n\
+         generate(b, a_, node)\n\n\
+         int call(context_ int argc, char *argv[] UNUSED)\n{\n  size_t n INITIAL(0);\n  LOCAL(int, block, [64]);\n\
+         \x20 Begin_WAIT\n  n = work(CONTEXT_ argc);\n  IGNORE_POP\n  p->n = cast(unsigned int, n) < cast(unsigned int, 2);\n\
+         \x20 forever {\n    break;\n  }\n  End_WAIT\n  return n;\n}\n",
+        "top f: void f(void) acquires(&lock) releases(&b) ~ }
+         top h: static void must_hold(&lock) h(struct foo *f) ~ }
+         top s: typedef struct s { ~ } s_t aligned(8);
+         top s_t: typedef struct s { ~ } s_t aligned(8);
+         top tab: ALIGNED(16, const short, tab)[2] = { 1, 2 };
+         top FOO: SEQUENCE(FOO) = { ~ }
+         top int8_t: typedef __int8 int8_t;
+         top list_t: typedef list_head(item) list_t;
+         top call_t: typedef int (cdecl *call_t)(int a);
+         top call: int call(context_ int argc, char *argv[] UNUSED) ~ }",
+    );
+}
+
+#[test]
+fn branches_of_prose_and_of_old_style() {
+    check(
+        "a.h",
+        "#if defined(A) + defined(B) != 1\nExactly one of A, or B should be defined.\n#endif\nint f(int a) { return a; }\n\
+         #ifdef X\nDo not define X. Use Y instead.\n#else\nint g(int a) { return a; }\n#endif\n\
+         void h\n#ifdef KR\n  (v) T *v;\n#else\n  (T *v)\n#endif\n{\n  free(v);\n}\n\
+         typedef enum {\n#define OP(name) name,\n#include \"ops.h\"\n#undef OP\n} code;\n",
+        "top f: int f(int a) { return a; }
+         top g: int g(int a) { return a; }
+         top h: void h ~ }
+         top OP: #define OP(name) name,
+         top code: typedef enum { ~ } code;",
+    );
+}
+
+#[test]
 fn other_words_stay_errors() {
     for source in [
         "stati int f(void) { return 1; }\n",
