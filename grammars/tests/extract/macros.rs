@@ -209,8 +209,8 @@ fn macros_between_the_parts_of_a_declaration() {
          \x20 forever {\n    break;\n  }\n  End_WAIT\n  return n;\n}\n",
         "top f: void f(void) acquires(&lock) releases(&b) ~ }
          top h: static void must_hold(&lock) h(struct foo *f) ~ }
-         top s: typedef struct s { ~ } s_t aligned(8);
          top s_t: typedef struct s { ~ } s_t aligned(8);
+         top s: typedef struct s { ~ } s_t aligned(8);
          top tab: ALIGNED(16, const short, tab)[2] = { 1, 2 };
          top FOO: SEQUENCE(FOO) = { ~ }
          top int8_t: typedef __int8 int8_t;
@@ -231,8 +231,8 @@ fn branches_of_prose_and_of_old_style() {
         "top f: int f(int a) { return a; }
          top g: int g(int a) { return a; }
          top h: void h ~ }
-         top OP: #define OP(name) name,
-         top code: typedef enum { ~ } code;",
+         top code: typedef enum { ~ } code;
+         in OP: #define OP(name) name,",
     );
 }
 
