@@ -86,12 +86,12 @@ impl KnownLines {
         self.lines.len() == 1
     }
 
-    /// A hash over its bytes without whitespace.
+    /// A hash over its characters but whitespace: texts that differ in layout alone have the same.
     #[must_use]
     pub fn visible_hash(&self) -> u64 {
-        let bytes = self.lines.iter().flat_map(|line| line.text.bytes());
-        let visible: Vec<u8> = bytes.filter(|byte| !byte.is_ascii_whitespace()).collect();
-        quick_hash(&visible)
+        let chars = self.lines.iter().flat_map(|line| line.text.chars());
+        let visible: String = chars.filter(|it| !it.is_whitespace()).collect();
+        quick_hash(visible.as_bytes())
     }
 
     /// The part of the text that shows the definition with its name in line `at`, if it does.

@@ -1,8 +1,8 @@
 //! The newest texts whose author is known, each put together once. Which they are depends on the state alone.
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use tslp_core::event::Author;
@@ -31,7 +31,7 @@ pub(crate) struct SaidText {
     /// A reply has several, in order; the others one.
     pieces: Vec<ProvenanceRow>,
     /// The hashes of its [pairs of lines](spoken_lines::line_pairs), if they were asked for.
-    pairs: Option<Arc<[u64]>>,
+    pairs: Option<Box<[u64]>>,
 }
 
 impl SaidText {
@@ -48,7 +48,7 @@ impl SaidText {
     }
 
     /// The pairs of its lines; what can't be read has none.
-    fn read_pairs(&self, view: &StateView<'_>) -> Arc<[u64]> {
+    fn read_pairs(&self, view: &StateView<'_>) -> Box<[u64]> {
         let mut bytes = self.content(view);
         bytes.truncate(AUTHORED_TEXT_BYTES_MAX);
         let mut pairs = spoken_lines::line_pairs(&String::from_utf8_lossy(&bytes));
@@ -110,7 +110,7 @@ impl SaidTexts {
     }
 
     /// Reads texts, the newest first, until they have so many pairs; what is older keeps none.
-    fn read_newest(&mut self, pairs_max: usize, read: impl Fn(&SaidText) -> Arc<[u64]>) {
+    fn read_newest(&mut self, pairs_max: usize, read: impl Fn(&SaidText) -> Box<[u64]>) {
         let mut left = pairs_max;
         for text in self.texts.values_mut().rev() {
             if left == 0 {
@@ -153,7 +153,7 @@ mod tests {
         let asked = RefCell::new(Vec::new());
         let read = |text: &SaidText| {
             asked.borrow_mut().push(text.source().seq.0);
-            Arc::from([0; 25])
+            Box::from([0; 25])
         };
         texts.read_newest(100, read);
         assert_eq!(asked.take(), [999, 998, 997, 996]);

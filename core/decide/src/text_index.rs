@@ -79,7 +79,7 @@ struct Search {
 pub struct Shape {
     /// Whether it is a single line, which may stand in a text by chance.
     pub is_one_line: bool,
-    /// Over its bytes without whitespace.
+    /// Over its characters but whitespace.
     pub visible: u64,
 }
 
