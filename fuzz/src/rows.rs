@@ -82,6 +82,7 @@ fn row_from_bytes(table: usize, bytes: &mut impl Iterator<Item = u8>) -> Vec<Val
             ColumnType::Integer => Value::from(u64::from(byte % 4)),
             ColumnType::Text => Value::from(WORDS[usize::from(byte) % WORDS.len()]),
             ColumnType::Hash => Value::from(&[byte % 4; 32]),
+            ColumnType::Bytes => Value::Bytes(bytes.take(byte.into()).collect()),
         }
     };
     columns.map(value).collect()

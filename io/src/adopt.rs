@@ -378,6 +378,9 @@ impl<'c> Adopter<'c> {
             let opened = new_ledger(self.config)?;
             let store = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
             self.engine.set_store(Some(store));
+            let files = opened.readers.open()?;
+            self.engine
+                .set_stored_files(Box::new(files), startup::CODE_BYTES_KEPT);
             self.sink = DecisionSink::start_writer(opened)?;
         }
         let work = std::mem::take(&mut self.waiting);

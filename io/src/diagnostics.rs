@@ -263,6 +263,8 @@ pub(crate) fn row_object<R: Row + Clone>(row: &R) -> Value {
             Cell::Integer(number) => number.into(),
             Cell::Text(text) => (*text).into(),
             Cell::Hash(hash) => ArtifactHash(hash).to_string().into(),
+            // Nobody reads them on a page.
+            Cell::Bytes(bytes) => bytes.len().into(),
         };
         (column.name.to_owned(), value)
     });

@@ -1,23 +1,25 @@
 //! The last observation of disk for each path (spec §15). The State Map keeps it, together with what is true.
 
 use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::fmt;
+use core::{fmt, str};
 
 use tslp_core::entity::Symbol;
-use tslp_core::event::{DiskFinding, DiskObserved, Event, ReadFailure};
+use tslp_core::event::{DiskFile, DiskFinding, DiskObserved, ReadFailure};
 use tslp_core::extract::GrammarTag;
 use tslp_core::hash::SliceHash;
 use tslp_core::ids::Seq;
 use tslp_core::path::RelPath;
 
 use crate::changes::Changes;
-use crate::row::{Cell, EventAt, Keeps, UnfitRow};
+use crate::packed::{items_in, put_item};
+use crate::row::{Cell, EventAt, Keeps, Key as _, UnfitRow};
 use crate::table::{ColumnType, Text, Value};
 
 row! {
-    /// `disk`: the last observation of each path. Its findings for each symbol are in the event `seq`.
-    pub struct DiskRow in table "disk", version 2;
+    /// `disk`: the last observation of each path.
+    pub struct DiskRow in table "disk", version 3;
     key {
         /// The path.
         path: RelPath,
@@ -29,6 +31,10 @@ row! {
         whole: Option<SliceHash>,
         /// The grammar that read it, if it could be parsed.
         grammar: Option<GrammarTag>,
+        /// How many top-level definitions it has.
+        definitions: u32,
+        /// The slices of symbols that were looked for, but for those that are true, packed.
+        slices: Arc<[u8]>,
         /// Whether a file was there at this or an earlier observation.
         was_there: bool,
         /// The observation.
@@ -123,21 +129,38 @@ impl Disk {
         let DiskObserved { path, finding } = observed;
         let is_there = matches!(finding, DiskFinding::File(_));
         let seen = PathHistory::new(finding.clone(), seq, is_there || self.was_there(path));
-        changes.put(|| row(path, &seen));
-        self.findings.insert(path.clone(), seen);
+        let before = self.findings.insert(path.clone(), seen);
+        touch(path, before.is_some(), changes);
     }
 
     /// Takes a symbol's slice away if it is this one; whoever asks keeps it.
-    pub(crate) fn take_slice(&mut self, path: &RelPath, symbol: &Symbol, slice: SliceHash) -> bool {
+    pub(crate) fn take_slice(
+        &mut self,
+        path: &RelPath,
+        symbol: &Symbol,
+        slice: SliceHash,
+        changes: &mut Changes,
+    ) -> bool {
         let slices = self.slices_mut(path);
         let slices = slices.filter(|slices| slices.get(symbol) == Some(&Some(slice)));
-        slices.is_some_and(|slices| slices.remove(symbol).is_some())
+        let is_taken = slices.is_some_and(|slices| slices.remove(symbol).is_some());
+        if is_taken {
+            touch(path, true, changes);
+        }
+        is_taken
     }
 
     /// Gives back what [`Self::take_slice`] took.
-    pub(crate) fn put_slice(&mut self, path: &RelPath, symbol: &Symbol, slice: SliceHash) {
-        if let Some(seen) = self.findings.get_mut(path) {
-            seen.slices.insert(symbol.clone(), Some(slice));
+    pub(crate) fn put_slice(
+        &mut self,
+        path: &RelPath,
+        symbol: &Symbol,
+        slice: SliceHash,
+        changes: &mut Changes,
+    ) {
+        if let Some(slices) = self.slices_mut(path) {
+            slices.insert(symbol.clone(), Some(slice));
+            touch(path, true, changes);
         }
     }
 
@@ -182,21 +205,48 @@ impl Disk {
     }
 }
 
+/// The row is read when all that was shared is.
+fn touch(path: &RelPath, was_present: bool, changes: &mut Changes) {
+    changes.touch::<DiskRow, _>(|| (path.clone(),), was_present);
+}
+
 impl Keeps<DiskRow> for Disk {
     fn visit_rows(&self, visit: &mut dyn FnMut(DiskRow)) {
         let findings = self.findings.iter();
         findings.map(|(path, seen)| row(path, seen)).for_each(visit);
     }
 
-    fn restore_row(&mut self, row: DiskRow, event: EventAt<'_>) -> Result<(), UnfitRow> {
-        match event(row.seq).map(|recorded| recorded.event) {
-            Some(Event::DiskObserved(observed)) if observed.path == row.path => {
-                let seen = PathHistory::new(observed.finding, row.seq, row.was_there);
-                self.findings.insert(row.path, seen);
-                Ok(())
-            }
-            _ => Err(UnfitRow("a path was looked at by no event")),
+    fn restore_row(&mut self, row: DiskRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
+        let unfit = UnfitRow("a look has found what none can");
+        let finding = match (row.finding, row.whole) {
+            (PathFinding::File, Some(whole)) => DiskFinding::File(DiskFile {
+                whole,
+                slices: Vec::new(),
+                definitions: row.definitions,
+                grammar: row.grammar,
+            }),
+            (PathFinding::Missing, None) => DiskFinding::Missing,
+            (PathFinding::Unreadable(failure), None) => DiskFinding::Unreadable(failure),
+            (PathFinding::File, None) | (_, Some(_)) => return Err(unfit),
+        };
+        let mut seen = PathHistory::new(finding, row.seq, row.was_there);
+        for item in items_in(&row.slices) {
+            let (symbol, slice) = item.ok_or(unfit)?;
+            let symbol = str::from_utf8(symbol).map_err(|_| unfit)?;
+            let slice = match slice {
+                [] => None,
+                slice => Some(SliceHash(slice.try_into().map_err(|_| unfit)?)),
+            };
+            seen.slices.insert(Symbol::new(symbol), slice);
         }
+        self.findings.insert(row.path, seen);
+        Ok(())
+    }
+
+    fn rows_beginning(&self, key: &[Value]) -> Vec<DiskRow> {
+        let (path,) = <(RelPath,)>::from_touched(key);
+        let seen = self.findings.get(&path);
+        seen.map(|seen| row(&path, seen)).into_iter().collect()
     }
 }
 
@@ -205,11 +255,18 @@ fn row(path: &RelPath, seen: &PathHistory) -> DiskRow {
         DiskFinding::File(file) => Some(file),
         DiskFinding::Missing | DiskFinding::Unreadable(_) => None,
     };
+    let mut slices = Vec::new();
+    for (symbol, slice) in &seen.slices {
+        let slice = slice.as_ref().map_or(&[][..], |slice| &slice.0);
+        put_item(&mut slices, symbol.as_str().as_bytes(), slice);
+    }
     DiskRow {
         path: path.clone(),
         finding: (&seen.finding).into(),
         whole: file.map(|file| file.whole),
         grammar: file.and_then(|file| file.grammar.clone()),
+        definitions: file.map_or(0, |file| file.definitions),
+        slices: slices.into(),
         was_there: seen.was_there,
         seq: seen.seq,
     }

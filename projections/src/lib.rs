@@ -22,6 +22,7 @@ pub mod file_mentions;
 pub mod vault;
 
 pub mod disk;
+pub mod file_code;
 mod packed;
 pub mod sources;
 pub mod state_map;

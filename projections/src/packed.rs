@@ -31,8 +31,7 @@ impl PackedMap {
     /// Returns whether the key had no value.
     pub(crate) fn put(&mut self, key: &[u8], value: &[u8]) -> bool {
         let mut item = Vec::new();
-        put_bytes(&mut item, key);
-        put_bytes(&mut item, value);
+        put_item(&mut item, key, value);
         item.shrink_to_fit();
         let at = self.page_of(key);
         let Some(page) = self.pages.get_mut(at) else {
@@ -62,8 +61,7 @@ impl PackedMap {
                 packed.pages.push(Vec::with_capacity(PAGE_BYTES));
             }
             if let Some(page) = packed.pages.last_mut() {
-                put_bytes(page, key.as_ref());
-                put_bytes(page, &[]);
+                put_item(page, key.as_ref(), &[]);
             }
         }
         packed
@@ -82,8 +80,9 @@ impl PackedMap {
         }
     }
 
-    /// Puts another first byte into each value, in the order of the keys.
-    pub(crate) fn mark_values(&mut self, mut mark: impl FnMut(&[u8], &[u8]) -> u8) {
+    /// Puts another first byte into each value, in the order of the keys. Returns whether any was another one.
+    pub(crate) fn mark_values(&mut self, mut mark: impl FnMut(&[u8], &[u8]) -> u8) -> bool {
+        let mut has_changed = false;
         for page in &mut self.pages {
             let mut at = 0;
             while at < page.len() {
@@ -91,9 +90,33 @@ impl PackedMap {
                 let (key, value) = take_item(&mut left);
                 let (marked, value_bytes) = (mark(key, value), value.len());
                 at = page.len() - left.len();
-                page[at - value_bytes] = marked;
+                let byte = &mut page[at - value_bytes];
+                has_changed |= *byte != marked;
+                *byte = marked;
             }
         }
+        has_changed
+    }
+
+    /// All items, one after the other, as [`items_in`] reads them.
+    pub(crate) fn bytes(&self) -> impl Iterator<Item = &[u8]> {
+        self.pages.iter().map(Vec::as_slice)
+    }
+
+    /// From the bytes of items that [`items_in`] has read to their end.
+    pub(crate) fn of_items(bytes: &[u8]) -> Self {
+        let mut packed = Self::default();
+        let (mut page, mut left) = (bytes, bytes);
+        while !left.is_empty() {
+            take_item(&mut left);
+            let taken = page.len() - left.len();
+            if taken >= PAGE_BYTES / 2 || left.is_empty() {
+                packed.pages.push(page[..taken].to_vec());
+                page = left;
+            }
+        }
+        packed.pages.shrink_to_fit();
+        packed
     }
 
     /// The page that holds the key if any does.
@@ -121,6 +144,23 @@ impl PackedMap {
     }
 }
 
+/// The items that these bytes should be: in the order of the keys, none twice. `None` in the place of the first that isn't one.
+pub(crate) fn items_in(bytes: &[u8]) -> impl Iterator<Item = Option<(&[u8], &[u8])>> {
+    let (mut left, mut last): (_, Option<&[u8]>) = (bytes, None);
+    core::iter::from_fn(move || {
+        if left.is_empty() {
+            return None;
+        }
+        let item = try_bytes(&mut left).zip(try_bytes(&mut left));
+        let item = item.filter(|(key, _)| last.is_none_or(|last| last < *key));
+        match item {
+            Some((key, _)) => last = Some(key),
+            None => left = &[],
+        }
+        Some(item)
+    })
+}
+
 /// The place of a key's item in a page; empty if it has none.
 fn place_in(page: &[u8], key: &[u8]) -> Range<usize> {
     let mut left = page;
@@ -141,16 +181,26 @@ fn take_item<'p>(bytes: &mut &'p [u8]) -> (&'p [u8], &'p [u8]) {
     (take_bytes(bytes), take_bytes(bytes))
 }
 
+/// Adds an item, as [`items_in`] reads it.
+pub(crate) fn put_item(items: &mut Vec<u8>, key: &[u8], value: &[u8]) {
+    put_bytes(items, key);
+    put_bytes(items, value);
+}
+
 fn put_bytes(item: &mut Vec<u8>, bytes: &[u8]) {
     put_number(item, bytes.len() as u64);
     item.extend_from_slice(bytes);
 }
 
 fn take_bytes<'p>(bytes: &mut &'p [u8]) -> &'p [u8] {
-    let length = usize::try_from(take_number(bytes)).expect("it lies in memory");
-    let (taken, left) = bytes.split_at(length);
+    try_bytes(bytes).expect("they were packed")
+}
+
+fn try_bytes<'p>(bytes: &mut &'p [u8]) -> Option<&'p [u8]> {
+    let length = usize::try_from(try_number(bytes)?).ok()?;
+    let (taken, left) = bytes.split_at_checked(length)?;
     *bytes = left;
-    taken
+    Some(taken)
 }
 
 /// Writes a number, seven bits a byte, the lowest first; the highest bit says that more follow.
@@ -164,16 +214,26 @@ pub(crate) fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
 
 /// Takes a number off the bytes that [`put_number`] wrote.
 pub(crate) fn take_number(bytes: &mut &[u8]) -> u64 {
-    let (mut number, mut shift) = (0, 0);
-    while let Some((byte, left)) = bytes.split_first() {
+    try_number(bytes).expect("it was packed")
+}
+
+/// Takes a number off any bytes; `None` if [`put_number`] didn't write it.
+pub(crate) fn try_number(bytes: &mut &[u8]) -> Option<u64> {
+    let (mut number, mut shift) = (0_u64, 0_u32);
+    loop {
+        let (byte, left) = bytes.split_first()?;
         *bytes = left;
-        number |= u64::from(byte & 0x7f) << shift;
+        let seven = u64::from(byte & 0x7f);
+        // Bits beyond the highest, and zeros that no number begins with.
+        if shift > 63 || seven << shift >> shift != seven || (*byte == 0 && shift > 0) {
+            return None;
+        }
+        number |= seven << shift;
         if *byte < 0x80 {
-            break;
+            return Some(number);
         }
         shift += 7;
     }
-    number
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Rows as structs: one declaration gives a table's columns and key, and writes and reads its rows.
 
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt::Write as _;
 use core::slice;
@@ -390,8 +391,23 @@ impl Cell for [u8; 32] {
     }
 }
 
+impl Cell for Arc<[u8]> {
+    const KIND: ColumnType = ColumnType::Bytes;
+
+    fn into_value(self) -> Value {
+        Value::Bytes(self)
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Bytes(bytes) => Some(Self::clone(bytes)),
+            _ => None,
+        }
+    }
+}
+
 /// Without a copy.
-fn text_cell(text: impl Into<alloc::sync::Arc<str>>) -> Value {
+fn text_cell(text: impl Into<Arc<str>>) -> Value {
     Value::Text(Text::Shared(text.into()))
 }
 

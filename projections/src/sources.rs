@@ -5,9 +5,8 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::fmt;
-use core::hash::BuildHasher;
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::HashMap;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 
@@ -44,23 +43,23 @@ row! {
     }
 }
 
-/// An artifact that holds an authoritative version.
-struct SourceArtifact {
-    artifact: ArtifactHash,
-    /// Versions promoted from it since it last had no authoritative version.
+/// The versions that were promoted from an artifact that holds an authoritative one.
+#[derive(Clone, Copy, Default)]
+struct SourceVersions {
+    /// Those promoted since it last had no authoritative version.
     promoted: u32,
     /// Those of them that are authoritative.
     live: u32,
 }
 
-impl SourceArtifact {
-    const fn is_partly_true(&self) -> bool {
+impl SourceVersions {
+    const fn is_partly_true(self) -> bool {
         self.promoted != self.live
     }
 
-    fn row(&self) -> Option<PartlyTrueRow> {
+    fn row(self, artifact: ArtifactHash) -> Option<PartlyTrueRow> {
         self.is_partly_true().then_some(PartlyTrueRow {
-            artifact: self.artifact,
+            artifact,
             promoted: self.promoted,
         })
     }
@@ -69,22 +68,15 @@ impl SourceArtifact {
 /// All artifacts with authoritative versions, and those that have just lost their last one.
 #[derive(Default)]
 pub struct Sources {
-    slots: Vec<SourceArtifact>,
-    free: Vec<u32>,
-    by_artifact: HashTable<u32>,
-    hasher: DefaultHashBuilder,
+    live: HashMap<ArtifactHash, SourceVersions>,
     /// Artifacts without authoritative versions whose rows aren't durable.
     outdated: BTreeMap<ArtifactHash, OutdatedRow>,
 }
 
 impl Sources {
-    /// Counts a version promoted from this artifact. Returns a number for [`Sources::artifact`] and [`Sources::version_left`].
-    pub fn version_promoted(&mut self, artifact: ArtifactHash, changes: &mut Changes) -> u32 {
-        let id = match self.find_slot(artifact) {
-            Some(id) => id,
-            None => self.add_slot(artifact),
-        };
-        let source = &mut self.slots[id as usize];
+    /// Counts a version promoted from this artifact.
+    pub fn version_promoted(&mut self, artifact: ArtifactHash, changes: &mut Changes) {
+        let source = self.live.entry(artifact).or_default();
         // An artifact that is wholly true has no row, before and after.
         if source.is_partly_true() {
             changes.touch::<PartlyTrueRow, _>(|| (artifact,), true);
@@ -95,54 +87,18 @@ impl Sources {
             source.live <= source.promoted,
             "a version that is true was promoted"
         );
-        id
-    }
-
-    fn add_slot(&mut self, artifact: ArtifactHash) -> u32 {
-        let source = SourceArtifact {
-            artifact,
-            promoted: 0,
-            live: 0,
-        };
-        let id = match self.free.pop() {
-            Some(id) => {
-                self.slots[id as usize] = source;
-                id
-            }
-            None => {
-                self.slots.push(source);
-                u32::try_from(self.slots.len() - 1).expect("memory holds fewer than 2^32 artifacts")
-            }
-        };
-        let Self {
-            slots,
-            by_artifact,
-            hasher,
-            ..
-        } = self;
-        by_artifact.insert_unique(hasher.hash_one(artifact), id, |id| {
-            hasher.hash_one(slots[*id as usize].artifact)
-        });
-        id
     }
 
     /// Counts a version from this artifact as no longer authoritative, since the event at `seq`.
-    pub fn version_left(&mut self, id: u32, seq: Seq, changes: &mut Changes) {
-        let source = &mut self.slots[id as usize];
-        let artifact = source.artifact;
+    pub fn version_left(&mut self, artifact: ArtifactHash, seq: Seq, changes: &mut Changes) {
+        let source = self.live.get_mut(&artifact);
+        let source = source.expect("a version that leaves was counted when it was promoted");
         changes.touch::<PartlyTrueRow, _>(|| (artifact,), source.is_partly_true());
-        source.live = source
-            .live
-            .checked_sub(1)
-            .expect("a version that leaves was counted when it was promoted");
+        source.live -= 1;
         if source.live > 0 {
             return;
         }
-        let hash = self.hasher.hash_one(artifact);
-        if let Ok(slot) = self.by_artifact.find_entry(hash, |other| *other == id) {
-            slot.remove();
-            self.free.push(id);
-        }
+        self.live.remove(&artifact);
         // The first time stays on record, whatever became true again since: an archive keeps its first row.
         if let alloc::collections::btree_map::Entry::Vacant(free) = self.outdated.entry(artifact) {
             let row = OutdatedRow { artifact, seq };
@@ -156,47 +112,30 @@ impl Sources {
         self.outdated.retain(|_, row| row.seq > durable);
     }
 
-    /// The artifact with this number.
-    #[must_use]
-    pub fn artifact(&self, id: u32) -> ArtifactHash {
-        self.slots[id as usize].artifact
-    }
-
     /// Whether all versions promoted from this artifact, since it last had none that was authoritative, still are authoritative.
     /// `None` if it has none and isn't known to have had one; a durable row in the store may say so.
     #[must_use]
     pub fn is_current(&self, artifact: ArtifactHash) -> Option<bool> {
-        match self.find_slot(artifact) {
-            Some(id) => {
-                let source = &self.slots[id as usize];
-                Some(source.live == source.promoted)
-            }
+        match self.live.get(&artifact) {
+            Some(source) => Some(!source.is_partly_true()),
             None => self.outdated.contains_key(&artifact).then_some(false),
         }
-    }
-
-    fn find_slot(&self, artifact: ArtifactHash) -> Option<u32> {
-        self.by_artifact
-            .find(self.hasher.hash_one(artifact), |id| {
-                self.slots[*id as usize].artifact == artifact
-            })
-            .copied()
     }
 }
 
 impl Keeps<PartlyTrueRow> for Sources {
     fn visit_rows(&self, visit: &mut dyn FnMut(PartlyTrueRow)) {
-        let sources = self.by_artifact.iter().map(|id| &self.slots[*id as usize]);
-        let mut rows: Vec<_> = sources.filter_map(SourceArtifact::row).collect();
+        let sources = self.live.iter();
+        let rows = sources.filter_map(|(artifact, source)| source.row(*artifact));
+        let mut rows: Vec<_> = rows.collect();
         rows.sort_unstable_by_key(|row| row.artifact);
         rows.into_iter().for_each(visit);
     }
 
     /// After all rows of `state_map`.
     fn restore_row(&mut self, row: PartlyTrueRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        let id = self.find_slot(row.artifact);
-        let id = id.ok_or(UnfitRow("a partly true artifact holds no true version"))?;
-        let source = &mut self.slots[id as usize];
+        let source = self.live.get_mut(&row.artifact);
+        let source = source.ok_or(UnfitRow("a partly true artifact holds no true version"))?;
         source.promoted = row.promoted;
         if source.promoted > source.live {
             Ok(())
@@ -209,9 +148,8 @@ impl Keeps<PartlyTrueRow> for Sources {
 
     fn rows_beginning(&self, key: &[Value]) -> Vec<PartlyTrueRow> {
         let (artifact,) = <(ArtifactHash,)>::from_touched(key);
-        let slot = self.find_slot(artifact);
-        let row = slot.and_then(|slot| self.slots[slot as usize].row());
-        row.into_iter().collect()
+        let source = self.live.get(&artifact);
+        source.and_then(|source| source.row(artifact)).into_iter().collect()
     }
 }
 
@@ -241,25 +179,25 @@ mod tests {
     const NEW: ArtifactHash = ArtifactHash([2; 32]);
 
     /// The number of archive rows that it adds.
-    fn version_left(sources: &mut Sources, id: u32, seq: u64) -> usize {
+    fn version_left(sources: &mut Sources, artifact: ArtifactHash, seq: u64) -> usize {
         let mut changes = Changes::of_archives();
-        sources.version_left(id, Seq(seq), &mut changes);
+        sources.version_left(artifact, Seq(seq), &mut changes);
         changes.into_row_changes(|_, _| Vec::new()).len()
     }
 
-    fn promote(sources: &mut Sources, artifact: ArtifactHash) -> u32 {
-        sources.version_promoted(artifact, &mut Changes::discarding())
+    fn promote(sources: &mut Sources, artifact: ArtifactHash) {
+        sources.version_promoted(artifact, &mut Changes::discarding());
     }
 
     #[test]
     fn bytes_are_current_while_all_that_came_out_of_them_is_true() {
         let mut sources = Sources::default();
-        let id = promote(&mut sources, OLD);
-        assert_eq!(promote(&mut sources, OLD), id);
+        promote(&mut sources, OLD);
+        promote(&mut sources, OLD);
         assert_eq!(sources.is_current(OLD), Some(true));
-        assert_eq!(version_left(&mut sources, id, 5), 0);
+        assert_eq!(version_left(&mut sources, OLD, 5), 0);
         assert_eq!(sources.is_current(OLD), Some(false));
-        assert_eq!(version_left(&mut sources, id, 6), 1);
+        assert_eq!(version_left(&mut sources, OLD, 6), 1);
         assert_eq!(sources.is_current(OLD), Some(false));
         assert_eq!(sources.is_current(NEW), None);
     }
@@ -267,24 +205,21 @@ mod tests {
     #[test]
     fn bytes_that_become_true_again_are_current_again() {
         let mut sources = Sources::default();
-        let id = promote(&mut sources, OLD);
-        version_left(&mut sources, id, 5);
-        // Its number is free for others.
-        assert_eq!(promote(&mut sources, NEW), id);
-        let again = promote(&mut sources, OLD);
-        assert_eq!(sources.artifact(again), OLD);
+        promote(&mut sources, OLD);
+        version_left(&mut sources, OLD, 5);
+        promote(&mut sources, OLD);
         assert_eq!(sources.is_current(OLD), Some(true));
-        version_left(&mut sources, again, 9);
+        version_left(&mut sources, OLD, 9);
         assert_eq!(sources.is_current(OLD), Some(false));
     }
 
     #[test]
     fn durable_rows_are_forgotten() {
         let mut sources = Sources::default();
-        let old = promote(&mut sources, OLD);
-        let new = promote(&mut sources, NEW);
-        version_left(&mut sources, old, 5);
-        version_left(&mut sources, new, 6);
+        promote(&mut sources, OLD);
+        promote(&mut sources, NEW);
+        version_left(&mut sources, OLD, 5);
+        version_left(&mut sources, NEW, 6);
         sources.forget_durable(Seq(5));
         assert_eq!(sources.is_current(OLD), None);
         assert_eq!(sources.is_current(NEW), Some(false));

@@ -2,6 +2,7 @@
 
 mod view;
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -29,7 +30,7 @@ use crate::scope::Scope;
 use crate::sessions::Sessions;
 use crate::signals::Signals;
 use crate::stale::{HeldCode, Stale};
-use crate::state_map::StateMap;
+use crate::state_map::{StateMap, StoredFiles};
 use crate::table::{TableDigest, Value};
 use crate::tombstones::Tombstones;
 use crate::usage::Usage;
@@ -176,6 +177,12 @@ impl State {
         self.edits.forget_durable(durable);
         self.file_mentions.forget_durable(durable);
         self.state_map.forget_durable(durable);
+    }
+
+    /// Has code of files that isn't asked for stay in this store, from which it is read when it is. The store has to have the rows of
+    /// `state_map` once they are [durable](Self::rows_made_durable). Of the code that was asked for, so many bytes stay in memory.
+    pub fn set_stored_files(&mut self, stored: Box<dyn StoredFiles + Send>, bytes_kept: usize) {
+        self.state_map.set_stored_files(stored, bytes_kept);
     }
 
     /// The last event folded in.

@@ -3,63 +3,33 @@
 //! Built for many entities in little memory: those of a file lie packed in its pages, and what disk was seen to hold of them is kept
 //! only where it differs.
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use core::cell::{OnceCell, RefCell};
 use core::fmt;
 
 use hashbrown::HashTable;
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::{EntityId, Symbol, last_component};
 use tslp_core::event::{DiskFinding, DiskSlice, Event, Recorded, Transitioned};
-use tslp_core::extract::Proof;
 use tslp_core::hash::{ArtifactHash, SliceHash};
-use tslp_core::ids::{EpisodeId, Seq, UnixMillis, VersionId};
+use tslp_core::ids::{EpisodeId, Seq, VersionId};
+use tslp_core::extract::Proof;
 use tslp_core::limits::SUPERSEDED_KEPT;
 use tslp_core::name_hash::{NameHash, NamedPath, basename_hash, name_hash};
 use tslp_core::path::RelPath;
 use tslp_core::slice::{Figures, Span};
 
 use crate::changes::Changes;
-use crate::disk::{Disk, DiskRow};
-use crate::packed::{PackedMap, put_number, take_number};
+use crate::disk::Disk;
+use crate::file_code::{Entry, FileCode, PackedVersions, TrackedFileRow, TrueEntity};
+use crate::packed::PackedMap;
 use crate::proposals::{Proposals, ProposedVersion};
 use crate::row::{EventAt, Keeps, Key as _, UnfitRow, spans_text};
 use crate::sources::Sources;
 use crate::symbol_words::SymbolWords;
 use crate::table::Value;
-
-row! {
-    /// `state_map`: one row for each entity.
-    pub struct StateMapRow in table "state_map", version 2;
-    key {
-        /// The entity.
-        entity: EntityId,
-    }
-    values {
-        /// Its slice's hash, which is the artifact to users (spec §3.3).
-        artifact: SliceHash,
-        /// The authoritative version.
-        version: VersionId,
-        /// The captured bytes that hold it.
-        source: ArtifactHash,
-        /// Its place in them.
-        spans: Vec<Span>,
-        /// Nodes of its syntax tree.
-        nodes: u32,
-        /// Its tokens.
-        tokens: u32,
-        /// Its origin.
-        origin: Origin,
-        /// The episode in which it became authoritative.
-        episode: EpisodeId,
-        /// The event by which it did.
-        seq: Seq,
-        /// The time at which it did.
-        updated_at_ms: UnixMillis,
-        /// The proof of its definition.
-        proof: Proof,
-    }
-}
 
 row! {
     /// `former_versions`: the last versions of each entity that were authoritative and no longer are.
@@ -93,90 +63,23 @@ fn oldest_to_forget(versions: &[FormerVersion]) -> usize {
     usize::from(last_of_user == Some(0))
 }
 
-/// A file with everything authoritative in it.
+/// The rows of files whose code isn't in memory.
+pub trait StoredFiles {
+    /// The row of a file; `None` if it has none, or it can't be read.
+    fn tracked_file(&self, path: &RelPath) -> Option<TrackedFileRow>;
+}
+
+/// A file of which something is or was authoritative.
 struct TrackedFile {
     path: RelPath,
-    /// [`PackedEntry`], by symbol; the file as a whole has the empty one.
-    entries: PackedMap,
-    /// When the first of these entries became true.
-    since: UnixMillis,
-}
-
-/// The authoritative version of an entity where it lies; what is asked for most often is read already.
-#[derive(Clone, Copy)]
-struct PackedEntry<'p> {
-    /// Empty for the file as a whole.
-    symbol: &'p str,
-    /// Whether disk held this slice when it was last looked at.
-    on_disk: bool,
-    origin: Origin,
-    proof: Proof,
-    slice: SliceHash,
-    seq: Seq,
-    /// Its number in [`Sources`].
-    source: u32,
-    rest: &'p [u8],
-}
-
-const PROOFS: [Proof; 4] = [
-    Proof::PartialPattern,
-    Proof::Pattern,
-    Proof::Ast,
-    Proof::Exact,
-];
-
-/// The bit of an entry's first byte that says that disk holds it.
-const ON_DISK: u8 = 8;
-
-fn pack(row: &StateMapRow, source: u32, on_disk: bool, since: UnixMillis) -> Vec<u8> {
-    let is_users = row.origin == Origin::User;
-    let mut packed = Vec::new();
-    packed.push(row.proof as u8 | u8::from(is_users) << 2 | if on_disk { ON_DISK } else { 0 });
-    packed.extend_from_slice(&row.artifact.0);
-    let numbers = [
-        row.seq.0,
-        source.into(),
-        row.nodes.into(),
-        row.tokens.into(),
-        row.version.0,
-        row.episode.0,
-        // Nearly all of a file's are the same.
-        row.updated_at_ms.0.wrapping_sub(since.0).cast_unsigned(),
-    ];
-    let spans = row.spans.iter();
-    let spans = spans.flat_map(|span| [span.start.into(), span.len().into()]);
-    let numbers = numbers.into_iter().chain(spans);
-    numbers.for_each(|number| put_number(&mut packed, number));
-    packed
-}
-
-impl<'p> PackedEntry<'p> {
-    fn read((symbol, value): (&'p [u8], &'p [u8])) -> Self {
-        let (flags, value) = value.split_at(1);
-        let (slice, mut rest) = value.split_at(32);
-        Self {
-            symbol: core::str::from_utf8(symbol).expect("it was packed as a text"),
-            on_disk: flags[0] & ON_DISK != 0,
-            origin: [Origin::Model, Origin::User][usize::from(flags[0] >> 2 & 1)],
-            proof: PROOFS[usize::from(flags[0] & 3)],
-            slice: SliceHash(slice.try_into().expect("it was packed as a hash")),
-            seq: Seq(take_number(&mut rest)),
-            source: small(take_number(&mut rest)),
-            rest,
-        }
-    }
-
-    fn symbol(&self) -> Option<Symbol> {
-        (!self.symbol.is_empty()).then(|| Symbol::new(self.symbol))
-    }
-}
-
-fn small(number: u64) -> u32 {
-    u32::try_from(number).expect("it was packed as a small number")
-}
-
-fn key_of(symbol: Option<&Symbol>) -> &[u8] {
-    symbol.map_or("", Symbol::as_str).as_bytes()
+    /// The number of its authoritative versions.
+    entities: u32,
+    /// The last event since the start that changed them.
+    changed: Seq,
+    /// The beginning of its row's hash, while the store alone has it.
+    stored: [u8; 8],
+    /// Its authoritative versions, once somebody has asked for one.
+    code: OnceCell<Box<FileCode>>,
 }
 
 /// The authoritative version of an entity.
@@ -219,6 +122,12 @@ pub struct FormerVersion {
 #[derive(Default)]
 pub struct StateMap {
     files: Vec<TrackedFile>,
+    /// The store of what isn't in memory; without one everything is.
+    stored: Option<Box<dyn StoredFiles + Send>>,
+    /// Bytes of code that stays in memory though the store has it, for files that are looked at again and again.
+    bytes_kept: usize,
+    /// Files whose code is in memory, in the order in which it came there.
+    in_memory: RefCell<Vec<u32>>,
     /// The tables of artifacts are its own.
     pub(crate) sources: Sources,
     /// What disk was seen to hold, but for the slices that are true: their entries say so.
@@ -249,7 +158,7 @@ impl StateMap {
         let transitioned = match &recorded.event {
             Event::DiskObserved(observed) => {
                 self.disk.observed(observed, recorded.seq, changes);
-                self.share_slices(&observed.path);
+                self.share_slices(&observed.path, recorded.seq, changes);
                 return true;
             }
             Event::Transitioned(transitioned) => transitioned,
@@ -274,7 +183,7 @@ impl StateMap {
         changes: &mut Changes,
     ) -> bool {
         let version = &proposed.version;
-        let row = StateMapRow {
+        let entity = TrueEntity {
             entity: version.entity.clone(),
             artifact: version.slice,
             version: version.id,
@@ -288,33 +197,38 @@ impl StateMap {
             updated_at_ms: recorded.at,
             proof: proposed.proof,
         };
-        let source = self.sources.version_promoted(row.source, changes);
+        self.sources.version_promoted(entity.source, changes);
         // Decisions supersede the older version first. A ledger in which they didn't is damaged; the newer one wins, and the
         // caller notes the anomaly.
-        let held = self.remove_entry(&row.entity, recorded.seq, changes);
-        let (name, _) = self.insert(&row, source);
-        name.into_iter().for_each(|key| {
-            self.by_name.put(&key, &[]);
-        });
-        changes.touch::<StateMapRow, _>(|| (row.entity,), held.is_some());
+        let held = self.remove_entry(&entity.entity, recorded.seq, changes);
+        self.insert(&entity, recorded.seq, changes);
         held.is_none()
     }
 
-    /// Adds the version of an entity that has none, but for its name's key, which it returns, with whether there was none.
-    fn insert(&mut self, row: &StateMapRow, source: u32) -> (Option<NameKey>, bool) {
-        let id = self.file_id(&row.entity.path);
-        let symbol = row.entity.symbol.as_ref();
+    /// Adds the version of an entity that has none.
+    fn insert(&mut self, entity: &TrueEntity, seq: Seq, changes: &mut Changes) {
+        let path = &entity.entity.path;
+        let id = self.file_id(path);
+        let symbol = entity.entity.symbol.as_ref();
         let on_disk = symbol
-            .is_some_and(|symbol| self.disk.take_slice(&row.entity.path, symbol, row.artifact));
-        let file = &mut self.files[id as usize];
-        if file.entries.is_empty() {
-            file.since = row.updated_at_ms;
-        }
-        let packed = pack(row, source, on_disk, file.since);
-        let is_new = file.entries.put(key_of(symbol), &packed);
+            .is_some_and(|symbol| self.disk.take_slice(path, symbol, entity.artifact, changes));
+        let file = self.changing(id, seq, changes);
+        file.entities += 1;
+        file.code_mut().insert(entity, on_disk);
         self.count += 1;
-        let name = symbol.map(|symbol| name_key(symbol.last_component(), row.seq, id));
-        (name, is_new)
+        if let Some(symbol) = symbol {
+            let key = name_key(symbol.last_component(), entity.seq, id);
+            self.by_name.put(&key, &[]);
+        }
+    }
+
+    /// A file whose code is about to be changed by an event.
+    fn changing(&mut self, id: u32, seq: Seq, changes: &mut Changes) -> &mut TrackedFile {
+        self.code(id);
+        let file = &mut self.files[id as usize];
+        file.changed = seq;
+        changes.touch::<TrackedFileRow, _>(|| (file.path.clone(),), file.is_tracked());
+        file
     }
 
     fn retire(&mut self, seq: Seq, transitioned: &Transitioned, changes: &mut Changes) -> bool {
@@ -324,7 +238,6 @@ impl StateMap {
         if current != Some(transitioned.version) {
             return false;
         }
-        changes.touch::<StateMapRow, _>(|| (entity.clone(),), true);
         let Some(row) = self.remove_entry(entity, seq, changes) else {
             return false;
         };
@@ -362,22 +275,22 @@ impl StateMap {
         entity: &EntityId,
         seq: Seq,
         changes: &mut Changes,
-    ) -> Option<StateMapRow> {
-        let (id, entry) = self.find(entity)?;
-        let row = self.row_of(&self.files[id as usize], entry);
-        let (source, on_disk) = (entry.source, entry.on_disk);
-        let file = &mut self.files[id as usize];
-        file.entries.remove(key_of(entity.symbol.as_ref()));
+    ) -> Option<TrueEntity> {
+        let (id, _) = self.find(entity)?;
+        let file = self.changing(id, seq, changes);
+        let (removed, on_disk) = file.code_mut().remove(entity)?;
+        file.entities -= 1;
         self.count -= 1;
-        self.sources.version_left(source, seq, changes);
+        self.sources.version_left(removed.source, seq, changes);
         if let Some(symbol) = &entity.symbol {
-            let key = name_key(symbol.last_component(), row.seq, id);
+            let key = name_key(symbol.last_component(), removed.seq, id);
             self.by_name.remove(&key);
             if on_disk {
-                self.disk.put_slice(&entity.path, symbol, row.artifact);
+                let slice = removed.artifact;
+                self.disk.put_slice(&entity.path, symbol, slice, changes);
             }
         }
-        Some(row)
+        Some(removed)
     }
 
     /// Makes the index of names, after all rows were restored: that is faster than to put each name into it.
@@ -392,25 +305,29 @@ impl StateMap {
     }
 
     /// Has the entries of a file say which of them disk holds, after a look at it.
-    fn share_slices(&mut self, path: &RelPath) {
-        let (Some(id), Some(slices)) = (self.find_file(path), self.disk.slices_mut(path)) else {
+    fn share_slices(&mut self, path: &RelPath, seq: Seq, changes: &mut Changes) {
+        let Some(id) = self.find_file(path) else {
+            return;
+        };
+        self.code(id);
+        let Some(slices) = self.disk.slices_mut(path) else {
             return;
         };
         // Both are in the order of the symbols.
         let mut seen = core::mem::take(slices).into_iter().peekable();
-        let entries = &mut self.files[id as usize].entries;
-        entries.mark_values(|symbol, value| {
-            let entry = PackedEntry::read((symbol, value));
+        let has_changed = self.files[id as usize].code_mut().mark_on_disk(|entry| {
             while let Some(other) = seen.next_if(|(other, _)| other.as_str() < entry.symbol) {
                 slices.extend([other]);
             }
             let is_same = |(other, slice): &(Symbol, Option<SliceHash>)| {
                 other.as_str() == entry.symbol && *slice == Some(entry.slice)
             };
-            let on_disk = seen.next_if(is_same).is_some();
-            value[0] & !ON_DISK | if on_disk { ON_DISK } else { 0 }
+            seen.next_if(is_same).is_some()
         });
         slices.extend(seen);
+        if has_changed {
+            self.changing(id, seq, changes);
+        }
     }
 
     fn file_id(&mut self, path: &RelPath) -> u32 {
@@ -421,8 +338,10 @@ impl StateMap {
         // Files keep their numbers for good: a path without entities costs its name alone.
         self.files.push(TrackedFile {
             path: path.clone(),
-            entries: PackedMap::default(),
-            since: UnixMillis(0),
+            entities: 0,
+            changed: Seq(0),
+            stored: [0; 8],
+            code: OnceCell::new(),
         });
         let Self {
             by_basename, files, ..
@@ -449,10 +368,42 @@ impl StateMap {
             .copied()
     }
 
-    fn find(&self, entity: &EntityId) -> Option<(u32, PackedEntry<'_>)> {
+    fn find(&self, entity: &EntityId) -> Option<(u32, Entry<'_>)> {
         let id = self.find_file(&entity.path)?;
-        let entry = self.files[id as usize].find(entity.symbol.as_ref())?;
-        Some((id, entry))
+        Some((id, self.code(id).find(entity.symbol.as_ref())?))
+    }
+
+    /// The authoritative versions of a file.
+    fn code(&self, id: u32) -> &FileCode {
+        let file = &self.files[id as usize];
+        file.code.get_or_init(|| {
+            self.in_memory.borrow_mut().push(id);
+            match file.entities {
+                0 => Box::default(),
+                _ => FileCode::unpack(&self.stored_row(file).versions)
+                    .expect("it was packed before it was stored"),
+            }
+        })
+    }
+
+    /// The row of a file whose code isn't in memory.
+    fn stored_row(&self, file: &TrackedFile) -> TrackedFileRow {
+        let row = self.stored.as_ref().and_then(|stored| stored.tracked_file(&file.path));
+        let row = row.filter(|row| hash_beginning(&row.versions) == file.stored);
+        // What is true can't be guessed, and a start finds out what has happened to the table.
+        row.unwrap_or_else(|| {
+            panic!("the table `state_map` no longer holds what is true of {}: start tslp again, which reads everything", file.path)
+        })
+    }
+
+    /// As [`State::set_stored_files`](crate::state::State::set_stored_files).
+    pub(crate) fn set_stored_files(
+        &mut self,
+        stored: Box<dyn StoredFiles + Send>,
+        bytes_kept: usize,
+    ) {
+        self.stored = Some(stored);
+        self.bytes_kept = bytes_kept;
     }
 
     /// The number of entities.
@@ -471,7 +422,7 @@ impl StateMap {
     #[must_use]
     pub fn current(&self, entity: &EntityId) -> Option<CurrentVersion> {
         let (id, entry) = self.find(entity)?;
-        let row = self.row_of(&self.files[id as usize], entry);
+        let row = self.code(id).true_entity(&entity.path, entry);
         Some(CurrentVersion {
             version: row.version,
             slice: row.artifact,
@@ -513,7 +464,7 @@ impl StateMap {
         let Some(file) = self.find_file(path) else {
             return Vec::new();
         };
-        let entries = self.files[file as usize].entries();
+        let entries = self.code(file).entries();
         entries.filter_map(|entry| entry.symbol()).collect()
     }
 
@@ -597,12 +548,12 @@ impl StateMap {
         let found = alike.into_iter().rev().filter_map(|key| {
             let (_, id) = key.split_last_chunk()?;
             let id = u32::from_be_bytes(*id);
-            let file = &self.files[id as usize];
-            let mut entries = file.entries();
-            let is_it = |it: &PackedEntry<'_>| {
+            let mut entries = self.code(id).entries();
+            let is_it = |it: &Entry<'_>| {
                 last_component(it.symbol) == name && name_key(name, it.seq, id) == *key
             };
-            Some(file.entity_of(&entries.find(is_it)?))
+            let entry = entries.find(is_it)?;
+            Some(entry.entity_in(&self.files[id as usize].path))
         });
         found.take(limit).collect()
     }
@@ -613,9 +564,30 @@ impl StateMap {
         &self.sources
     }
 
-    /// Forgets archive rows up to `durable`, which the store returns from now on.
+    /// Forgets archive rows up to `durable`, and of the code of files what hasn't changed since, but for the latest: the store returns
+    /// them from now on.
     pub fn forget_durable(&mut self, durable: Seq) {
         self.sources.forget_durable(durable);
+        if self.stored.is_none() {
+            return;
+        }
+        let in_memory = self.in_memory.get_mut();
+        let sizes = in_memory.iter().map(|id| self.files[*id as usize].size());
+        let mut size: usize = sizes.sum();
+        if size <= self.bytes_kept {
+            return;
+        }
+        // Half of it, so that this isn't done for each file.
+        in_memory.retain(|id| {
+            let file = &mut self.files[*id as usize];
+            let is_kept = size <= self.bytes_kept / 2 || file.changed > durable;
+            if !is_kept {
+                size -= file.size();
+                let code = file.code.take();
+                file.stored = code.map_or([0; 8], |code| hash_beginning(&code.pack()));
+            }
+            is_kept
+        });
     }
 
     /// What a file held when it was last looked at, without the slices of its symbols: [`Self::slice_on_disk`].
@@ -634,8 +606,7 @@ impl StateMap {
                 symbol: symbol.clone(),
                 slice: *slice,
             }));
-            let tracked = self.find_file(path).map(|id| &self.files[id as usize]);
-            let entries = tracked.into_iter().flat_map(TrackedFile::entries);
+            let entries = self.entries(path);
             let same = entries.filter(|entry| entry.on_disk);
             file.slices.extend(same.filter_map(|entry| {
                 Some(DiskSlice {
@@ -655,19 +626,18 @@ impl StateMap {
         if let Some(other) = self.disk.slice(path, symbol) {
             return Some(other);
         }
-        let entry = self.files[self.find_file(path)? as usize].find(Some(symbol))?;
+        let entry = self.code(self.find_file(path)?).find(Some(symbol))?;
         entry.on_disk.then_some(Some(entry.slice))
     }
 
     /// Whether disk held each of these slices when the file was last looked at. Slices in the order of their symbols are looked for in one walk.
     #[must_use]
     pub fn held_on_disk(&self, path: &RelPath, slices: &[DiskSlice]) -> bool {
-        let file = self.find_file(path).map(|id| &self.files[id as usize]);
-        let mut entries = file.into_iter().flat_map(TrackedFile::entries).peekable();
+        let mut entries = self.entries(path).peekable();
         slices.iter().all(|seen| {
             let symbol = seen.symbol.as_str();
             while entries.next_if(|entry| entry.symbol < symbol).is_some() {}
-            let is_true = |entry: &PackedEntry<'_>| {
+            let is_true = |entry: &Entry<'_>| {
                 entry.symbol == symbol && entry.on_disk && Some(entry.slice) == seen.slice
             };
             entries.peek().is_some_and(is_true)
@@ -675,11 +645,35 @@ impl StateMap {
         })
     }
 
-    fn rows(&self) -> impl Iterator<Item = StateMapRow> {
-        let mut files: Vec<_> = self.files.iter().collect();
-        files.sort_unstable_by(|one, other| one.path.cmp(&other.path));
-        let files = files.into_iter();
-        files.flat_map(|file| file.entries().map(|entry| self.row_of(file, entry)))
+    /// The entries of a file.
+    fn entries(&self, path: &RelPath) -> impl Iterator<Item = Entry<'_>> {
+        let code = self.find_file(path).map(|id| self.code(id));
+        code.into_iter().flat_map(FileCode::entries)
+    }
+
+    /// Everything that is true, in the order of paths and symbols.
+    pub fn true_entities(&self) -> impl Iterator<Item = TrueEntity> {
+        self.sorted_files().flat_map(|id| {
+            let (path, code) = (&self.files[id as usize].path, self.code(id));
+            let entries = code.entries();
+            entries.map(|entry| code.true_entity(path, entry))
+        })
+    }
+
+    fn sorted_files(&self) -> impl Iterator<Item = u32> {
+        let mut ids: Vec<u32> = (0..).zip(&self.files).map(|(id, _)| id).collect();
+        ids.retain(|id| self.files[*id as usize].is_tracked());
+        ids.sort_unstable_by_key(|id| &self.files[*id as usize].path);
+        ids.into_iter()
+    }
+
+    /// The row of a file of which something is true.
+    fn row_of(&self, id: u32) -> TrackedFileRow {
+        let file = &self.files[id as usize];
+        match file.code.get() {
+            Some(code) => code.row(file.path.clone()),
+            None => self.stored_row(file),
+        }
     }
 
     /// The index of a version among the former versions of its entity, the latest last.
@@ -721,73 +715,52 @@ impl StateMap {
             episode: former.episode,
         })
     }
-
-    fn row_of(&self, file: &TrackedFile, entry: PackedEntry<'_>) -> StateMapRow {
-        let mut rest = entry.rest;
-        let mut next = || take_number(&mut rest);
-        let (nodes, tokens) = (small(next()), small(next()));
-        let (version, episode) = (VersionId(next()), EpisodeId(next()));
-        let after = next().cast_signed();
-        let mut spans = Vec::new();
-        while !rest.is_empty() {
-            let start = small(take_number(&mut rest));
-            let end = start + small(take_number(&mut rest));
-            spans.push(Span { start, end });
-        }
-        StateMapRow {
-            entity: file.entity_of(&entry),
-            artifact: entry.slice,
-            version,
-            source: self.sources.artifact(entry.source),
-            spans,
-            nodes,
-            tokens,
-            origin: entry.origin,
-            episode,
-            seq: entry.seq,
-            updated_at_ms: UnixMillis(file.since.0.wrapping_add(after)),
-            proof: entry.proof,
-        }
-    }
 }
 
-impl Keeps<StateMapRow> for StateMap {
-    fn visit_rows(&self, visit: &mut dyn FnMut(StateMapRow)) {
-        self.rows().for_each(visit);
+impl Keeps<TrackedFileRow> for StateMap {
+    fn visit_rows(&self, visit: &mut dyn FnMut(TrackedFileRow)) {
+        self.sorted_files().map(|id| self.row_of(id)).for_each(visit);
     }
 
-    fn restore_row(&mut self, row: StateMapRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        // Counts each version as promoted; the rows of `partly_true`, which come after these, put the numbers right.
-        let source = self
-            .sources
-            .version_promoted(row.source, &mut Changes::discarding());
-        let (name, is_new) = self.insert(&row, source);
-        self.restored_names.extend(name);
-        match is_new {
-            true => Ok(()),
-            false => Err(UnfitRow("an entity is true twice")),
+    fn restore_row(&mut self, row: TrackedFileRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
+        if self.find_file(&row.path).is_some() {
+            return Err(UnfitRow("a file is tracked twice"));
         }
-    }
-
-    fn rows_beginning(&self, key: &[Value]) -> Vec<StateMapRow> {
-        let (entity,) = <(EntityId,)>::from_touched(key);
-        let found = self.find(&entity);
-        let row = found.map(|(id, entry)| self.row_of(&self.files[id as usize], entry));
-        row.into_iter().collect()
-    }
-}
-
-/// After all rows of `state_map`.
-impl Keeps<DiskRow> for StateMap {
-    fn visit_rows(&self, visit: &mut dyn FnMut(DiskRow)) {
-        self.disk.visit_rows(visit);
-    }
-
-    fn restore_row(&mut self, row: DiskRow, event: EventAt<'_>) -> Result<(), UnfitRow> {
-        let path = row.path.clone();
-        self.disk.restore_row(row, event)?;
-        self.share_slices(&path);
+        let id = self.file_id(&row.path);
+        let packed = PackedVersions::read(&row.versions)?;
+        let sources = packed.sources;
+        let mut entities = 0;
+        for entry in packed.into_entries() {
+            let entry = entry?;
+            // Counts each version as promoted; the rows of `partly_true`, which come after these, put the numbers right.
+            let source = ArtifactHash(sources[entry.source]);
+            self.sources.version_promoted(source, &mut Changes::discarding());
+            if !entry.symbol.is_empty() {
+                let name = last_component(entry.symbol);
+                self.restored_names.push(name_key(name, entry.seq, id));
+            }
+            entities += 1;
+        }
+        if entities == 0 || entities != row.entities {
+            return Err(UnfitRow("a file has another number of entities"));
+        }
+        self.count += entities as usize;
+        let file = &mut self.files[id as usize];
+        file.entities = entities;
+        if self.stored.is_some() {
+            file.stored = hash_beginning(&row.versions);
+        } else {
+            file.code = FileCode::unpack(&row.versions)?.into();
+            self.in_memory.get_mut().push(id);
+        }
         Ok(())
+    }
+
+    fn rows_beginning(&self, key: &[Value]) -> Vec<TrackedFileRow> {
+        let (path,) = <(RelPath,)>::from_touched(key);
+        let id = self.find_file(&path);
+        let id = id.filter(|id| self.files[*id as usize].is_tracked());
+        id.map(|id| self.row_of(id)).into_iter().collect()
     }
 }
 
@@ -825,25 +798,24 @@ impl Keeps<FormerVersionRow> for StateMap {
 
 impl TrackedFile {
     const fn is_tracked(&self) -> bool {
-        !self.entries.is_empty()
+        self.entities > 0
     }
 
-    fn find(&self, symbol: Option<&Symbol>) -> Option<PackedEntry<'_>> {
-        let key = key_of(symbol);
-        let (found, value) = self.entries.from(key).next()?;
-        (found == key).then(|| PackedEntry::read((found, value)))
+    /// What is in memory, or is to be.
+    fn code_mut(&mut self) -> &mut FileCode {
+        self.code.get_mut().expect("it was asked for before it is changed")
     }
 
-    fn entries(&self) -> impl Iterator<Item = PackedEntry<'_>> {
-        self.entries.from(&[]).map(PackedEntry::read)
+    /// Bytes that its code takes in memory.
+    fn size(&self) -> usize {
+        self.code.get().map_or(0, |code| code.size())
     }
+}
 
-    fn entity_of(&self, entry: &PackedEntry<'_>) -> EntityId {
-        EntityId {
-            path: self.path.clone(),
-            symbol: entry.symbol(),
-        }
-    }
+/// Enough to tell that a row isn't the one that was written.
+fn hash_beginning(versions: &[u8]) -> [u8; 8] {
+    let hash = blake3::hash(versions);
+    hash.as_bytes().first_chunk().copied().expect("a hash is longer")
 }
 
 /// A key of the index of names.
@@ -867,7 +839,7 @@ fn name_key(name: &str, seq: Seq, file: u32) -> NameKey {
 
 impl fmt::Display for StateMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for row in self.rows() {
+        for row in self.true_entities() {
             let (entity, version, slice) = (row.entity, row.version, row.artifact);
             let (origin, spans) = (row.origin, spans_text(&row.spans));
             writeln!(f, "{entity} {version} {slice:.8} {origin} {spans}")?;

@@ -86,6 +86,8 @@ pub enum Value {
     Text(Text),
     /// A hash.
     Hash([u8; 32]),
+    /// Any bytes.
+    Bytes(Arc<[u8]>),
 }
 
 /// A column's type.
@@ -97,6 +99,8 @@ pub enum ColumnType {
     Text,
     /// [`Value::Hash`].
     Hash,
+    /// [`Value::Bytes`].
+    Bytes,
 }
 
 /// One column.
@@ -265,6 +269,11 @@ fn row_hash_lanes(row: &[Value]) -> [u64; 4] {
                 bytes.push(3);
                 bytes.extend_from_slice(hash);
             }
+            Value::Bytes(held) => {
+                // Never of zero length, which is a hash.
+                push_number(&mut bytes, 3, held.len() as u64 + 1);
+                bytes.extend_from_slice(held);
+            }
         }
     }
     let hash = blake3::hash(&bytes);
@@ -305,6 +314,8 @@ mod tests {
             &[text("a"), text("bc")],
             &[(&hash).into()],
             &[text(core::str::from_utf8(&hash).unwrap())],
+            &[Value::Bytes(hash.into())],
+            &[Value::Bytes([].into()), (&hash).into()],
         ];
         let digests: Vec<TableDigest> = rows.iter().map(|row| digest_of(row)).collect();
         for (index, digest) in digests.iter().enumerate() {

@@ -3,6 +3,7 @@
 //! The engine never waits: where it needs to know what disk holds it returns the checks, and goes on when the findings
 //! are handed in.
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -63,6 +64,7 @@ use crate::pending::{
 };
 use crate::trace::RecordedStep;
 use seen::{ModelSight, SentPrompts, SentTexts};
+use tslp_projections::state_map::StoredFiles;
 use tslp_projections::state::{State, StateView};
 use tslp_projections::store::{Store, Unreadable};
 
@@ -172,6 +174,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// Replaces the store by another one, which supplies at least all that was freed so far ([`Self::rows_made_durable`]).
     pub fn set_store(&mut self, store: S) {
         self.store.stored = store;
+    }
+
+    /// Has code that isn't asked for stay in this store ([`State::set_stored_files`]).
+    pub fn set_stored_files(&mut self, stored: Box<dyn StoredFiles + Send>, bytes_kept: usize) {
+        self.state.set_stored_files(stored, bytes_kept);
     }
 
     /// Handles a prompt's arrival: records it, and returns the files to look at before it can be composed.

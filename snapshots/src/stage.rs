@@ -21,7 +21,7 @@ use tslp_replay::pending::{Batch, DiskAnswers};
 use crate::disk::{Disk, DiskEntry};
 use crate::replay_check;
 use crate::script::{Ending, Script, Step};
-use crate::store::MemoryStore;
+use crate::store::{MemoryFiles, MemoryStore};
 use crate::tables::Tables;
 
 /// The workspace of every story; a policy may name another.
@@ -48,6 +48,7 @@ struct Conversation {
 pub struct Stage {
     engine: Engine<TreeSitterGrammars, MemoryStore>,
     store: MemoryStore,
+    files: MemoryFiles,
     memory: EngineMemory,
     policy: Policy,
     disk: Disk,
@@ -160,14 +161,14 @@ impl Stage {
         if policy.workspace_root.is_empty() {
             policy.workspace_root = ROOT.into();
         }
+        let (files, mut state) = (MemoryFiles::default(), State::default());
+        if memory == EngineMemory::Nothing {
+            state.set_stored_files(Box::new(files.clone()), 0);
+        }
         Self {
-            engine: Engine::new(
-                State::default(),
-                TreeSitterGrammars,
-                policy.clone(),
-                store.clone(),
-            ),
+            engine: Engine::new(state, TreeSitterGrammars, policy.clone(), store.clone()),
             store,
+            files,
             memory,
             policy,
             disk: Disk::default(),
@@ -221,6 +222,7 @@ impl Stage {
         Self {
             engine,
             store,
+            files: MemoryFiles::default(),
             memory: EngineMemory::All,
             policy: self.policy.clone(),
             disk: self.disk.clone(),
@@ -552,6 +554,7 @@ impl Stage {
     fn record_batch(&mut self, batch: Batch) {
         if self.memory == EngineMemory::Nothing {
             self.store.append(&batch.recorded, batch.changes.clone());
+            self.files.apply(&batch.changes);
             self.engine.rows_made_durable(self.engine.state().head());
         }
         self.tables.apply(batch.changes);

@@ -3,20 +3,23 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tslp_core::event::{Event, RecordChanged, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
+use tslp_core::path::RelPath;
 use tslp_projections::changes::{Changes, RowChange};
 use tslp_projections::edits::EditRow;
-use tslp_projections::row::StoredRow;
+use tslp_projections::file_code::TrackedFileRow;
+use tslp_projections::row::{Key as _, Row as _, StoredRow};
 use tslp_projections::sources::OutdatedRow;
 use tslp_projections::state::State;
+use tslp_projections::state_map::StoredFiles;
 use tslp_projections::store::{Store, Unreadable};
 use tslp_projections::table::Value;
 use tslp_projections::vault::VaultLocation;
-use tslp_projections::{EDITS, OUTDATED, VAULT};
+use tslp_projections::{EDITS, OUTDATED, STATE_MAP, VAULT};
 
 use crate::tables::Tables;
 
@@ -91,6 +94,30 @@ impl MemoryStore {
         let cells = stored.archives.as_ref().and_then(find);
         let row = cells.map(|cells| R::from_cells(cells)).transpose();
         row.map_err(|_| Unreadable)
+    }
+}
+
+/// The rows of `state_map`; clones share them.
+#[derive(Clone, Default)]
+pub struct MemoryFiles(Arc<Mutex<Tables>>);
+
+impl MemoryFiles {
+    /// Stores rows that have changed.
+    ///
+    /// # Panics
+    /// When a change doesn't fit the table.
+    pub fn apply(&self, changes: &[RowChange]) {
+        let of_files = changes.iter().filter(|it| it.table == STATE_MAP);
+        let mut rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        rows.apply(of_files.cloned().collect());
+    }
+}
+
+impl StoredFiles for MemoryFiles {
+    fn tracked_file(&self, path: &RelPath) -> Option<TrackedFileRow> {
+        let rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let row = rows.row(STATE_MAP, &(path.clone(),).into_cells())?;
+        TrackedFileRow::from_cells(row).ok()
     }
 }
 

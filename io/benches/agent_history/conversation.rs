@@ -92,7 +92,7 @@ impl Project {
         let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
         let ledger = self.data_dir.join("ledger.db");
         let database = rusqlite::Connection::open_with_flags(ledger, flags)?;
-        let count = "SELECT count(*) FROM state_map";
+        let count = "SELECT sum(entities) FROM state_map";
         Ok(database.query_row(count, [], |row| row.get::<_, i64>(0))? as u64)
     }
 }

@@ -145,7 +145,7 @@ pub(crate) fn populated(
     proxy: Proxy,
     target: Option<f64>,
 ) -> Result<Proxy, Box<dyn Error>> {
-    let entities = place.query("SELECT count(*) FROM state_map")?;
+    let entities = place.query("SELECT sum(entities) FROM state_map")?;
     let filled = settled(&proxy)?;
     proxy.stop()?;
     let proxy = place.start(upstream.address)?;

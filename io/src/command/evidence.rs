@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal as _, Write as _};
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -21,7 +20,7 @@ use tslp_core::reason::Reason;
 use tslp_core::redact;
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::proposals::ProposalRow;
-use tslp_projections::state_map::{FormerVersionRow, StateMapRow};
+use tslp_projections::state_map::FormerVersionRow;
 use tslp_store::evidence::backup as backups;
 use tslp_store::evidence::export::{self as exports, ExportError};
 use tslp_store::evidence::import::{self as imports, ImportError};
@@ -278,11 +277,14 @@ fn known_entities(
     let mut add = |entity: EntityId, artifact| {
         visit(&entity, artifact);
         known.insert(entity);
-        ControlFlow::Continue(())
     };
-    reader.visit_rows(&mut |row: StateMapRow| add(row.entity, row.artifact))?;
-    reader.visit_rows(&mut |row: FormerVersionRow| add(row.entity, row.artifact))?;
-    reader.visit_rows(&mut |row: ProposalRow| add(row.entity, row.artifact))?;
+    reader.visit_true(&mut |truth| add(truth.entity, truth.artifact))?;
+    for row in reader.rows::<FormerVersionRow>()? {
+        add(row.entity, row.artifact);
+    }
+    for row in reader.rows::<ProposalRow>()? {
+        add(row.entity, row.artifact);
+    }
     Ok(known)
 }
 

@@ -3,7 +3,6 @@
 //! ends go on record; `Stop` asks once for decisions; to every other event there is nothing to say. JSON in, JSON out; the exit code is always 0, because clients take others for failures of their own.
 
 use std::io::{self, Read as _};
-use std::ops::ControlFlow;
 use std::os::unix::process as unix_process;
 use std::path::Path;
 use std::time::Duration;
@@ -19,7 +18,6 @@ use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::records::RecordRow;
 use tslp_projections::signals::{self, SignalRow};
 use tslp_projections::stale::StaleRow;
-use tslp_projections::state_map::StateMapRow;
 use tslp_store::ledger::LedgerReader;
 use tslp_tools::guardian::ToolScope;
 use tslp_workspace::observer::{SystemClock, WallClock as _};
@@ -205,15 +203,8 @@ pub(super) fn run_statusline(flags: &WrittenFlags) -> Result<Exit, CommandFailur
         if vouched::flaw_of_tables(&subject, &reader).ok()?.is_some() {
             return Some("tslp: the ledger can't be trusted, see `tslp doctor`".to_owned());
         }
-        let mut entities = 0_usize;
-        let count = &mut |_: &str, _: &str| {
-            entities += 1;
-            ControlFlow::Continue(())
-        };
-        let first = ("", "");
-        reader
-            .visit_entities_from::<StateMapRow>(first, count)
-            .ok()?;
+        let files = reader.tracked_files().ok()?;
+        let entities: u64 = files.iter().map(|(_, entities)| u64::from(*entities)).sum();
         let rows = reader.rows::<StaleRow>().ok()?.into_iter();
         let stale = rows.filter(|row| EntityState::is_stale_word(row.disk_holds.as_str()));
         let mut line = format!("tslp {entities} true");

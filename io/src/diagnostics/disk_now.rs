@@ -15,7 +15,6 @@ use tslp_core::slice;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::disk::{DiskRow, PathFinding};
 use tslp_projections::stale::{AcknowledgedRow, DiskDifference};
-use tslp_projections::state_map::StateMapRow;
 use tslp_replay::pending::DiskCheck;
 use tslp_store::ledger::{LedgerError, LedgerReader};
 use tslp_workspace::observer::{Observer, SystemClock, WorkspaceObserver as _};
@@ -154,18 +153,14 @@ fn truth_of(
     let mut truth: BTreeMap<RelPath, BTreeMap<EntityId, TrueSlice>> = BTreeMap::new();
     for path in changed.files.keys() {
         let of_path = truth.entry(path.clone()).or_default();
-        reader.visit_rows_from(path.as_str(), &mut |row: StateMapRow| {
-            if row.entity.path != *path {
-                return ControlFlow::Break(());
-            }
+        for truth in reader.true_entities_in(path)? {
             let true_slice = TrueSlice {
-                slice: row.artifact,
-                origin: row.origin,
+                slice: truth.artifact,
+                origin: truth.origin,
                 acknowledged: None,
             };
-            of_path.insert(row.entity, true_slice);
-            ControlFlow::Continue(())
-        })?;
+            of_path.insert(truth.entity, true_slice);
+        }
         reader.visit_rows_from(path.as_str(), &mut |row: AcknowledgedRow| {
             if row.entity.path != *path {
                 return ControlFlow::Break(());

@@ -1,6 +1,6 @@
 //! `/doctor`: checks everything that the proxy depends on, and changes nothing (spec §14.3).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
@@ -16,7 +16,6 @@ use tslp_projections::disk::{DiskRow, PathFinding};
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::guardian::ToolSessionRow;
 use tslp_projections::stale::{DiskDifference, StaleRow};
-use tslp_projections::state_map::StateMapRow;
 use tslp_store::ledger::anchor::{self, AnchorState};
 use tslp_store::ledger::disk::FileSystem;
 use tslp_store::ledger::{DataFiles, LedgerError, LedgerReader};
@@ -445,9 +444,13 @@ fn count_truths(
     subject: &DiagnosedSubject,
     reader: &LedgerReader,
 ) -> Result<TruthCounts, LedgerError> {
-    let mut truths = TruthCounts::default();
+    let files = reader.tracked_files()?;
+    let mut truths = TruthCounts {
+        entities: files.iter().map(|(_, entities)| *entities as usize).sum(),
+        ..TruthCounts::default()
+    };
     let mut failed = BTreeMap::new();
-    let tracked = unread::tracked_files(reader)?;
+    let tracked: BTreeSet<_> = files.into_iter().map(|(path, _)| path).collect();
     // Of a larger tree the last looks on record count, since people wait for the page.
     let changed = if tracked.len() <= FILES_LOOKED_AT_MAX {
         subject.changed_on_disk(reader, &tracked)?
@@ -467,10 +470,6 @@ fn count_truths(
             failed.insert(path.clone(), *failure);
         }
     }
-    reader.visit_entities_from::<StateMapRow>(("", ""), &mut |_, _| {
-        truths.entities += 1;
-        ControlFlow::Continue(())
-    })?;
     for row in reader.rows::<StaleRow>()? {
         if !changed.files.contains_key(&row.entity.path) {
             truths.count_difference(row.disk_holds.as_str());

@@ -9,7 +9,6 @@ use tslp_core::ids::EpisodeId;
 use tslp_core::slice::{self, Span};
 use tslp_decide::lost::missing_lines;
 use tslp_projections::proposals::ProposalRow;
-use tslp_projections::state_map::StateMapRow;
 use tslp_store::ledger::{LedgerError, LedgerReader};
 
 /// Lines of what is true that a proposal doesn't have.
@@ -64,11 +63,7 @@ pub(crate) fn find_missing_lines(
     })?;
     let mut truth = BTreeMap::new();
     for entity in wanted {
-        truth.extend(
-            reader
-                .find_row::<StateMapRow>((entity.clone(),))?
-                .map(|row| (entity, row)),
-        );
+        truth.extend(reader.true_entity(&entity)?.map(|truth| (entity, truth)));
     }
     for RefusedProposal {
         episode,

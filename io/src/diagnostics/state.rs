@@ -13,10 +13,10 @@ use tslp_core::record::RecordStanding;
 use tslp_projections::audits::AuditRow;
 use tslp_projections::changes::Changes;
 use tslp_projections::disk::{DiskRow, PathFinding};
+use tslp_projections::file_code::TrueEntity;
 use tslp_projections::row::StoredRow;
 use tslp_projections::stale::{DiskDifference, StaleRow};
 use tslp_projections::state::State;
-use tslp_projections::state_map::StateMapRow;
 use tslp_store::ledger::{LedgerError, LedgerReader};
 use tslp_store::startup::StartError;
 
@@ -33,7 +33,7 @@ use crate::evidence::moments::utc_moment;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntityState {
     /// Its authoritative version.
-    pub row: StateMapRow,
+    pub row: TrueEntity,
     /// What disk holds: `same`, `missing`, `acknowledged` (something else, which the user knew of), `not_saved` (what the model's
     /// accepted change replaces), `refused` (the model's refused change), `superseded`, `unknown`, `unreadable`, or `not_checked`.
     pub disk: &'static str,
@@ -136,7 +136,7 @@ pub fn state_page(
     let mut flaw = vouched::flaw_of_tables(subject, &reader)?;
     let after = match &wanted.after {
         None => None,
-        Some(name) => match true_entity_named(&reader, name)? {
+        Some(name) => match reader.true_entity_named(name)? {
             Some(entity) if entity.path.as_str().starts_with(&*wanted.path) => Some(entity),
             _ => return Ok(None),
         },
@@ -149,11 +149,12 @@ pub fn state_page(
         Some(entity) => (entity.path.as_str(), symbol_of(entity)),
         None => (&*wanted.path, ""),
     };
-    reader
-        .visit_entities_from::<StateMapRow>(first, &mut |path, symbol| names.look(path, symbol))?;
-    let mut shown = Vec::new();
-    for entity in names.found {
-        shown.extend(reader.find_row::<StateMapRow>((entity,))?);
+    reader.visit_true_names(first, &mut |path, symbol| names.look(path, symbol))?;
+    let mut shown: Vec<TrueEntity> = Vec::new();
+    for found in names.found.chunk_by(|one, other| one.path == other.path) {
+        let mut truths = reader.true_entities_in(&found[0].path)?;
+        truths.retain(|truth| found.contains(&truth.entity));
+        shown.extend(truths);
     }
     flaw = flaw.or_else(|| {
         let mut rows = shown.iter();
@@ -306,7 +307,7 @@ pub fn state_page_at(
     let contested = rows_of::<AuditRow>(&state).into_iter();
     let contested = contested.filter(|row| row.status.is_contested());
     looks.contested = contested.map(|row| row.version).collect();
-    let mut shown = rows_of::<StateMapRow>(&state);
+    let mut shown: Vec<_> = state.state_map().true_entities().collect();
     if let Some(after) = &wanted.after {
         let Some(at) = shown
             .iter()
@@ -352,21 +353,14 @@ pub(crate) fn of_file(
     reader: &LedgerReader,
     path: &RelPath,
 ) -> Result<Vec<EntityState>, LedgerError> {
-    let mut shown = Vec::new();
-    reader.visit_rows_from(path.as_str(), &mut |row: StateMapRow| {
-        if row.entity.path != *path {
-            return ControlFlow::Break(());
-        }
-        shown.push(row);
-        ControlFlow::Continue(())
-    })?;
+    let shown = reader.true_entities_in(path)?;
     described(subject, reader, shown, AsOf::Recorded)
 }
 
 fn described(
     subject: &DiagnosedSubject,
     reader: &LedgerReader,
-    shown: Vec<StateMapRow>,
+    shown: Vec<TrueEntity>,
     as_of: AsOf,
 ) -> Result<Vec<EntityState>, LedgerError> {
     let files: BTreeSet<RelPath> = shown.iter().map(|row| row.entity.path.clone()).collect();
@@ -405,25 +399,6 @@ fn described(
     Ok(entities.collect())
 }
 
-/// The entity of this name of which something is true. A file's name may itself contain `::`.
-pub(super) fn true_entity_named(
-    reader: &LedgerReader,
-    name: &str,
-) -> Result<Option<EntityId>, LedgerError> {
-    let splits = name.match_indices("::");
-    let splits = splits.map(|(at, mark)| (&name[..at], Some(&name[at + mark.len()..])));
-    for (path, symbol) in core::iter::once((name, None)).chain(splits) {
-        let entity = EntityId {
-            path: RelPath::from_normalised(path),
-            symbol: symbol.map(Symbol::new),
-        };
-        if reader.find_row::<StateMapRow>((entity.clone(),))?.is_some() {
-            return Ok(Some(entity));
-        }
-    }
-    Ok(None)
-}
-
 /// What the last looks on record say of entities, and what audits do.
 #[derive(Default)]
 struct LastLooks {
@@ -437,7 +412,7 @@ struct LastLooks {
 impl LastLooks {
     fn describe(
         &mut self,
-        row: StateMapRow,
+        row: TrueEntity,
         at: &dyn Fn(Seq) -> Option<UnixMillis>,
     ) -> EntityState {
         let (seen_word, looked_at) = match self.seen.get(&row.entity.path) {

@@ -21,7 +21,6 @@ use tslp_projections::goal::{self, GoalRow};
 use tslp_projections::scope::ScopeRow;
 use tslp_projections::signals;
 use tslp_projections::stale::StaleRow;
-use tslp_projections::state_map::StateMapRow;
 use tslp_store::ledger::{LedgerError, LedgerReader};
 use tslp_store::startup::StartError;
 
@@ -135,7 +134,7 @@ fn place_of(
     reader: &LedgerReader,
     entity: &EntityId,
 ) -> Result<Option<(EntityId, String)>, LedgerError> {
-    let Some(row) = reader.find_row::<StateMapRow>((entity.clone(),))? else {
+    let Some(row) = reader.true_entity(entity)? else {
         return Ok(None);
     };
     let Some(text) = subject.disk_now.text(&entity.path) else {

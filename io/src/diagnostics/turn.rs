@@ -17,7 +17,7 @@ use tslp_core::slice::Span;
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::proposals::ProposalRow;
 use tslp_projections::stale::StaleRow;
-use tslp_projections::state_map::{FormerVersionRow, StateMapRow};
+use tslp_projections::state_map::FormerVersionRow;
 use tslp_store::ledger::{LedgerError, LedgerReader};
 use tslp_store::startup::StartError;
 
@@ -245,7 +245,7 @@ impl<'e> Judged<'e> {
             }
             ControlFlow::Continue(())
         })?;
-        let now = reader.find_row::<StateMapRow>((self.entity.clone(),))?;
+        let now = reader.true_entity(self.entity)?;
         truths.extend(now.map(|row| Code {
             slice: row.artifact,
             source: row.source,

@@ -1,13 +1,11 @@
 //! Whether all code of the tracked files can be read.
 
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 
 use tslp_core::path::RelPath;
-use tslp_projections::state_map::StateMapRow;
 use tslp_workspace::unread_code;
 
-use tslp_store::ledger::{LedgerError, LedgerReader};
+use tslp_store::ledger::LedgerReader;
 
 use super::DiagnosedSubject;
 
@@ -22,7 +20,9 @@ pub(crate) fn of_tracked(
     subject: &DiagnosedSubject,
     reader: &LedgerReader,
 ) -> Result<String, String> {
-    let paths = tracked_files(reader).map_err(|error| error.to_string())?;
+    let files = reader.tracked_files();
+    let files = files.map_err(|error| error.to_string())?.into_iter();
+    let paths: BTreeSet<RelPath> = files.map(|(path, _)| path).collect();
     let count = paths.len();
     let (unread, left_out) = unread_code::in_files(&subject.workspace, paths);
     let looked_at = match left_out {
@@ -41,17 +41,4 @@ pub(crate) fn of_tracked(
         "of {looked_at}, this can't be read, so what is defined there is never true: {}{more}",
         named.join("; ")
     ))
-}
-
-/// The files that anything true is in.
-pub(crate) fn tracked_files(reader: &LedgerReader) -> Result<BTreeSet<RelPath>, LedgerError> {
-    let mut paths = BTreeSet::new();
-    reader.visit_entities_from::<StateMapRow>(("", ""), &mut |path, _| {
-        let last = paths.last().map(RelPath::as_str);
-        if last != Some(path) {
-            paths.insert(RelPath::from_normalised(path));
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(paths)
 }

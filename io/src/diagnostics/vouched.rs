@@ -1,7 +1,7 @@
 //! What vouches for a page that shows rows of the projections' tables: nobody reads the whole ledger for it.
 
 use tslp_core::event::Event;
-use tslp_projections::state_map::StateMapRow;
+use tslp_projections::file_code::TrueEntity;
 use tslp_store::ledger::{DataFiles, LedgerReader, TablesState};
 use tslp_store::startup::{self, StartError};
 
@@ -52,7 +52,7 @@ pub(crate) fn flaw_of_tables(
 }
 
 /// Why a row can't be believed: the event that it names, read with its link, says something else.
-pub(crate) fn flaw_of_row(reader: &LedgerReader, row: &StateMapRow) -> Option<String> {
+pub(crate) fn flaw_of_row(reader: &LedgerReader, row: &TrueEntity) -> Option<String> {
     let said = reader.event_at(row.seq).map(|recorded| recorded.event);
     let is_said = matches!(
         &said,

@@ -179,7 +179,7 @@ impl EntityHistory {
 /// When the tables can't be read.
 pub(super) fn entity_json(subject: &DiagnosedSubject, name: &str) -> Result<Value, StartError> {
     let reader = subject.readers.open()?;
-    let entity = match state::true_entity_named(&reader, name)? {
+    let entity = match reader.true_entity_named(name)? {
         Some(entity) => entity,
         None => filter::entity_named(name, &subject.workspace.to_string_lossy())
             .unwrap_or_else(|_| EntityId::file(RelPath::from_normalised(name))),

@@ -19,7 +19,6 @@ use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::changes::Changes;
 use tslp_projections::stale::{DiskDifference, StaleRow};
 use tslp_projections::state::State;
-use tslp_projections::state_map::StateMapRow;
 use tslp_store::ledger::{LedgerError, LedgerReader};
 
 /// Events after which a fold lets go of what it needs no more.
@@ -122,7 +121,7 @@ fn first_refused(reader: &LedgerReader, path: &RelPath) -> Result<Option<Episode
         ControlFlow::Continue(())
     })?;
     for (entity, since) in &mut held {
-        let current = reader.find_row::<StateMapRow>((entity.clone(),))?;
+        let current = reader.true_entity(entity)?;
         *since = current.map_or(Seq(0), |row| row.seq);
     }
     let Some(from) = held.values().min() else {

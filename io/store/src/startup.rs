@@ -20,6 +20,9 @@ use crate::progress::WalkProgress;
 
 pub use crate::ledger::StartError;
 
+/// Bytes of files' code that a state keeps in memory: some thousands of usual files.
+pub const CODE_BYTES_KEPT: usize = 8 << 20;
+
 /// Events after which a fold lets go of what the archives hold.
 const SETTLE_EVENTS: u64 = 1024;
 
@@ -35,10 +38,10 @@ pub fn start(
     let mut opened = options.open(data_dir, workspace)?;
     let restored = match &opened.tables {
         TablesState::Rebuild { reason } => Err(reason.clone()),
-        TablesState::Current => from_tables(&opened.log)?,
+        TablesState::Current => from_tables(&opened)?,
         TablesState::Doubtful { reason } => {
             tracing::info!(%reason, "checking the projections' tables against all events");
-            match from_tables(&opened.log)? {
+            match from_tables(&opened)? {
                 Ok(state) => flaw_of_tables(&opened.log)?.map_or(Ok(state), Err),
                 Err(reason) => Err(reason),
             }
@@ -54,7 +57,11 @@ pub fn start(
             }
             state
         }
-        Err(reason) => rebuild_because(&mut opened.log, &reason)?,
+        Err(reason) => {
+            let mut state = rebuild_because(&mut opened.log, &reason)?;
+            state.set_stored_files(Box::new(opened.readers.open()?), CODE_BYTES_KEPT);
+            state
+        }
     };
     opened.log.make_durable()?;
     Ok((opened, state))
@@ -84,10 +91,13 @@ pub(crate) fn check_after(reader: &LedgerReader, before: Seq) -> Result<ChainChe
 }
 
 /// The state that the tables hold, or why they can't be believed.
-fn from_tables(log: &SqliteLog) -> Result<Result<State, String>, StartError> {
+fn from_tables(opened: &OpenLedger) -> Result<Result<State, String>, StartError> {
     let begun = Instant::now();
+    let log = &opened.log;
     let head = log.head()?.seq;
-    let (state, digests) = match state_of_tables(log, head) {
+    let mut restoring = State::default();
+    restoring.set_stored_files(Box::new(opened.readers.open()?), CODE_BYTES_KEPT);
+    let (state, digests) = match restore(restoring, log, head) {
         Ok(restored) => restored,
         Err(reason) => return Ok(Err(reason)),
     };
@@ -100,8 +110,8 @@ fn from_tables(log: &SqliteLog) -> Result<Result<State, String>, StartError> {
     Ok(Ok(state))
 }
 
-/// The state that the tables of a reader's ledger hold up to `head`, and the digests of the rows that were read; an archive's, whose
-/// rows stay in the store, is that of no rows.
+/// The state that the tables of a reader's ledger hold up to `head`, all of it in memory, and the digests of the rows that were read; an
+/// archive's, whose rows stay in the store, is that of no rows.
 ///
 /// # Errors
 /// The reason why there is none, for people.
@@ -109,8 +119,15 @@ pub fn state_of_tables(
     reader: &LedgerReader,
     head: Seq,
 ) -> Result<(State, Vec<TableDigest>), String> {
+    restore(State::default(), reader, head)
+}
+
+fn restore(
+    mut restoring: State,
+    reader: &LedgerReader,
+    head: Seq,
+) -> Result<(State, Vec<TableDigest>), String> {
     let event: EventAt<'_> = &|seq| reader.event_at(seq);
-    let mut restoring = State::default();
     let mut digests = vec![TableDigest::default(); TABLES.len()];
     for (index, table) in TABLES.iter().enumerate() {
         if table.is_archive() {

@@ -88,7 +88,7 @@ fn rows_that_contradict_the_ledger_are_found_and_rebuilt() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let state = with_history(&places, &upstream);
     ledger_file::open(&places.data)
-        .execute_batch("UPDATE state_map SET artifact = zeroblob(32)")
+        .execute_batch("UPDATE state_map SET versions = zeroblob(32)")
         .unwrap();
     let tslp = Tslp::start(&places, &upstream);
     assert_eq!(tslp.state(), state);

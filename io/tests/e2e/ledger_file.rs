@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
+use tslp_core::path::RelPath;
+use tslp_projections::file_code::TrackedFileRow;
 
 /// A connection of our own to the ledger.
 pub(crate) fn open(data: &Path) -> Connection {
@@ -20,6 +22,27 @@ pub(crate) fn kinds(data: &Path) -> BTreeMap<String, i64> {
     let word = |number| tslp_migrations::kind_of(number).unwrap().to_string();
     let rows = statement.query_map([], |row| Ok((word(row.get(0)?), row.get(1)?)));
     rows.unwrap().map(Result::unwrap).collect()
+}
+
+/// What the table `state_map` holds.
+pub(crate) fn tracked_files(connection: &Connection) -> Vec<TrackedFileRow> {
+    let rows = "SELECT path, entities, versions FROM state_map ORDER BY path";
+    let mut rows = connection.prepare(rows).unwrap();
+    let rows = rows.query_map([], |row| {
+        Ok(TrackedFileRow {
+            path: RelPath::from_normalised(&row.get::<_, String>(0)?),
+            entities: row.get(1)?,
+            versions: row.get::<_, Vec<u8>>(2)?.into(),
+        })
+    });
+    rows.unwrap().map(Result::unwrap).collect()
+}
+
+/// Puts a row into the table `state_map`, in the place of one that is there.
+pub(crate) fn put_tracked(connection: &Connection, row: &TrackedFileRow) {
+    let put = "INSERT OR REPLACE INTO state_map (path, entities, versions) VALUES (?1, ?2, ?3)";
+    let cells = (row.path.as_str(), row.entities, &*row.versions);
+    connection.execute(put, cells).unwrap();
 }
 
 /// How many events the ledger holds.

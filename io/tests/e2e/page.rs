@@ -9,6 +9,9 @@ use std::{env, fs};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::path::RelPath;
+use tslp_projections::file_code::{TrackedFileRow, TrueEntity};
 
 use crate::budgets::Agent;
 use crate::client::Client;
@@ -954,29 +957,29 @@ fn what_the_other_systems_hold_is_shown_with_what_is_left_and_what_still_holds()
 const ENTITIES: u64 = 200_000;
 const NAMES_OF_A_PAGE: u64 = 50_000;
 
-/// Puts rows like the one that is there beside it: 100 functions in each of many files.
+/// Puts more like what is true beside it: 100 functions in each of many files.
 fn fill_state_map(places: &Places) {
-    let database = ledger_file::open(&places.data);
+    let mut database = ledger_file::open(&places.data);
     database
         .busy_timeout(std::time::Duration::from_secs(20))
         .unwrap();
-    let others: String = database
-        .query_row(
-            "SELECT group_concat(name, ', ') FROM pragma_table_info('state_map') WHERE name NOT IN ('path', 'symbol')",
-            [],
-            |row| row.get(0),
-        )
-        .unwrap();
-    let filled = database.execute(
-        &format!(
-            "WITH RECURSIVE entity(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM entity WHERE n < {ENTITIES} - 1),
-             known AS (SELECT * FROM state_map WHERE symbol <> '' LIMIT 1)
-             INSERT INTO state_map (path, symbol, {others})
-             SELECT printf('src/m%04d.c', n / 100), 'f' || (n / 100) || '_' || (n % 100), {others} FROM entity, known"
-        ),
-        [],
-    );
-    assert_eq!(filled.unwrap() as u64, ENTITIES);
+    let known = ledger_file::tracked_files(&database).pop().unwrap();
+    let known = known.true_entities().unwrap().pop().unwrap();
+    let filling = database.transaction().unwrap();
+    for file in 0..ENTITIES / 100 {
+        let path = RelPath::from_normalised(&format!("src/m{file:04}.c"));
+        let entities = (0..100).map(|function| {
+            let name = format!("f{file}_{function}");
+            let entity = EntityId::symbol(path.clone(), Symbol::new(&name));
+            TrueEntity {
+                entity,
+                ..known.clone()
+            }
+        });
+        let row = TrackedFileRow::of_entities(path.clone(), &entities.collect::<Vec<_>>());
+        ledger_file::put_tracked(&filling, &row);
+    }
+    filling.commit().unwrap();
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! More actions of the random player: edits in every format, audits, directives, requests for changes.
 
 use arbitrary::{Result, Unstructured};
+use tslp_projections::file_code::TrueEntity;
 use tslp_core::event::{AuditOutcome, Event};
 use tslp_core::message::Role;
 
-use tslp_projections::table::Value;
 
 use super::code::{FILES, Function, NAMES, Preamble, text_of, with_function};
 use super::edits::{self, FORMS, WrittenEdit};
@@ -63,7 +63,7 @@ impl Player {
         let is_exact = current
             .is_some_and(|current| current.slice == old.slice_hash() && current.spans.len() == 1);
         let ending = *u.choose(&[Ending::Whole, Ending::Whole, Ending::Pieces, Ending::Cut])?;
-        let before = self.state_map();
+        let before = self.true_entities();
         let text = self.model_says(written, ending);
         self.check_nothing_removed(&before, &text);
         let may_change = !is_exact
@@ -93,7 +93,7 @@ impl Player {
             && tracked
                 .first()
                 .is_some_and(|first| first.name != function.name);
-        let before = self.state_map();
+        let before = self.true_entities();
         let text = self.model_says(edits::whole_file_call(path, &text), Ending::Whole);
         self.check_nothing_removed(&before, &text);
         self.check_unchanged(&before, !gone, &text);
@@ -141,7 +141,7 @@ impl Player {
                 audited.entity
             ));
         }
-        let before = self.state_map();
+        let before = self.true_entities();
         let answer = format!("[{}]", verdicts.join(", "));
         self.stage.step(Step::Audit {
             outcome,
@@ -187,7 +187,7 @@ impl Player {
         if !self.stage.is_answered() {
             return;
         }
-        let before = self.state_map();
+        let before = self.true_entities();
         self.stage.step(Step::Context {
             role: Role::Tool,
             text: "done".into(),
@@ -246,8 +246,8 @@ impl Player {
         shown
     }
 
-    fn check_unchanged(&self, before: &[Vec<Value>], may_change: bool, what: &str) {
-        let is_unchanged = before == self.state_map();
+    fn check_unchanged(&self, before: &[TrueEntity], may_change: bool, what: &str) {
+        let is_unchanged = before == self.true_entities();
         let ledger = self.stage.ledger();
         let last = &ledger[ledger.len().saturating_sub(EVENTS_SHOWN)..];
         assert!(

@@ -12,17 +12,15 @@ use tslp_core::policy::{AuditChoice, Policy};
 use tslp_core::reason::Reason;
 use tslp_core::scope::ScopeChange;
 use tslp_decide::observe;
-use tslp_projections::STATE_MAP;
+use tslp_projections::file_code::TrueEntity;
 use tslp_projections::proposals::Proposal;
 use tslp_projections::stale::Divergence;
-use tslp_projections::table::Value;
 
 use super::code::{
     FILES, Function, NAMES, Preamble, VARIANTS, fenced_block, text_of, with_function,
 };
 use super::invariants::Law;
 use crate::disk::DiskEntry;
-use crate::replay_check::rows;
 use crate::script::{Ending, Step};
 use crate::stage::{EngineMemory, Stage};
 
@@ -353,7 +351,7 @@ impl Player {
             _ => text,
         };
         let is_alone = !text.contains("\nAlso:\n");
-        let before = self.state_map();
+        let before = self.true_entities();
         let read = self.stage.ledger().len();
         self.stage.step(Step::Model {
             text: text.clone(),
@@ -378,11 +376,11 @@ impl Player {
         path: &str,
         function: Function,
         tracked: &[Function],
-        before: &[Vec<Value>],
+        before: &[TrueEntity],
         was_open: bool,
         text: &str,
     ) {
-        let after = self.state_map();
+        let after = self.true_entities();
         let is_tracked = tracked.iter().any(|known| known.name == function.name);
         let must_not_change = match action {
             ModelAction::Talk
@@ -466,14 +464,13 @@ impl Player {
     }
 
     /// A reply removes no symbol; the whole file's entry may go when a part of it changes.
-    pub(super) fn check_nothing_removed(&self, before: &[Vec<Value>], text: &str) {
-        let after = self.state_map();
-        for row in before {
-            let is_kept = after.iter().any(|other| other[..2] == row[..2]);
+    pub(super) fn check_nothing_removed(&self, before: &[TrueEntity], text: &str) {
+        let after = self.true_entities();
+        for TrueEntity { entity, .. } in before {
+            let is_kept = after.iter().any(|other| other.entity == *entity);
             assert!(
-                is_kept || row[1] == Value::from(""),
-                "a reply removed {:?}:\n{text}",
-                &row[..2]
+                is_kept || entity.symbol.is_none(),
+                "a reply removed {entity}:\n{text}"
             );
         }
     }
@@ -520,8 +517,9 @@ impl Player {
             .collect()
     }
 
-    pub(super) fn state_map(&self) -> Vec<Vec<Value>> {
-        rows(self.stage.state(), STATE_MAP)
+    pub(super) fn true_entities(&self) -> Vec<TrueEntity> {
+        let map = self.stage.state().state_map();
+        map.true_entities().collect()
     }
 }
 

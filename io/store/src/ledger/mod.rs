@@ -39,6 +39,7 @@ pub mod soundness;
 mod sqlite_log;
 mod start_error;
 pub mod tables;
+mod true_code;
 pub mod writer;
 
 mod connection;

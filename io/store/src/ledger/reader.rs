@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::{Connection, InterruptHandle, OptionalExtension};
-use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, EventKind, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
@@ -157,32 +156,6 @@ impl LedgerReader {
         })
     }
 
-    /// Hands the path and the symbol of each row of a table that is keyed by entity to `visit`, in the order of the key, from such a
-    /// pair on. Nothing else of the rows is read, so that many can be looked through.
-    ///
-    /// # Errors
-    /// When the table is missing.
-    pub fn visit_entities_from<R: StoredRow<Key = (EntityId,)>>(
-        &self,
-        (path, symbol): (&str, &str),
-        visit: &mut dyn FnMut(&str, &str) -> ControlFlow<()>,
-    ) -> Result<(), LedgerError> {
-        let mut read = || -> rusqlite::Result<()> {
-            let mut statement = self.connection.prepare_cached(&format!(
-                "SELECT path, symbol FROM {} WHERE (path, symbol) >= (?1, ?2) ORDER BY path, symbol",
-                R::TABLE.name
-            ))?;
-            let mut rows = statement.query([path, symbol])?;
-            while let Some(row) = rows.next()? {
-                if visit(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?).is_break() {
-                    break;
-                }
-            }
-            Ok(())
-        };
-        read().map_err(self.database.sqlite_error("read the tables of"))
-    }
-
     fn visit_fitting<R: StoredRow>(
         &self,
         visit: &mut dyn FnMut(R) -> ControlFlow<()>,
@@ -228,7 +201,7 @@ impl LedgerReader {
         row.map_err(|error| self.unfit_row::<R>(error))
     }
 
-    fn unfit_row<R: StoredRow>(&self, UnfitRow(detail): UnfitRow) -> LedgerError {
+    pub(super) fn unfit_row<R: StoredRow>(&self, UnfitRow(detail): UnfitRow) -> LedgerError {
         let error = TableError::Shape {
             table: R::TABLE.name,
             detail: detail.to_owned(),

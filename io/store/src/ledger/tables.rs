@@ -532,6 +532,7 @@ impl TableStatements {
             Value::Integer(_) => column.kind == ColumnType::Integer,
             Value::Text(_) => column.kind == ColumnType::Text,
             Value::Hash(_) => column.kind == ColumnType::Hash,
+            Value::Bytes(_) => column.kind == ColumnType::Bytes,
         };
         if fits {
             Ok(())
@@ -554,6 +555,9 @@ impl TableStatements {
                     *value = Value::text(
                         text.map_err(|_| self.misfit("a text is not UTF-8".to_owned()))?,
                     );
+                }
+                ValueRef::Blob(bytes) if column.kind == ColumnType::Bytes => {
+                    *value = Value::Bytes(bytes.into());
                 }
                 ValueRef::Blob(bytes) => {
                     let hash = bytes.try_into();
@@ -632,15 +636,16 @@ fn put_statement(table: &Table, names: &[String], on_conflict: OnConflict) -> St
 }
 
 /// The statement that makes the table. A key of one whole number is SQLite's own row number; other tables are
-/// stored in the order of their key.
+/// stored in the order of their key, unless rows are so long that a tree of keys would keep most of each in pages of its own.
 fn create_statement(table: &Table) -> String {
     let by_number = table.key == 1 && table.columns[0].kind == ColumnType::Integer;
+    let has_long_rows = table.columns.iter().any(|it| it.kind == ColumnType::Bytes);
     let mut sql = format!("CREATE TABLE \"{}\" (", table.name);
     for column in table.columns {
         let kind = match column.kind {
             ColumnType::Integer => "INTEGER",
             ColumnType::Text => "TEXT",
-            ColumnType::Hash => "BLOB",
+            ColumnType::Hash | ColumnType::Bytes => "BLOB",
         };
         let null = if column.nullable { "" } else { " NOT NULL" };
         // Writing to a string can't fail.
@@ -651,7 +656,7 @@ fn create_statement(table: &Table) -> String {
         .map(|column| format!("\"{}\"", column.name))
         .collect();
     let _ = write!(sql, "PRIMARY KEY ({})) STRICT", key.join(", "));
-    if !by_number {
+    if !(by_number || has_long_rows) {
         sql.push_str(", WITHOUT ROWID");
     }
     sql
@@ -699,6 +704,7 @@ impl ToSql for SqlValue<'_> {
             Value::Integer(number) => ValueRef::Integer(*number),
             Value::Text(text) => ValueRef::Text(text.as_bytes()),
             Value::Hash(hash) => ValueRef::Blob(hash),
+            Value::Bytes(bytes) => ValueRef::Blob(bytes),
         }))
     }
 }
