@@ -3,18 +3,17 @@
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::{fmt, str};
+use core::str;
 
 use tslp_core::entity::Symbol;
-use tslp_core::event::{DiskFile, DiskFinding, DiskObserved, ReadFailure};
+use tslp_core::event::{DiskFile, DiskFinding, ReadFailure};
 use tslp_core::extract::GrammarTag;
 use tslp_core::hash::SliceHash;
 use tslp_core::ids::Seq;
 use tslp_core::path::RelPath;
 
-use crate::changes::Changes;
 use crate::packed::{items_in, put_item};
-use crate::row::{Cell, EventAt, Keeps, Key as _, UnfitRow};
+use crate::row::{Cell, UnfitRow};
 use crate::table::{ColumnType, Text, Value};
 
 row! {
@@ -91,145 +90,196 @@ impl From<&DiskFinding> for PathFinding {
     }
 }
 
-/// Last observations.
-#[derive(Default)]
-pub struct Disk {
-    findings: BTreeMap<RelPath, PathHistory>,
+/// The last observation of a path, without slices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LastFinding<'s> {
+    /// A file.
+    File(LastFile<'s>),
+    /// Nothing.
+    Missing,
+    /// Something that can't be read.
+    Unreadable(ReadFailure),
 }
 
-struct PathHistory {
-    /// Without slices.
-    finding: DiskFinding,
+/// A file as it was observed last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LastFile<'s> {
+    /// Hash of the whole file's canonical form.
+    pub whole: SliceHash,
+    /// How many top-level definitions it has.
+    pub definitions: u32,
+    /// The grammar that read it, if it could be parsed.
+    pub grammar: Option<&'s GrammarTag>,
+}
+
+impl From<LastFinding<'_>> for DiskFinding {
+    fn from(finding: LastFinding<'_>) -> Self {
+        match finding {
+            LastFinding::File(file) => Self::File(DiskFile {
+                whole: file.whole,
+                slices: Vec::new(),
+                definitions: file.definitions,
+                grammar: file.grammar.cloned(),
+            }),
+            LastFinding::Missing => Self::Missing,
+            LastFinding::Unreadable(failure) => Self::Unreadable(failure),
+        }
+    }
+}
+
+impl<'f> From<&'f DiskFinding> for LastFinding<'f> {
+    fn from(finding: &'f DiskFinding) -> Self {
+        match finding {
+            DiskFinding::File(file) => Self::File(LastFile {
+                whole: file.whole,
+                definitions: file.definitions,
+                grammar: file.grammar.as_ref(),
+            }),
+            DiskFinding::Missing => Self::Missing,
+            DiskFinding::Unreadable(failure) => Self::Unreadable(*failure),
+        }
+    }
+}
+
+/// Slices of a file's symbols that were looked for; `None` of those that it doesn't define.
+pub(crate) type LookedFor = BTreeMap<Symbol, Option<SliceHash>>;
+
+/// Last observations, by the number of their file in the State Map.
+#[derive(Default)]
+pub(crate) struct Disk {
+    looks: Vec<Option<LastLook>>,
+    /// Few: each is a version of a grammar.
+    grammars: Vec<GrammarTag>,
+}
+
+struct LastLook {
+    found: Found,
     /// The slices of symbols that were looked for, but for those that are true.
-    slices: BTreeMap<Symbol, Option<SliceHash>>,
+    slices: LookedFor,
     seq: Seq,
     /// Whether a file was ever there.
     was_there: bool,
 }
 
-impl PathHistory {
-    fn new(mut finding: DiskFinding, seq: Seq, was_there: bool) -> Self {
-        let slices = match &mut finding {
-            DiskFinding::File(file) => core::mem::take(&mut file.slices),
-            DiskFinding::Missing | DiskFinding::Unreadable(_) => Vec::new(),
-        };
-        let slices = slices.into_iter().map(|it| (it.symbol, it.slice));
-        Self {
-            finding,
-            slices: slices.collect(),
-            seq,
-            was_there,
-        }
-    }
+enum Found {
+    File {
+        whole: SliceHash,
+        definitions: u32,
+        /// Its place in [`Disk::grammars`].
+        grammar: Option<u32>,
+    },
+    Missing,
+    Unreadable(ReadFailure),
 }
 
 impl Disk {
-    /// Takes what a look has found.
-    pub(crate) fn observed(&mut self, observed: &DiskObserved, seq: Seq, changes: &mut Changes) {
-        let DiskObserved { path, finding } = observed;
+    /// Takes what a look has found. Returns whether there was a look before.
+    pub(crate) fn observed(&mut self, id: u32, finding: &DiskFinding, seq: Seq) -> bool {
+        let slices = match finding {
+            DiskFinding::File(file) => &*file.slices,
+            DiskFinding::Missing | DiskFinding::Unreadable(_) => &[],
+        };
+        let slices = slices.iter().map(|it| (it.symbol.clone(), it.slice));
         let is_there = matches!(finding, DiskFinding::File(_));
-        let seen = PathHistory::new(finding.clone(), seq, is_there || self.was_there(path));
-        let before = self.findings.insert(path.clone(), seen);
-        touch(path, before.is_some(), changes);
+        let look = LastLook {
+            slices: slices.collect(),
+            found: self.found(finding.into()),
+            seq,
+            was_there: is_there || self.was_there(id),
+        };
+        self.put(id, look)
     }
 
-    /// Takes a symbol's slice away if it is this one; whoever asks keeps it.
-    pub(crate) fn take_slice(
-        &mut self,
-        path: &RelPath,
-        symbol: &Symbol,
-        slice: SliceHash,
-        changes: &mut Changes,
-    ) -> bool {
-        let slices = self.slices_mut(path);
-        let slices = slices.filter(|slices| slices.get(symbol) == Some(&Some(slice)));
-        let is_taken = slices.is_some_and(|slices| slices.remove(symbol).is_some());
-        if is_taken {
-            touch(path, true, changes);
+    /// Puts a look in the place of the one before, if there was one.
+    fn put(&mut self, id: u32, look: LastLook) -> bool {
+        let at = id as usize;
+        if self.looks.len() <= at {
+            self.looks.resize_with(at + 1, || None);
         }
-        is_taken
+        self.looks[at].replace(look).is_some()
     }
 
-    /// Gives back what [`Self::take_slice`] took.
-    pub(crate) fn put_slice(
-        &mut self,
-        path: &RelPath,
-        symbol: &Symbol,
-        slice: SliceHash,
-        changes: &mut Changes,
-    ) {
-        if let Some(slices) = self.slices_mut(path) {
-            slices.insert(symbol.clone(), Some(slice));
-            touch(path, true, changes);
+    fn found(&mut self, finding: LastFinding<'_>) -> Found {
+        match finding {
+            LastFinding::File(file) => Found::File {
+                whole: file.whole,
+                definitions: file.definitions,
+                grammar: file.grammar.map(|grammar| self.grammar(grammar)),
+            },
+            LastFinding::Missing => Found::Missing,
+            LastFinding::Unreadable(failure) => Found::Unreadable(failure),
         }
     }
 
-    /// The same, for taking many at once.
-    pub(crate) fn slices_mut(
-        &mut self,
-        path: &RelPath,
-    ) -> Option<&mut BTreeMap<Symbol, Option<SliceHash>>> {
-        Some(&mut self.findings.get_mut(path)?.slices)
+    fn grammar(&mut self, grammar: &GrammarTag) -> u32 {
+        let known = self.grammars.iter().position(|known| known == grammar);
+        let at = known.unwrap_or_else(|| {
+            self.grammars.push(grammar.clone());
+            self.grammars.len() - 1
+        });
+        u32::try_from(at).expect("they are few")
+    }
+
+    fn look(&self, id: u32) -> Option<&LastLook> {
+        self.looks.get(id as usize)?.as_ref()
+    }
+
+    /// The slices that were looked for, but for those that their entries say, for giving and taking some.
+    pub(crate) fn slices_mut(&mut self, id: u32) -> Option<&mut LookedFor> {
+        Some(&mut self.looks.get_mut(id as usize)?.as_mut()?.slices)
     }
 
     /// The slices that nobody has taken, by symbol.
-    pub(crate) fn slices(
-        &self,
-        path: &RelPath,
-    ) -> impl Iterator<Item = (&Symbol, &Option<SliceHash>)> {
-        let slices = self.findings.get(path).map(|seen| &seen.slices);
-        slices.into_iter().flatten()
+    pub(crate) fn slices(&self, id: u32) -> impl Iterator<Item = (&Symbol, &Option<SliceHash>)> {
+        self.look(id).into_iter().flat_map(|look| &look.slices)
     }
 
     /// A symbol's slice, unless somebody has taken it.
-    pub(crate) fn slice(&self, path: &RelPath, symbol: &Symbol) -> Option<Option<SliceHash>> {
-        self.findings.get(path)?.slices.get(symbol).copied()
+    pub(crate) fn slice(&self, id: u32, symbol: &Symbol) -> Option<Option<SliceHash>> {
+        self.look(id)?.slices.get(symbol).copied()
     }
 
-    /// The last observation of the path, without slices.
-    #[must_use]
-    pub fn finding(&self, path: &RelPath) -> Option<&DiskFinding> {
-        self.findings.get(path).map(|seen| &seen.finding)
+    /// The last observation of the file.
+    pub(crate) fn finding(&self, id: u32) -> Option<LastFinding<'_>> {
+        Some(match self.look(id)?.found {
+            Found::File {
+                whole,
+                definitions,
+                grammar,
+            } => LastFinding::File(LastFile {
+                whole,
+                definitions,
+                grammar: grammar.map(|at| &self.grammars[at as usize]),
+            }),
+            Found::Missing => LastFinding::Missing,
+            Found::Unreadable(failure) => LastFinding::Unreadable(failure),
+        })
     }
 
     /// Whether any observation found a file at the path.
-    #[must_use]
-    pub fn was_there(&self, path: &RelPath) -> bool {
-        self.findings.get(path).is_some_and(|seen| seen.was_there)
+    pub(crate) fn was_there(&self, id: u32) -> bool {
+        self.look(id).is_some_and(|look| look.was_there)
     }
 
     /// The event of that observation.
-    #[must_use]
-    pub fn seen_since(&self, path: &RelPath) -> Option<Seq> {
-        self.findings.get(path).map(|seen| seen.seq)
-    }
-}
-
-/// The row is read when all that was shared is.
-fn touch(path: &RelPath, was_present: bool, changes: &mut Changes) {
-    changes.touch::<DiskRow, _>(|| (path.clone(),), was_present);
-}
-
-impl Keeps<DiskRow> for Disk {
-    fn visit_rows(&self, visit: &mut dyn FnMut(DiskRow)) {
-        let findings = self.findings.iter();
-        findings.map(|(path, seen)| row(path, seen)).for_each(visit);
+    pub(crate) fn seen_since(&self, id: u32) -> Option<Seq> {
+        self.look(id).map(|look| look.seq)
     }
 
-    fn restore_row(&mut self, row: DiskRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
+    /// Takes a row back.
+    pub(crate) fn restore_row(&mut self, id: u32, row: &DiskRow) -> Result<(), UnfitRow> {
         let unfit = UnfitRow("a look has found what none can");
         let finding = match (row.finding, row.whole) {
-            (PathFinding::File, Some(whole)) => DiskFinding::File(DiskFile {
+            (PathFinding::File, Some(whole)) => LastFinding::File(LastFile {
                 whole,
-                slices: Vec::new(),
                 definitions: row.definitions,
-                grammar: row.grammar,
+                grammar: row.grammar.as_ref(),
             }),
-            (PathFinding::Missing, None) => DiskFinding::Missing,
-            (PathFinding::Unreadable(failure), None) => DiskFinding::Unreadable(failure),
+            (PathFinding::Missing, None) => LastFinding::Missing,
+            (PathFinding::Unreadable(failure), None) => LastFinding::Unreadable(failure),
             (PathFinding::File, None) | (_, Some(_)) => return Err(unfit),
         };
-        let mut seen = PathHistory::new(finding, row.seq, row.was_there);
+        let mut slices = LookedFor::new();
         for item in items_in(&row.slices) {
             let (symbol, slice) = item.ok_or(unfit)?;
             let symbol = str::from_utf8(symbol).map_err(|_| unfit)?;
@@ -237,50 +287,42 @@ impl Keeps<DiskRow> for Disk {
                 [] => None,
                 slice => Some(SliceHash(slice.try_into().map_err(|_| unfit)?)),
             };
-            seen.slices.insert(Symbol::new(symbol), slice);
+            slices.insert(Symbol::new(symbol), slice);
         }
-        self.findings.insert(row.path, seen);
-        Ok(())
-    }
-
-    fn rows_beginning(&self, key: &[Value]) -> Vec<DiskRow> {
-        let (path,) = <(RelPath,)>::from_touched(key);
-        let seen = self.findings.get(&path);
-        seen.map(|seen| row(&path, seen)).into_iter().collect()
-    }
-}
-
-fn row(path: &RelPath, seen: &PathHistory) -> DiskRow {
-    let file = match &seen.finding {
-        DiskFinding::File(file) => Some(file),
-        DiskFinding::Missing | DiskFinding::Unreadable(_) => None,
-    };
-    let mut slices = Vec::new();
-    for (symbol, slice) in &seen.slices {
-        let slice = slice.as_ref().map_or(&[][..], |slice| &slice.0);
-        put_item(&mut slices, symbol.as_str().as_bytes(), slice);
-    }
-    DiskRow {
-        path: path.clone(),
-        finding: (&seen.finding).into(),
-        whole: file.map(|file| file.whole),
-        grammar: file.and_then(|file| file.grammar.clone()),
-        definitions: file.map_or(0, |file| file.definitions),
-        slices: slices.into(),
-        was_there: seen.was_there,
-        seq: seen.seq,
-    }
-}
-
-impl fmt::Display for Disk {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (path, seen) in &self.findings {
-            match &seen.finding {
-                DiskFinding::Missing => writeln!(f, "{path} missing")?,
-                DiskFinding::Unreadable(failure) => writeln!(f, "{path} {}", failure.as_str())?,
-                DiskFinding::File(file) => writeln!(f, "{path} {:.8}", file.whole)?,
-            }
+        let look = LastLook {
+            found: self.found(finding),
+            slices,
+            seq: row.seq,
+            was_there: row.was_there,
+        };
+        match self.put(id, look) {
+            false => Ok(()),
+            true => Err(UnfitRow("a path was looked at last twice")),
         }
-        Ok(())
+    }
+
+    /// The row of a path that was looked at.
+    pub(crate) fn row(&self, id: u32, path: &RelPath) -> Option<DiskRow> {
+        let look = self.look(id)?;
+        let (finding, file) = match self.finding(id)? {
+            LastFinding::File(file) => (PathFinding::File, Some(file)),
+            LastFinding::Missing => (PathFinding::Missing, None),
+            LastFinding::Unreadable(failure) => (PathFinding::Unreadable(failure), None),
+        };
+        let mut slices = Vec::new();
+        for (symbol, slice) in &look.slices {
+            let slice = slice.as_ref().map_or(&[][..], |slice| &slice.0);
+            put_item(&mut slices, symbol.as_str().as_bytes(), slice);
+        }
+        Some(DiskRow {
+            path: path.clone(),
+            finding,
+            whole: file.map(|file| file.whole),
+            grammar: file.and_then(|file| file.grammar.cloned()),
+            definitions: file.map_or(0, |file| file.definitions),
+            slices: slices.into(),
+            was_there: look.was_there,
+            seq: look.seq,
+        })
     }
 }

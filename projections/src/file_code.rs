@@ -155,10 +155,7 @@ impl<'p> Entry<'p> {
         Self::try_read((symbol, value), since).expect("it was packed as one")
     }
 
-    fn try_read(
-        (symbol, value): (&'p [u8], &'p [u8]),
-        since: FirstVersion,
-    ) -> Option<Self> {
+    fn try_read((symbol, value): (&'p [u8], &'p [u8]), since: FirstVersion) -> Option<Self> {
         let (&[flags], value) = value.split_first_chunk()?;
         let (slice, mut rest) = value.split_first_chunk()?;
         if flags > 15 {
@@ -236,7 +233,9 @@ impl FileCode {
         }
         let source = self.use_source(entity.source);
         let packed = pack(entity, source, on_disk, self.since);
-        let is_new = self.entries.put(key_of(entity.entity.symbol.as_ref()), &packed);
+        let is_new = self
+            .entries
+            .put(key_of(entity.entity.symbol.as_ref()), &packed);
         assert!(is_new, "an entity has one version");
     }
 
@@ -320,7 +319,11 @@ impl FileCode {
         put_number(&mut packed, self.sources.len() as u64);
         for source in &self.sources {
             let is_free = source.users == 0;
-            packed.extend_from_slice(if is_free { &[0; 32] } else { &source.artifact.0 });
+            packed.extend_from_slice(if is_free {
+                &[0; 32]
+            } else {
+                &source.artifact.0
+            });
         }
         let FirstVersion {
             seq,
@@ -329,8 +332,12 @@ impl FileCode {
             at,
         } = self.since;
         let since = [seq.0, version.0, episode.0, at.0.cast_unsigned()];
-        since.into_iter().for_each(|number| put_number(&mut packed, number));
-        self.entries.bytes().for_each(|page| packed.extend_from_slice(page));
+        since
+            .into_iter()
+            .for_each(|number| put_number(&mut packed, number));
+        self.entries
+            .bytes()
+            .for_each(|page| packed.extend_from_slice(page));
         packed.into()
     }
 
@@ -343,7 +350,10 @@ impl FileCode {
         let (since, items) = (packed.since, packed.items);
         let sources = packed.sources.iter();
         let mut sources: Vec<_> = sources
-            .map(|artifact| Source { artifact: ArtifactHash(*artifact), users: 0 })
+            .map(|artifact| Source {
+                artifact: ArtifactHash(*artifact),
+                users: 0,
+            })
             .collect();
         for entry in packed.into_entries() {
             sources[entry?.source].users += 1;
@@ -375,7 +385,11 @@ fn pack(entity: &TrueEntity, source: usize, on_disk: bool, since: FirstVersion) 
         entity.tokens.into(),
         entity.version.0.wrapping_sub(since.version.0),
         entity.episode.0.wrapping_sub(since.episode.0),
-        entity.updated_at_ms.0.wrapping_sub(since.at.0).cast_unsigned(),
+        entity
+            .updated_at_ms
+            .0
+            .wrapping_sub(since.at.0)
+            .cast_unsigned(),
     ];
     let spans = entity.spans.iter();
     let spans = spans.flat_map(|span| [span.start.into(), span.len().into()]);
@@ -419,7 +433,11 @@ impl<'b> PackedVersions<'b> {
 
     /// The versions, each checked.
     pub(crate) fn into_entries(self) -> impl Iterator<Item = Result<Entry<'b>, UnfitRow>> {
-        let Self { sources, since, items } = self;
+        let Self {
+            sources,
+            since,
+            items,
+        } = self;
         items_in(items).map(move |item| {
             let entry = item.and_then(|item| Entry::try_read(item, since));
             let is_fit = |entry: &Entry<'_>| entry.source < sources.len() && entry.is_whole();

@@ -89,6 +89,15 @@ impl Sources {
         );
     }
 
+    /// Counts versions that are authoritative as promoted from this artifact.
+    pub(crate) fn restore(&mut self, artifact: ArtifactHash, versions: u32) {
+        if versions > 0 {
+            let source = self.live.entry(artifact).or_default();
+            source.promoted += versions;
+            source.live += versions;
+        }
+    }
+
     /// Counts a version from this artifact as no longer authoritative, since the event at `seq`.
     pub fn version_left(&mut self, artifact: ArtifactHash, seq: Seq, changes: &mut Changes) {
         let source = self.live.get_mut(&artifact);
@@ -149,7 +158,10 @@ impl Keeps<PartlyTrueRow> for Sources {
     fn rows_beginning(&self, key: &[Value]) -> Vec<PartlyTrueRow> {
         let (artifact,) = <(ArtifactHash,)>::from_touched(key);
         let source = self.live.get(&artifact);
-        source.and_then(|source| source.row(artifact)).into_iter().collect()
+        source
+            .and_then(|source| source.row(artifact))
+            .into_iter()
+            .collect()
     }
 }
 

@@ -10,13 +10,14 @@ use core::fmt;
 
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::EntityId;
-use tslp_core::event::{DiskFinding, Event, NoticeIssued, Recorded};
+use tslp_core::event::{Event, NoticeIssued, Recorded};
 use tslp_core::hash::SliceHash;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::words;
 
 use crate::changes::Changes;
+use crate::disk::LastFinding;
 use crate::proposals::Proposals;
 use crate::row::{EventAt, Keeps, UnfitRow};
 use crate::row_map::RowMap;
@@ -241,7 +242,7 @@ impl Stale {
     fn difference_now(&self, entity: &EntityId, held: HeldCode<'_>) -> Option<DiskDifference> {
         let truth = held.state_map.slice(entity)?;
         let finding = held.state_map.disk_finding(&entity.path)?;
-        if matches!(finding, DiskFinding::Unreadable(_)) {
+        if matches!(finding, LastFinding::Unreadable(_)) {
             return Some(DiskDifference::Unreadable);
         }
         let difference = match on_disk(held.state_map, entity)? {
@@ -250,7 +251,7 @@ impl Stale {
                 Some(Origin::Model) => DiskDifference::Unsaved,
                 _ => DiskDifference::Acknowledged,
             },
-            _ if *finding == DiskFinding::Missing => DiskDifference::Gone,
+            _ if finding == LastFinding::Missing => DiskDifference::Gone,
             seen if held.proposals.refused_as(entity, seen) => DiskDifference::Refused,
             Some(slice) if held.state_map.was_true(entity, slice) => DiskDifference::Superseded,
             _ => DiskDifference::Unknown,
@@ -317,10 +318,10 @@ fn entities_of(state_map: &StateMap, path: &RelPath) -> Vec<EntityId> {
 /// observation didn't look for this symbol, so that nothing is known.
 fn on_disk(held: &StateMap, entity: &EntityId) -> Option<OnDisk> {
     let file = match held.disk_finding(&entity.path)? {
-        DiskFinding::File(file) => file,
+        LastFinding::File(file) => file,
         // A file that was never there contradicts nothing: its code lives in the conversation alone.
-        DiskFinding::Missing => return held.disk.was_there(&entity.path).then_some(None),
-        DiskFinding::Unreadable(_) => return None,
+        LastFinding::Missing => return held.was_there(&entity.path).then_some(None),
+        LastFinding::Unreadable(_) => return None,
     };
     match &entity.symbol {
         Some(symbol) if file.grammar.is_some() => held.slice_on_disk(&entity.path, symbol),

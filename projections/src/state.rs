@@ -6,7 +6,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 
-use tslp_core::event::{DiskFinding, Event, Recorded};
+use tslp_core::event::{Event, Recorded};
 use tslp_core::ids::{EpisodeId, Seq, SessionId};
 use tslp_core::path::RelPath;
 
@@ -16,6 +16,7 @@ use crate::audits::Audits;
 use crate::changes::{Changes, RowChange};
 use crate::checks::Checks;
 use crate::counters::Counters;
+use crate::disk::LastFinding;
 use crate::edits::Edits;
 use crate::episodes::Episodes;
 use crate::file_mentions::FileMentions;
@@ -193,7 +194,7 @@ impl State {
 
     /// What a file held when it was last looked at, without the slices of its symbols.
     #[must_use]
-    pub fn disk_finding(&self, path: &RelPath) -> Option<&DiskFinding> {
+    pub fn disk_finding(&self, path: &RelPath) -> Option<LastFinding<'_>> {
         self.state_map.disk_finding(path)
     }
 
@@ -294,7 +295,7 @@ impl fmt::Display for State {
             ("state map", &self.state_map),
             ("proposals", &self.proposals),
             ("tombstones", &self.tombstones),
-            ("disk", &self.state_map.disk),
+            ("disk", &self.state_map.looks()),
             ("stale", &self.stale),
             ("sessions", &self.sessions),
             ("episodes", &self.episodes),

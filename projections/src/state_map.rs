@@ -12,17 +12,17 @@ use core::fmt;
 use hashbrown::HashTable;
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::{EntityId, Symbol, last_component};
-use tslp_core::event::{DiskFinding, DiskSlice, Event, Recorded, Transitioned};
+use tslp_core::event::{DiskFinding, DiskObserved, DiskSlice, Event, Recorded, Transitioned};
+use tslp_core::extract::Proof;
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{EpisodeId, Seq, VersionId};
-use tslp_core::extract::Proof;
 use tslp_core::limits::SUPERSEDED_KEPT;
 use tslp_core::name_hash::{NameHash, NamedPath, basename_hash, name_hash};
 use tslp_core::path::RelPath;
 use tslp_core::slice::{Figures, Span};
 
 use crate::changes::Changes;
-use crate::disk::Disk;
+use crate::disk::{Disk, DiskRow, LastFinding};
 use crate::file_code::{Entry, FileCode, PackedVersions, TrackedFileRow, TrueEntity};
 use crate::packed::PackedMap;
 use crate::proposals::{Proposals, ProposedVersion};
@@ -131,14 +131,14 @@ pub struct StateMap {
     /// The tables of artifacts are its own.
     pub(crate) sources: Sources,
     /// What disk was seen to hold, but for the slices that are true: their entries say so.
-    pub(crate) disk: Disk,
+    disk: Disk,
     by_path: HashTable<u32>,
-    /// Files by the hash of their base names, upper and lower case alike, in the order of their paths.
-    by_basename: BTreeMap<NameHash, Vec<u32>>,
+    /// By the hash of their base names, upper and lower case alike.
+    by_basename: HashTable<u32>,
     /// [`name_key`] of every symbol.
     by_name: PackedMap,
-    /// Those of the rows that were restored, in no order, until all are.
-    restored_names: Vec<NameKey>,
+    /// Those of the rows that were restored, in no order, until all are. As numbers, which are compared at once.
+    restored_names: Vec<u128>,
     /// Versions that were authoritative, the latest last.
     superseded: BTreeMap<EntityId, Vec<FormerVersion>>,
     /// The symbols among them.
@@ -157,8 +157,7 @@ impl StateMap {
     ) -> bool {
         let transitioned = match &recorded.event {
             Event::DiskObserved(observed) => {
-                self.disk.observed(observed, recorded.seq, changes);
-                self.share_slices(&observed.path, recorded.seq, changes);
+                self.observe(observed, recorded.seq, changes);
                 return true;
             }
             Event::Transitioned(transitioned) => transitioned,
@@ -210,8 +209,8 @@ impl StateMap {
         let path = &entity.entity.path;
         let id = self.file_id(path);
         let symbol = entity.entity.symbol.as_ref();
-        let on_disk = symbol
-            .is_some_and(|symbol| self.disk.take_slice(path, symbol, entity.artifact, changes));
+        let on_disk =
+            symbol.is_some_and(|symbol| self.take_slice(id, symbol, entity.artifact, changes));
         let file = self.changing(id, seq, changes);
         file.entities += 1;
         file.code_mut().insert(entity, on_disk);
@@ -285,9 +284,9 @@ impl StateMap {
         if let Some(symbol) = &entity.symbol {
             let key = name_key(symbol.last_component(), removed.seq, id);
             self.by_name.remove(&key);
-            if on_disk {
-                let slice = removed.artifact;
-                self.disk.put_slice(&entity.path, symbol, slice, changes);
+            if on_disk && let Some(slices) = self.disk.slices_mut(id) {
+                slices.insert(symbol.clone(), Some(removed.artifact));
+                self.touch_look(id, true, changes);
             }
         }
         Some(removed)
@@ -300,17 +299,43 @@ impl StateMap {
         if names.windows(2).any(|pair| pair[0] == pair[1]) {
             return Err(UnfitRow("an event made two entities true"));
         }
-        self.by_name = PackedMap::of_sorted(names.iter());
+        self.by_name = PackedMap::of_sorted(names.into_iter().map(key_of_number));
         Ok(())
     }
 
-    /// Has the entries of a file say which of them disk holds, after a look at it.
-    fn share_slices(&mut self, path: &RelPath, seq: Seq, changes: &mut Changes) {
-        let Some(id) = self.find_file(path) else {
+    /// The row of a file's last look changes or appears.
+    fn touch_look(&self, id: u32, was_present: bool, changes: &mut Changes) {
+        let path = &self.files[id as usize].path;
+        changes.touch::<DiskRow, _>(|| (path.clone(),), was_present);
+    }
+
+    /// Takes a symbol's slice from what disk held besides what is true, if it is this one: its entry says so from now on.
+    fn take_slice(
+        &mut self,
+        id: u32,
+        symbol: &Symbol,
+        slice: SliceHash,
+        changes: &mut Changes,
+    ) -> bool {
+        let slices = self.disk.slices_mut(id);
+        let slices = slices.filter(|slices| slices.get(symbol) == Some(&Some(slice)));
+        let is_taken = slices.is_some_and(|slices| slices.remove(symbol).is_some());
+        if is_taken {
+            self.touch_look(id, true, changes);
+        }
+        is_taken
+    }
+
+    /// Takes what a look has found, and has the entries of the file say which of them disk holds.
+    fn observe(&mut self, observed: &DiskObserved, seq: Seq, changes: &mut Changes) {
+        let id = self.file_id(&observed.path);
+        let was_present = self.disk.observed(id, &observed.finding, seq);
+        self.touch_look(id, was_present, changes);
+        if !self.files[id as usize].is_tracked() {
             return;
-        };
+        }
         self.code(id);
-        let Some(slices) = self.disk.slices_mut(path) else {
+        let Some(slices) = self.disk.slices_mut(id) else {
             return;
         };
         // Both are in the order of the symbols.
@@ -344,12 +369,14 @@ impl StateMap {
             code: OnceCell::new(),
         });
         let Self {
-            by_basename, files, ..
+            by_basename,
+            by_path,
+            files,
+            ..
         } = self;
-        let alike = by_basename.entry(basename_hash(path)).or_default();
-        let at = alike.partition_point(|other| files[*other as usize].path < *path);
-        alike.insert(at, id);
-        let Self { by_path, files, .. } = self;
+        by_basename.insert_unique(basename_hash(path), id, |id| {
+            basename_hash(&files[*id as usize].path)
+        });
         by_path.insert_unique(name_hash(path.as_str()), id, |id| {
             name_hash(files[*id as usize].path.as_str())
         });
@@ -388,7 +415,10 @@ impl StateMap {
 
     /// The row of a file whose code isn't in memory.
     fn stored_row(&self, file: &TrackedFile) -> TrackedFileRow {
-        let row = self.stored.as_ref().and_then(|stored| stored.tracked_file(&file.path));
+        let row = self
+            .stored
+            .as_ref()
+            .and_then(|stored| stored.tracked_file(&file.path));
         let row = row.filter(|row| hash_beginning(&row.versions) == file.stored);
         // What is true can't be guessed, and a start finds out what has happened to the table.
         row.unwrap_or_else(|| {
@@ -528,14 +558,14 @@ impl StateMap {
             .filter(move |path| path.basename().eq_ignore_ascii_case(&basename))
     }
 
-    /// Tracked files with this hash of their base name.
+    /// Tracked files with this hash of their base name, and few others, in the order of their paths.
     fn files_with_basename(&self, basename: NameHash) -> impl Iterator<Item = &RelPath> {
-        let ids = self.by_basename.get(&basename);
-        let ids = ids.map(Vec::as_slice).unwrap_or_default();
-        ids.iter()
-            .map(|id| &self.files[*id as usize])
-            .filter(|file| file.is_tracked())
-            .map(|file| &file.path)
+        let ids = self.by_basename.iter_hash(basename);
+        let alike = ids.map(|id| &self.files[*id as usize]);
+        let alike = alike.filter(|file| file.is_tracked());
+        let mut paths: Vec<_> = alike.map(|file| &file.path).collect();
+        paths.sort_unstable();
+        paths.into_iter()
     }
 
     /// Entities whose symbol's last component is `name`, the latest first, at most `limit`.
@@ -592,22 +622,40 @@ impl StateMap {
 
     /// What a file held when it was last looked at, without the slices of its symbols: [`Self::slice_on_disk`].
     #[must_use]
-    pub fn disk_finding(&self, path: &RelPath) -> Option<&DiskFinding> {
-        self.disk.finding(path)
+    pub fn disk_finding(&self, path: &RelPath) -> Option<LastFinding<'_>> {
+        self.disk.finding(self.find_file(path)?)
+    }
+
+    /// What disk held, for people.
+    pub(crate) const fn looks(&self) -> impl fmt::Display {
+        Looks(self)
+    }
+
+    /// Whether any look found a file at the path.
+    #[must_use]
+    pub fn was_there(&self, path: &RelPath) -> bool {
+        self.find_file(path)
+            .is_some_and(|id| self.disk.was_there(id))
+    }
+
+    /// The event of the last look at the path.
+    #[must_use]
+    pub fn seen_since(&self, path: &RelPath) -> Option<Seq> {
+        self.disk.seen_since(self.find_file(path)?)
     }
 
     /// The same with its slices.
     #[must_use]
     pub fn disk_finding_in_full(&self, path: &RelPath) -> Option<DiskFinding> {
-        let mut finding = self.disk.finding(path)?.clone();
+        let id = self.find_file(path)?;
+        let mut finding = self.disk.finding(id)?.into();
         if let DiskFinding::File(file) = &mut finding {
-            let others = self.disk.slices(path);
+            let others = self.disk.slices(id);
             file.slices.extend(others.map(|(symbol, slice)| DiskSlice {
                 symbol: symbol.clone(),
                 slice: *slice,
             }));
-            let entries = self.entries(path);
-            let same = entries.filter(|entry| entry.on_disk);
+            let same = self.code(id).entries().filter(|entry| entry.on_disk);
             file.slices.extend(same.filter_map(|entry| {
                 Some(DiskSlice {
                     symbol: entry.symbol()?,
@@ -623,10 +671,11 @@ impl StateMap {
     /// wasn't looked for.
     #[must_use]
     pub fn slice_on_disk(&self, path: &RelPath, symbol: &Symbol) -> Option<Option<SliceHash>> {
-        if let Some(other) = self.disk.slice(path, symbol) {
+        let id = self.find_file(path)?;
+        if let Some(other) = self.disk.slice(id, symbol) {
             return Some(other);
         }
-        let entry = self.code(self.find_file(path)?).find(Some(symbol))?;
+        let entry = self.code(id).find(Some(symbol))?;
         entry.on_disk.then_some(Some(entry.slice))
     }
 
@@ -653,16 +702,16 @@ impl StateMap {
 
     /// Everything that is true, in the order of paths and symbols.
     pub fn true_entities(&self) -> impl Iterator<Item = TrueEntity> {
-        self.sorted_files().flat_map(|id| {
+        self.sorted_files(TrackedFile::is_tracked).flat_map(|id| {
             let (path, code) = (&self.files[id as usize].path, self.code(id));
             let entries = code.entries();
             entries.map(|entry| code.true_entity(path, entry))
         })
     }
 
-    fn sorted_files(&self) -> impl Iterator<Item = u32> {
+    fn sorted_files(&self, is_wanted: fn(&TrackedFile) -> bool) -> impl Iterator<Item = u32> {
         let mut ids: Vec<u32> = (0..).zip(&self.files).map(|(id, _)| id).collect();
-        ids.retain(|id| self.files[*id as usize].is_tracked());
+        ids.retain(|id| is_wanted(&self.files[*id as usize]));
         ids.sort_unstable_by_key(|id| &self.files[*id as usize].path);
         ids.into_iter()
     }
@@ -719,25 +768,25 @@ impl StateMap {
 
 impl Keeps<TrackedFileRow> for StateMap {
     fn visit_rows(&self, visit: &mut dyn FnMut(TrackedFileRow)) {
-        self.sorted_files().map(|id| self.row_of(id)).for_each(visit);
+        let files = self.sorted_files(TrackedFile::is_tracked);
+        files.map(|id| self.row_of(id)).for_each(visit);
     }
 
     fn restore_row(&mut self, row: TrackedFileRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        if self.find_file(&row.path).is_some() {
+        let id = self.file_id(&row.path);
+        if self.files[id as usize].is_tracked() {
             return Err(UnfitRow("a file is tracked twice"));
         }
-        let id = self.file_id(&row.path);
         let packed = PackedVersions::read(&row.versions)?;
+        let (mut entities, mut users) = (0, alloc::vec![0; packed.sources.len()]);
         let sources = packed.sources;
-        let mut entities = 0;
         for entry in packed.into_entries() {
             let entry = entry?;
-            // Counts each version as promoted; the rows of `partly_true`, which come after these, put the numbers right.
-            let source = ArtifactHash(sources[entry.source]);
-            self.sources.version_promoted(source, &mut Changes::discarding());
+            users[entry.source] += 1;
             if !entry.symbol.is_empty() {
                 let name = last_component(entry.symbol);
-                self.restored_names.push(name_key(name, entry.seq, id));
+                self.restored_names
+                    .push(number_of(name_key(name, entry.seq, id)));
             }
             entities += 1;
         }
@@ -745,6 +794,10 @@ impl Keeps<TrackedFileRow> for StateMap {
             return Err(UnfitRow("a file has another number of entities"));
         }
         self.count += entities as usize;
+        // Each version counts as promoted; the rows of `partly_true`, which come after these, put the numbers right.
+        for (artifact, users) in sources.iter().zip(users) {
+            self.sources.restore(ArtifactHash(*artifact), users);
+        }
         let file = &mut self.files[id as usize];
         file.entities = entities;
         if self.stored.is_some() {
@@ -761,6 +814,28 @@ impl Keeps<TrackedFileRow> for StateMap {
         let id = self.find_file(&path);
         let id = id.filter(|id| self.files[*id as usize].is_tracked());
         id.map(|id| self.row_of(id)).into_iter().collect()
+    }
+}
+
+/// After all rows of `state_map`.
+impl Keeps<DiskRow> for StateMap {
+    fn visit_rows(&self, visit: &mut dyn FnMut(DiskRow)) {
+        let looks = self.sorted_files(|_| true);
+        looks
+            .filter_map(|id| self.disk.row(id, &self.files[id as usize].path))
+            .for_each(visit);
+    }
+
+    fn restore_row(&mut self, row: DiskRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
+        let id = self.file_id(&row.path);
+        self.disk.restore_row(id, &row)
+    }
+
+    fn rows_beginning(&self, key: &[Value]) -> Vec<DiskRow> {
+        let (path,) = <(RelPath,)>::from_touched(key);
+        let id = self.find_file(&path);
+        let row = id.and_then(|id| self.disk.row(id, &path));
+        row.into_iter().collect()
     }
 }
 
@@ -803,7 +878,9 @@ impl TrackedFile {
 
     /// What is in memory, or is to be.
     fn code_mut(&mut self) -> &mut FileCode {
-        self.code.get_mut().expect("it was asked for before it is changed")
+        self.code
+            .get_mut()
+            .expect("it was asked for before it is changed")
     }
 
     /// Bytes that its code takes in memory.
@@ -815,7 +892,10 @@ impl TrackedFile {
 /// Enough to tell that a row isn't the one that was written.
 fn hash_beginning(versions: &[u8]) -> [u8; 8] {
     let hash = blake3::hash(versions);
-    hash.as_bytes().first_chunk().copied().expect("a hash is longer")
+    hash.as_bytes()
+        .first_chunk()
+        .copied()
+        .expect("a hash is longer")
 }
 
 /// A key of the index of names.
@@ -835,6 +915,39 @@ fn name_key(name: &str, seq: Seq, file: u32) -> NameKey {
     key[NAME_BYTES..10].copy_from_slice(&seq[2..]);
     key[10..].copy_from_slice(&file.to_be_bytes());
     key
+}
+
+/// A key as a number, in the same order.
+fn number_of(key: NameKey) -> u128 {
+    let mut bytes = [0; 16];
+    bytes[2..].copy_from_slice(&key);
+    u128::from_be_bytes(bytes)
+}
+
+fn key_of_number(number: u128) -> NameKey {
+    let bytes = number.to_be_bytes();
+    bytes.last_chunk().copied().expect("a key is shorter")
+}
+
+/// What disk held, one path a line.
+struct Looks<'m>(&'m StateMap);
+
+impl fmt::Display for Looks<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(map) = self;
+        for id in map.sorted_files(|_| true) {
+            let path = &map.files[id as usize].path;
+            match map.disk.finding(id) {
+                Some(LastFinding::Missing) => writeln!(f, "{path} missing")?,
+                Some(LastFinding::Unreadable(failure)) => {
+                    writeln!(f, "{path} {}", failure.as_str())?;
+                }
+                Some(LastFinding::File(file)) => writeln!(f, "{path} {:.8}", file.whole)?,
+                None => {}
+            }
+        }
+        Ok(())
+    }
 }
 
 impl fmt::Display for StateMap {

@@ -16,7 +16,7 @@ macro_rules! for_each_table {
             FORMER_VERSIONS: crate::state_map::FormerVersionRow => state_map,
             PROPOSALS: crate::proposals::ProposalRow => proposals,
             TOMBSTONES: crate::tombstones::TombstoneRow => tombstones.removed,
-            DISK: crate::disk::DiskRow => state_map.disk,
+            DISK: crate::disk::DiskRow => state_map,
             STALE: crate::stale::StaleRow => stale,
             ACKNOWLEDGED: crate::stale::AcknowledgedRow => stale.acknowledged,
             SESSIONS: crate::sessions::rows::SessionRow => sessions,

@@ -64,8 +64,9 @@ use crate::pending::{
 };
 use crate::trace::RecordedStep;
 use seen::{ModelSight, SentPrompts, SentTexts};
-use tslp_projections::state_map::StoredFiles;
+use tslp_projections::disk::LastFinding;
 use tslp_projections::state::{State, StateView};
+use tslp_projections::state_map::StoredFiles;
 use tslp_projections::store::{Store, Unreadable};
 
 pub mod call;
@@ -764,7 +765,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         for (path, text) in files {
             let Some(Ok(text)) = text else { continue };
             let found = self.code_of_file(&path, &text);
-            let is_observed = |finding: &DiskFinding| matches!(finding, DiskFinding::File(file) if file.whole == found.whole);
+            let is_observed =
+                |finding| matches!(finding, LastFinding::File(file) if file.whole == found.whole);
             let view = self.view();
             let taken = match self.taken_on_record(&path) {
                 Some(taken) => taken,

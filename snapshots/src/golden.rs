@@ -352,7 +352,7 @@ impl<'l> PromptSummary<'l> {
             .ledger
             .iter()
             .filter_map(|recorded| match &recorded.event {
-                Event::DiskObserved(seen) => Some(&seen.finding),
+                Event::DiskObserved(seen) => Some((&seen.finding).into()),
                 _ => None,
             });
         let mut looks = looks.map(Some).chain([None]);

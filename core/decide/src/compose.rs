@@ -10,6 +10,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use memchr::memmem;
+use tslp_projections::disk::LastFinding;
 use tslp_projections::state::StateView;
 
 use super::Recorder;
@@ -32,8 +33,8 @@ use crate::notice;
 use tslp_core::artifact::Origin;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
-    ContentKind, DiskFinding, Event, History, Injected, NoticeIssued, PromptAmended,
-    PromptComposed, Side, Withheld,
+    ContentKind, Event, History, Injected, NoticeIssued, PromptAmended, PromptComposed, Side,
+    Withheld,
 };
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash};
 use tslp_core::ids::SessionId;
@@ -726,7 +727,7 @@ fn still_matters(view: &StateView<'_>, notice: &NoticeIssued) -> bool {
             .iter()
             .all(|proposal| proposal.refused_for() != Some(Reason::GrantMissing)),
         (Reason::FileGone, _) => {
-            view.disk_finding(&entity.path) != Some(&DiskFinding::Missing)
+            view.disk_finding(&entity.path) != Some(LastFinding::Missing)
                 || !view.state.state_map().tracks(&entity.path)
         }
         (reason, _) if reason.is_divergence() => hydrate::divergence_within(view, entity).is_none(),

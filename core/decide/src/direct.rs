@@ -4,6 +4,7 @@
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
+use tslp_projections::disk::LastFinding;
 use tslp_projections::state::StateView;
 
 use super::Recorder;
@@ -18,7 +19,7 @@ use super::write_head::{self, CodeSource};
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::directive::Directive;
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{DiskFinding, Event, NoticeIssued, ReadFailure, Verb};
+use tslp_core::event::{Event, NoticeIssued, ReadFailure, Verb};
 use tslp_core::extract::Grammars;
 use tslp_core::gate::{GateReport, Thresholds, Verdict};
 use tslp_core::ids::{EpisodeId, SessionId};
@@ -181,7 +182,7 @@ pub(super) fn accept_from_disk(
         }
         // The observation could read the bytes, so it is UTF-8 that failed.
         Some(Err(ReadFailure::Failed))
-            if matches!(view.disk_finding(&entity.path), Some(DiskFinding::File(_))) =>
+            if matches!(view.disk_finding(&entity.path), Some(LastFinding::File(_))) =>
         {
             return (Vec::new(), Some(Reason::NotText));
         }

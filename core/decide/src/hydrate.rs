@@ -5,13 +5,14 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use memchr::memmem;
+use tslp_projections::disk::LastFinding;
 use tslp_projections::state::StateView;
 
 use super::prompt_facts::Prompt;
 use crate::mention::Mentions;
 use tslp_core::delimiter::{self, STATE_CLOSE, STATE_OPEN};
 use tslp_core::entity::EntityId;
-use tslp_core::event::{DiskFinding, Dropped, Hydrated, NoticeIssued};
+use tslp_core::event::{Dropped, Hydrated, NoticeIssued};
 use tslp_core::extract::Proof;
 use tslp_core::hash::SliceHash;
 use tslp_core::ids::SessionId;
@@ -477,7 +478,7 @@ fn state_block(
         Proof::Ast => "AST",
         Proof::Pattern | Proof::PartialPattern => "pattern",
         Proof::Exact => match view.disk_finding(&entity.path) {
-            Some(DiskFinding::File(_)) => "disk",
+            Some(LastFinding::File(_)) => "disk",
             _ => "paste",
         },
     };

@@ -6,14 +6,19 @@ use alloc::string::String;
 use crate::lost::LostCode;
 use tslp_core::delimiter::{self, NOTICE_CLOSE, NOTICE_OPEN};
 use tslp_core::entity::EntityId;
-use tslp_core::event::{DiskFinding, NoticeIssued, ReadFailure};
+use tslp_core::event::{NoticeIssued, ReadFailure};
 use tslp_core::limits::DIRECTIVES_PER_PROMPT_MAX;
 use tslp_core::reason::Reason;
+use tslp_projections::disk::LastFinding;
 
 /// The whole notice, delimiters included. `disk` is the last observation of the entity's path, `lost` the code that the refused
 /// change would have lost.
 #[must_use]
-pub fn block(notice: &NoticeIssued, disk: Option<&DiskFinding>, lost: Option<&LostCode>) -> String {
+pub fn block(
+    notice: &NoticeIssued,
+    disk: Option<LastFinding<'_>>,
+    lost: Option<&LostCode>,
+) -> String {
     let mut said = notice_text(notice, disk);
     if let Some(lost) = lost {
         said.push_str(&delimiter::defused(&missing_code_text(lost)));
@@ -75,7 +80,7 @@ fn missing_code_text(lost: &LostCode) -> String {
 }
 
 /// The text between the delimiters.
-fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
+fn notice_text(notice: &NoticeIssued, disk: Option<LastFinding<'_>>) -> String {
     let NoticeIssued {
         reason,
         entity,
@@ -339,7 +344,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::TargetNotUsable => {
             directive_text("names a path that can't be used, or that matches several files")
         }
-        Reason::FileUnreadable if disk == Some(&DiskFinding::Unreadable(ReadFailure::NotAFile)) => {
+        Reason::FileUnreadable if disk == Some(LastFinding::Unreadable(ReadFailure::NotAFile)) => {
             not_accepted(
                 &name,
                 &format!(
@@ -564,9 +569,9 @@ fn not_accepted(name: &str, why: &str) -> String {
 }
 
 /// The clause that compares repeated code with its file on disk.
-fn disk_comparison(disk: Option<&DiskFinding>) -> String {
+fn disk_comparison(disk: Option<LastFinding<'_>>) -> String {
     match disk {
-        Some(DiskFinding::Unreadable(_)) => {
+        Some(LastFinding::Unreadable(_)) => {
             format!("can't be compared now ({})", read_failure_text(disk))
         }
         _ => "is not what the file on disk holds now".into(),
@@ -574,8 +579,8 @@ fn disk_comparison(disk: Option<&DiskFinding>) -> String {
 }
 
 /// The reason why a file can't be read, as a clause.
-pub(super) fn read_failure_text(disk: Option<&DiskFinding>) -> &'static str {
-    let Some(DiskFinding::Unreadable(failure)) = disk else {
+pub(super) fn read_failure_text(disk: Option<LastFinding<'_>>) -> &'static str {
+    let Some(LastFinding::Unreadable(failure)) = disk else {
         return "its file on disk can't be read";
     };
     match failure {
@@ -590,9 +595,9 @@ pub(super) fn read_failure_text(disk: Option<&DiskFinding>) -> &'static str {
 }
 
 /// A remark for files that weren't parsed, where the whole file's hash is compared for each symbol.
-fn unparsed_remark(disk: Option<&DiskFinding>) -> &'static str {
+fn unparsed_remark(disk: Option<LastFinding<'_>>) -> &'static str {
     match disk {
-        Some(DiskFinding::File(file)) if file.grammar.is_none() => {
+        Some(LastFinding::File(file)) if file.grammar.is_none() => {
             " (it is too large to be parsed, so any change of the file counts)"
         }
         _ => "",
@@ -667,9 +672,9 @@ mod tests {
             told,
             "The user sent this message before, word for word. Its code for src/a.c::add is not what the file on disk holds now, so it was NOT taken again.\nIt has NOT modified the State Map. If the user wants it back, they can put it into the file and say `@tslp accept src/a.c::add`, or paste it in a message with other words."
         );
-        let unreadable = DiskFinding::Unreadable(ReadFailure::TimedOut);
+        let unreadable = LastFinding::Unreadable(ReadFailure::TimedOut);
         assert!(
-            notice_text(&notice, Some(&unreadable))
+            notice_text(&notice, Some(unreadable))
                 .contains("can't be compared now (its file did not answer in time)")
         );
     }

@@ -1,6 +1,7 @@
 //! A look at the disk becomes an event only where it differs from the last look (spec §15).
 
 use alloc::vec::Vec;
+use tslp_projections::disk::LastFinding;
 use tslp_projections::state::StateView;
 
 use tslp_core::artifact::{Origin, Transition};
@@ -59,7 +60,7 @@ pub fn discard_contradicted(view: &StateView<'_>, path: &RelPath) -> Vec<Event> 
 /// The entity's slice on disk, as it was last observed.
 #[must_use]
 pub fn slice_on_disk(view: &StateView<'_>, entity: &EntityId) -> Option<SliceHash> {
-    let Some(DiskFinding::File(file)) = view.disk_finding(&entity.path) else {
+    let Some(LastFinding::File(file)) = view.disk_finding(&entity.path) else {
         return None;
     };
     match &entity.symbol {
@@ -72,14 +73,14 @@ pub fn slice_on_disk(view: &StateView<'_>, entity: &EntityId) -> Option<SliceHas
 fn says_the_same(
     view: &StateView<'_>,
     path: &RelPath,
-    (known, new): (&DiskFinding, &DiskFinding),
+    (known, new): (LastFinding<'_>, &DiskFinding),
 ) -> bool {
     match (known, new) {
-        (DiskFinding::File(known), DiskFinding::File(new)) => {
+        (LastFinding::File(known), DiskFinding::File(new)) => {
             known.whole == new.whole
-                && known.grammar == new.grammar
+                && known.grammar == new.grammar.as_ref()
                 && view.state.state_map().held_on_disk(path, &new.slices)
         }
-        (known, new) => known == new,
+        (known, new) => known == new.into(),
     }
 }

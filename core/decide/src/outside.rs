@@ -5,6 +5,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use tslp_projections::disk::LastFinding;
 use tslp_projections::state::StateView;
 
 use super::hydrate::{self, Hydration};
@@ -12,7 +13,7 @@ use super::prompt_facts::Prompt;
 use super::sight::Sight;
 use tslp_core::delimiter::{NOTICE_CLOSE, NOTICE_OPEN};
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{DiskFinding, NoticeIssued};
+use tslp_core::event::NoticeIssued;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_projections::stale::Divergence;
@@ -91,7 +92,7 @@ impl ToldChanges {
                 changed.retain(|entity| {
                     let parts = hydrate::parts_of(view, entity);
                     let was_shown = |part: &EntityId| shown_at(part).is_some();
-                    view.disk_finding(&entity.path) != Some(&DiskFinding::Missing)
+                    view.disk_finding(&entity.path) != Some(LastFinding::Missing)
                         && !matches!(
                             view.divergence(entity),
                             Some(Divergence::Refused | Divergence::Unreadable)

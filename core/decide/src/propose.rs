@@ -5,6 +5,7 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::RefCell;
+use tslp_projections::disk::LastFinding;
 use tslp_projections::state::StateView;
 use tslp_projections::store::Unreadable;
 
@@ -23,9 +24,7 @@ use tslp_core::artifact::{Level, Origin, Version};
 use tslp_core::damage::{self, ChangeContext, ComparedCode, Comparison, Damage, DefinitionContent};
 use tslp_core::edit::Edit;
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{
-    DiskFinding, Event, Extent, Format, NoticeIssued, PathEvidence, PromotionRefused,
-};
+use tslp_core::event::{Event, Extent, Format, NoticeIssued, PathEvidence, PromotionRefused};
 use tslp_core::extract::{Body, Extraction, Grammars};
 use tslp_core::gate::{
     self, BaseVerdict, Completeness, DiskVerdict, GateFacts, GateReport, NameVerdict,
@@ -128,7 +127,7 @@ pub fn is_listing_of_model(view: &StateView<'_>, found: &FoundCode) -> bool {
     let Some(path) = found.usable_path().filter(|_| found.edit.is_none()) else {
         return false;
     };
-    let is_on_disk = matches!(view.disk_finding(path), Some(DiskFinding::File(file)) if file.whole == found.whole);
+    let is_on_disk = matches!(view.disk_finding(path), Some(LastFinding::File(file)) if file.whole == found.whole);
     let symbols = view.state.state_map().symbols_of(path);
     let is_lost = |symbol: &Symbol| !found.slices.contains_key(symbol);
     if !is_on_disk || !found.is_clean() || !symbols.iter().any(is_lost) {
@@ -1329,14 +1328,14 @@ pub(super) fn disk_verdict(
 ) -> DiskVerdict {
     let on_disk = observe::slice_on_disk(view, entity);
     match (view.divergence(entity), view.disk_finding(&entity.path)) {
-        (Some(Divergence::Unreadable), _) | (None, Some(DiskFinding::Unreadable(_))) => {
+        (Some(Divergence::Unreadable), _) | (None, Some(LastFinding::Unreadable(_))) => {
             DiskVerdict::Unreadable
         }
         _ if on_disk == Some(slice) => DiskVerdict::Agrees,
         (Some(Divergence::Contradicted), _) => DiskVerdict::Unacknowledged,
         (Some(_), _) => DiskVerdict::Stale,
         // A file of which nothing is known holds what nobody has seen, whatever it defines.
-        (None, Some(DiskFinding::File(_)))
+        (None, Some(LastFinding::File(_)))
             if view.current_version(entity).is_none()
                 && (on_disk.is_some() || !view.state.state_map().tracks(&entity.path)) =>
         {

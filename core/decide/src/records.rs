@@ -16,7 +16,7 @@ use crate::text_index::TextIndex;
 use tslp_core::capture;
 use tslp_core::delimiter::{MEMORY_CLOSE, MEMORY_OPEN};
 use tslp_core::entity::EntityId;
-use tslp_core::event::{Author, DiskFinding, Dropped, Event, NoticeIssued, RecordChanged, Verb};
+use tslp_core::event::{Author, Dropped, Event, NoticeIssued, RecordChanged, Verb};
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::limits::{
     BYTES_PER_TOKEN, RECORDS_KEPT_MAX, RECORDS_PER_REPLY_MAX, RECORDS_PROPOSED_MAX,
@@ -29,6 +29,7 @@ use tslp_core::reason::Reason;
 use tslp_core::record::{self, Note, RecordKind, RecordStanding};
 use tslp_core::request::Request;
 use tslp_core::spoken_lines;
+use tslp_projections::disk::LastFinding;
 use tslp_projections::records::{Clues, RecordEntry};
 use tslp_projections::state::StateView;
 
@@ -352,8 +353,8 @@ fn prove(view: &StateView<'_>, path: &RelPath, quotation: &str) -> Result<(), Re
         return Err(Reason::OffByUser);
     }
     match view.disk_finding(path) {
-        Some(DiskFinding::Unreadable(_)) => return Err(Reason::FileUnreadable),
-        Some(DiskFinding::Missing) => return Err(Reason::FileMissing),
+        Some(LastFinding::Unreadable(_)) => return Err(Reason::FileUnreadable),
+        Some(LastFinding::Missing) => return Err(Reason::FileMissing),
         _ => {}
     }
     let mut places = BTreeSet::new();

@@ -1,13 +1,14 @@
 //! Code in a prompt that was sent before: how much of it still counts.
 
 use alloc::vec::Vec;
+use tslp_projections::disk::LastFinding;
 use tslp_projections::state::StateView;
 
 use super::found_code::FoundCode;
 use super::observe;
 use super::promote::MessagePieces;
 use tslp_core::entity::EntityId;
-use tslp_core::event::{DiskFinding, Event, NoticeIssued};
+use tslp_core::event::{Event, NoticeIssued};
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::limits::SAID_BEFORE_NAMED_MAX;
@@ -43,10 +44,10 @@ impl<'r> RepeatedBlock<'r> {
     /// `None` if the block leaves the entity out.
     pub(super) fn counts_for(&self, entity: &EntityId, slice: Option<SliceHash>) -> bool {
         match self.view.disk_finding(&entity.path) {
-            None | Some(DiskFinding::Missing) => !self.is_settled_since(entity),
-            Some(DiskFinding::Unreadable(_)) => false,
-            Some(DiskFinding::File(file)) if file.whole == self.found.whole => true,
-            Some(DiskFinding::File(_)) => {
+            None | Some(LastFinding::Missing) => !self.is_settled_since(entity),
+            Some(LastFinding::Unreadable(_)) => false,
+            Some(LastFinding::File(file)) if file.whole == self.found.whole => true,
+            Some(LastFinding::File(_)) => {
                 let on_disk = observe::slice_on_disk(self.view, entity);
                 let truth = self
                     .view

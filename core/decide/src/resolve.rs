@@ -3,6 +3,7 @@
 use alloc::collections::BTreeMap;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
+use tslp_projections::disk::LastFinding;
 use tslp_projections::state::StateView;
 
 use super::found_code::FoundCode;
@@ -12,7 +13,7 @@ use crate::similarity;
 use tslp_core::artifact::{Level, Origin};
 use tslp_core::capture::StatedExtent;
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{DiskFinding, Extent, PathEvidence};
+use tslp_core::event::{Extent, PathEvidence};
 use tslp_core::extract::{Definition, Extraction, Proof};
 use tslp_core::gate::Thresholds;
 use tslp_core::hash::SliceHash;
@@ -295,9 +296,9 @@ fn resolve_by_bytes(
     origin: Origin,
 ) -> Resolution {
     let is_exact = match view.disk_finding(path) {
-        Some(DiskFinding::File(disk)) => disk.whole == found.whole,
-        Some(DiskFinding::Missing) | None => origin == Origin::User,
-        Some(DiskFinding::Unreadable(_)) => false,
+        Some(LastFinding::File(disk)) => disk.whole == found.whole,
+        Some(LastFinding::Missing) | None => origin == Origin::User,
+        Some(LastFinding::Unreadable(_)) => false,
     };
     let is_known = || {
         view.current_version(&EntityId::file(path.clone()))
@@ -397,7 +398,7 @@ fn is_whole(
     match (found.stated_extent, view.disk_finding(path)) {
         (StatedExtent::Range, _) => false,
         (StatedExtent::Whole, _) => true,
-        (StatedExtent::Unstated, Some(DiskFinding::File(disk))) if disk.whole == found.whole => {
+        (StatedExtent::Unstated, Some(LastFinding::File(disk))) if disk.whole == found.whole => {
             true
         }
         (StatedExtent::Unstated, disk) => {
@@ -434,12 +435,12 @@ impl KnownShares {
         extraction: &Extraction,
         symbols: &DefinitionsBySymbol<'_>,
         path: &RelPath,
-        disk: Option<&DiskFinding>,
+        disk: Option<LastFinding<'_>>,
     ) -> Self {
         let tracked = outer_symbols(view.state.state_map().symbols_of(path));
         let top_level = extraction.top_level();
         let file = match disk {
-            Some(DiskFinding::File(file)) if file.grammar.is_some() => Some(file),
+            Some(LastFinding::File(file)) if file.grammar.is_some() => Some(file),
             _ => None,
         };
         Self {
@@ -535,7 +536,7 @@ fn is_proven_file(
     extraction: &Extraction,
     path: &RelPath,
 ) -> bool {
-    let equals_disk = matches!(view.disk_finding(path), Some(DiskFinding::File(disk)) if disk.whole == found.whole);
+    let equals_disk = matches!(view.disk_finding(path), Some(LastFinding::File(disk)) if disk.whole == found.whole);
     extraction.preamble
         || equals_disk
         || view

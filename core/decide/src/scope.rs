@@ -16,6 +16,7 @@ use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::scope::{self, RULES_MAX, ScopeChange};
+use tslp_projections::disk::LastFinding;
 use tslp_projections::state::StateView;
 
 /// All conversations.
@@ -96,19 +97,19 @@ pub fn lock_miss(
     locked.find_map(|path| {
         let seen = seen.iter().find(|(other, _)| *other == path);
         let finding = seen
-            .map(|(_, finding)| finding)
+            .map(|(_, finding)| finding.into())
             .or(view.disk_finding(&path));
         let file = EntityId::file(path.clone());
         let cause = match finding {
-            None | Some(DiskFinding::Missing) => "it is not on disk",
-            Some(DiskFinding::Unreadable(_)) => notice::read_failure_text(finding),
-            Some(DiskFinding::File(_)) if hydrate::divergence_within(view, &file).is_some() => {
+            None | Some(LastFinding::Missing) => "it is not on disk",
+            Some(LastFinding::Unreadable(_)) => notice::read_failure_text(finding),
+            Some(LastFinding::File(_)) if hydrate::divergence_within(view, &file).is_some() => {
                 "it is STALE: it holds what was not accepted (`tslp accept` takes it)"
             }
-            Some(DiskFinding::File(_)) if hydrate::true_entities_of(view, &path).is_empty() => {
+            Some(LastFinding::File(_)) if hydrate::true_entities_of(view, &path).is_empty() => {
                 "nothing of it is accepted: it is no text that can be read, or is too large"
             }
-            Some(DiskFinding::File(_)) => return None,
+            Some(LastFinding::File(_)) => return None,
         };
         Some(missed(&path, cause))
     })

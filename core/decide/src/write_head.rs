@@ -2,6 +2,7 @@
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
+use tslp_projections::disk::LastFinding;
 use tslp_projections::state::StateView;
 
 use super::Recorder;
@@ -14,7 +15,7 @@ use super::resolve::{self, Candidate, Resolution};
 use super::shown::{self, TakenFromDisk};
 use tslp_core::artifact::{Level, Origin, Version};
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{DiskFinding, Event, Extent, NoticeIssued};
+use tslp_core::event::{Event, Extent, NoticeIssued};
 use tslp_core::gate::{self, Completeness, Thresholds};
 use tslp_core::hash::SliceHash;
 use tslp_core::ids::{EpisodeId, SessionId};
@@ -277,7 +278,7 @@ fn contradicted(
 fn disk_holds(view: &StateView<'_>, found: &FoundCode, resolution: &Resolution) -> bool {
     let candidates = &resolution.candidates;
     let is_whole = |path: &RelPath| match view.disk_finding(path) {
-        Some(DiskFinding::File(file)) => file.whole == found.whole,
+        Some(LastFinding::File(file)) => file.whole == found.whole,
         _ => false,
     };
     let on_disk = |candidate: &Candidate| {
@@ -436,7 +437,7 @@ fn edits_what_is_stale(view: &StateView<'_>, found: &FoundCode, resolution: &Res
 /// Whether the code is what a file holds now, though something else is true.
 fn shows_changed_file(view: &StateView<'_>, session: SessionId, found: &FoundCode) -> bool {
     found.usable_path().is_some_and(|path| {
-        let is_held = matches!(view.disk_finding(path), Some(DiskFinding::File(file)) if file.whole == found.whole);
+        let is_held = matches!(view.disk_finding(path), Some(LastFinding::File(file)) if file.whole == found.whole);
         let is_undone = |entity: &EntityId| {
             view.state.stale().is_unsaved(entity) && !shown::is_to_be_saved(view, session, entity)
         };
@@ -490,11 +491,11 @@ fn context_counts_for(
     }
     let is_new = || view.current_version(entity).is_none();
     match view.disk_finding(&entity.path) {
-        None | Some(DiskFinding::Missing) => true,
+        None | Some(LastFinding::Missing) => true,
         // What can't be compared may be older than what is true, so it only fills a gap.
-        Some(DiskFinding::Unreadable(_)) => is_new(),
-        Some(DiskFinding::File(file)) if file.whole == found.whole => true,
-        Some(DiskFinding::File(_)) => {
+        Some(LastFinding::Unreadable(_)) => is_new(),
+        Some(LastFinding::File(file)) if file.whole == found.whole => true,
+        Some(LastFinding::File(_)) => {
             is_new() || (slice.is_some() && observe::slice_on_disk(view, entity) == slice)
         }
     }
@@ -526,7 +527,7 @@ fn quotes_the_model(
     if proposals.iter().any(|proposal| proposal.session == session) {
         view.divergence(entity).is_none()
     } else {
-        matches!(view.disk_finding(&entity.path), Some(DiskFinding::File(_)))
+        matches!(view.disk_finding(&entity.path), Some(LastFinding::File(_)))
     }
 }
 

@@ -410,11 +410,7 @@ struct LastLooks {
 }
 
 impl LastLooks {
-    fn describe(
-        &mut self,
-        row: TrueEntity,
-        at: &dyn Fn(Seq) -> Option<UnixMillis>,
-    ) -> EntityState {
+    fn describe(&mut self, row: TrueEntity, at: &dyn Fn(Seq) -> Option<UnixMillis>) -> EntityState {
         let (seen_word, looked_at) = match self.seen.get(&row.entity.path) {
             None => ("not_checked", None),
             Some((finding, seq)) => {

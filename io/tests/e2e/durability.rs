@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
+use tslp_core::hash::SliceHash;
 
 use crate::harness::{
     CHAT, JSON, Places, RING, RING_BETTER, RING_PUT, Tslp, eventually, failure, fenced, prompt,
@@ -87,9 +88,7 @@ fn deleted_projections_are_rebuilt_from_the_ledger() {
 fn rows_that_contradict_the_ledger_are_found_and_rebuilt() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let state = with_history(&places, &upstream);
-    ledger_file::open(&places.data)
-        .execute_batch("UPDATE state_map SET versions = zeroblob(32)")
-        .unwrap();
+    ledger_file::forge_truth(&places.data, |truth| truth.artifact = SliceHash([0; 32]));
     let tslp = Tslp::start(&places, &upstream);
     assert_eq!(tslp.state(), state);
     assert!(

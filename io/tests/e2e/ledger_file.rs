@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 use tslp_core::path::RelPath;
-use tslp_projections::file_code::TrackedFileRow;
+use tslp_projections::file_code::{TrackedFileRow, TrueEntity};
 
 /// A connection of our own to the ledger.
 pub(crate) fn open(data: &Path) -> Connection {
@@ -43,6 +43,18 @@ pub(crate) fn put_tracked(connection: &Connection, row: &TrackedFileRow) {
     let put = "INSERT OR REPLACE INTO state_map (path, entities, versions) VALUES (?1, ?2, ?3)";
     let cells = (row.path.as_str(), row.entities, &*row.versions);
     connection.execute(put, cells).unwrap();
+}
+
+/// Changes everything that is true, in the table `state_map` alone.
+pub(crate) fn forge_truth(data: &Path, forge: fn(&mut TrueEntity)) {
+    let connection = open(data);
+    let rows = tracked_files(&connection);
+    assert!(!rows.is_empty());
+    for row in rows {
+        let mut truths = row.true_entities().unwrap();
+        truths.iter_mut().for_each(forge);
+        put_tracked(&connection, &TrackedFileRow::of_entities(row.path, &truths));
+    }
 }
 
 /// How many events the ledger holds.

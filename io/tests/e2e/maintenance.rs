@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use rusqlite::Connection;
 use serde_json::json;
 use tslp_core::ids::Seq;
-use tslp_projections::file_code::{TrackedFileRow, TrueEntity};
+use tslp_projections::file_code::TrueEntity;
 
 use crate::harness::{Places, RING, RING_PUT, Tslp, failure, fenced};
 use crate::ledger_file::{self, damage, evidence};
@@ -180,17 +179,6 @@ fn recent_lists_what_happened_before_the_damage() {
     }
 }
 
-/// Changes everything that is true, in the table.
-fn forge_rows(shell: &Connection, forge: fn(&mut TrueEntity)) {
-    let rows = ledger_file::tracked_files(shell);
-    assert!(!rows.is_empty());
-    for row in rows {
-        let mut truths = row.true_entities().unwrap();
-        truths.iter_mut().for_each(forge);
-        ledger_file::put_tracked(shell, &TrackedFileRow::of_entities(row.path, &truths));
-    }
-}
-
 #[test]
 fn a_row_is_held_against_the_event_that_it_names() {
     let upstream = Upstream::start();
@@ -200,7 +188,7 @@ fn a_row_is_held_against_the_event_that_it_names() {
         |truth| truth.seq = Seq(truth.seq.0 - 1),
     ];
     for forge in forgeries {
-        forge_rows(&ledger_file::open(&places.data), forge);
+        ledger_file::forge_truth(&places.data, forge);
         for page in [&["state"][..], &["why", RING_PUT]] {
             let (code, page) = places.cli_json(page);
             let flaw = page["unverified"].to_string();

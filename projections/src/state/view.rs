@@ -5,6 +5,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use crate::disk::LastFinding;
 use crate::proposals::Proposal;
 use crate::proposals::ProposedVersion;
 use crate::records::RecordEntry;
@@ -13,7 +14,7 @@ use crate::state_map::{CurrentVersion, FormerVersion};
 use crate::vault::VaultLocation;
 use tslp_core::artifact::Origin;
 use tslp_core::entity::EntityId;
-use tslp_core::event::{Audited, ContentKind, DiskFinding, RecordChanged};
+use tslp_core::event::{Audited, ContentKind, RecordChanged};
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
@@ -182,7 +183,7 @@ impl StateView<'_> {
     /// The last observation of the path, without the slices of its symbols; the State Map has
     /// [them](crate::state_map::StateMap::slice_on_disk).
     #[must_use]
-    pub fn disk_finding(&self, path: &RelPath) -> Option<&DiskFinding> {
+    pub fn disk_finding(&self, path: &RelPath) -> Option<LastFinding<'_>> {
         self.state.disk_finding(path)
     }
 
@@ -190,7 +191,7 @@ impl StateView<'_> {
     #[must_use]
     pub fn disk_unchanged_since(&self, path: &RelPath, content: ArtifactHash) -> bool {
         let recorded = self.location(content).map(|location| location.seq);
-        let seen = self.state.state_map.disk.seen_since(path);
+        let seen = self.state.state_map.seen_since(path);
         seen.zip(recorded)
             .is_some_and(|(seen, recorded)| seen < recorded)
     }

@@ -1,10 +1,9 @@
 //! More actions of the random player: edits in every format, audits, directives, requests for changes.
 
 use arbitrary::{Result, Unstructured};
-use tslp_projections::file_code::TrueEntity;
 use tslp_core::event::{AuditOutcome, Event};
 use tslp_core::message::Role;
-
+use tslp_projections::file_code::TrueEntity;
 
 use super::code::{FILES, Function, NAMES, Preamble, text_of, with_function};
 use super::edits::{self, FORMS, WrittenEdit};

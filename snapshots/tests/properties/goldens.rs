@@ -104,10 +104,10 @@ fn wording_of_notices() {
         let alone = notice(None);
         let unreadable = DiskFinding::Unreadable(ReadFailure::Denied);
         let missing = DiskFinding::Missing;
-        let mut forms = vec![notice::block(&alone, Some(&missing), None)];
+        let mut forms = vec![notice::block(&alone, Some((&missing).into()), None)];
         for form in [
-            notice::block(&alone, Some(&unreadable), None),
-            notice::block(&notice(Some(other.clone())), Some(&missing), None),
+            notice::block(&alone, Some((&unreadable).into()), None),
+            notice::block(&notice(Some(other.clone())), Some((&missing).into()), None),
         ] {
             if !forms.contains(&form) {
                 forms.push(form);
