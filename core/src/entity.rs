@@ -58,18 +58,23 @@ impl From<Symbol> for Arc<str> {
 /// The last component of a qualified name; an operator's or destructor's own punctuation stays with it.
 #[must_use]
 pub fn last_component(qualified: &str) -> &str {
-    // A search for a text prepares itself first, and every row of a start asks this.
-    let colons = qualified
-        .as_bytes()
-        .windows(2)
-        .rposition(|two| two == b"::");
-    let after_colons = colons.map_or(qualified, |at| &qualified[at + 2..]);
-    if after_colons.starts_with("operator") {
-        return after_colons;
+    // One walk from the end, since a start asks this of every name; a search for a text prepares itself first.
+    let bytes = qualified.as_bytes();
+    let (mut after_colons, mut after_dot) = (0, 0);
+    for at in (0..bytes.len()).rev() {
+        match bytes[at] {
+            b'.' if after_dot == 0 => after_dot = at + 1,
+            b':' if bytes.get(at + 1) == Some(&b':') => {
+                after_colons = at + 2;
+                break;
+            }
+            _ => {}
+        }
     }
-    after_colons
-        .rfind('.')
-        .map_or(after_colons, |at| &after_colons[at + 1..])
+    match &qualified[after_colons..] {
+        operator if operator.starts_with("operator") => operator,
+        _ => &qualified[after_colons.max(after_dot)..],
+    }
 }
 
 impl fmt::Display for Symbol {

@@ -14,7 +14,7 @@ use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::{EntityId, Symbol, last_component};
 use tslp_core::event::{DiskFinding, DiskObserved, DiskSlice, Event, Recorded, Transitioned};
 use tslp_core::extract::Proof;
-use tslp_core::hash::{ArtifactHash, SliceHash};
+use tslp_core::hash::{ArtifactHash, SliceHash, quick_hash};
 use tslp_core::ids::{EpisodeId, Seq, VersionId};
 use tslp_core::limits::SUPERSEDED_KEPT;
 use tslp_core::name_hash::{NameHash, NamedPath, basename_hash, name_hash};
@@ -67,6 +67,12 @@ fn oldest_to_forget(versions: &[FormerVersion]) -> usize {
 pub trait StoredFiles {
     /// The row of a file; `None` if it has none, or it can't be read.
     fn tracked_file(&self, path: &RelPath) -> Option<TrackedFileRow>;
+
+    /// Takes the row of a file whose code leaves memory. Returns whether it has it from now on, as a table has whose rows are durable.
+    fn keep(&self, row: &TrackedFileRow) -> bool {
+        let _ = row;
+        true
+    }
 }
 
 /// A file of which something is or was authoritative.
@@ -76,8 +82,8 @@ struct TrackedFile {
     entities: u32,
     /// The last event since the start that changed them.
     changed: Seq,
-    /// The beginning of its row's hash, while the store alone has it.
-    stored: [u8; 8],
+    /// The hash of its row's versions, while the store alone has them.
+    stored: u64,
     /// Its authoritative versions, once somebody has asked for one.
     code: OnceCell<Box<FileCode>>,
 }
@@ -365,7 +371,7 @@ impl StateMap {
             path: path.clone(),
             entities: 0,
             changed: Seq(0),
-            stored: [0; 8],
+            stored: 0,
             code: OnceCell::new(),
         });
         let Self {
@@ -419,7 +425,7 @@ impl StateMap {
             .stored
             .as_ref()
             .and_then(|stored| stored.tracked_file(&file.path));
-        let row = row.filter(|row| hash_beginning(&row.versions) == file.stored);
+        let row = row.filter(|row| quick_hash(&row.versions) == file.stored);
         // What is true can't be guessed, and a start finds out what has happened to the table.
         row.unwrap_or_else(|| {
             panic!("the table `state_map` no longer holds what is true of {}: start tslp again, which reads everything", file.path)
@@ -598,9 +604,9 @@ impl StateMap {
     /// them from now on.
     pub fn forget_durable(&mut self, durable: Seq) {
         self.sources.forget_durable(durable);
-        if self.stored.is_none() {
+        let Some(stored) = &self.stored else {
             return;
-        }
+        };
         let in_memory = self.in_memory.get_mut();
         let sizes = in_memory.iter().map(|id| self.files[*id as usize].size());
         let mut size: usize = sizes.sum();
@@ -610,13 +616,20 @@ impl StateMap {
         // Half of it, so that this isn't done for each file.
         in_memory.retain(|id| {
             let file = &mut self.files[*id as usize];
-            let is_kept = size <= self.bytes_kept / 2 || file.changed > durable;
-            if !is_kept {
-                size -= file.size();
-                let code = file.code.take();
-                file.stored = code.map_or([0; 8], |code| hash_beginning(&code.pack()));
+            if size <= self.bytes_kept / 2 || file.changed > durable {
+                return true;
             }
-            is_kept
+            size -= file.size();
+            let Some(code) = file.code.take() else {
+                return false;
+            };
+            let row = code.row(file.path.clone());
+            file.stored = quick_hash(&row.versions);
+            let is_stored = stored.keep(&row);
+            if !is_stored {
+                file.code = OnceCell::from(code);
+            }
+            !is_stored
         });
     }
 
@@ -801,7 +814,7 @@ impl Keeps<TrackedFileRow> for StateMap {
         let file = &mut self.files[id as usize];
         file.entities = entities;
         if self.stored.is_some() {
-            file.stored = hash_beginning(&row.versions);
+            file.stored = quick_hash(&row.versions);
         } else {
             file.code = FileCode::unpack(&row.versions)?.into();
             self.in_memory.get_mut().push(id);
@@ -887,15 +900,6 @@ impl TrackedFile {
     fn size(&self) -> usize {
         self.code.get().map_or(0, |code| code.size())
     }
-}
-
-/// Enough to tell that a row isn't the one that was written.
-fn hash_beginning(versions: &[u8]) -> [u8; 8] {
-    let hash = blake3::hash(versions);
-    hash.as_bytes()
-        .first_chunk()
-        .copied()
-        .expect("a hash is longer")
 }
 
 /// A key of the index of names.

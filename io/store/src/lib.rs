@@ -10,4 +10,5 @@ pub mod ledger;
 pub mod progress;
 pub mod salvage;
 pub mod scrub;
+mod spilled_files;
 pub mod startup;

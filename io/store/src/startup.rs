@@ -11,12 +11,14 @@ use tslp_projections::row::UnfitRow;
 use tslp_projections::state::State;
 use tslp_projections::table::TableDigest;
 use tslp_projections::{EventAt, TABLES};
+use tslp_replay::chain::ChainHash;
 use tslp_replay::fold::{ChainCheck, Replay, ReplayError};
 use tslp_replay::log::{Head, Log, Stored};
 
 use crate::ledger::history::{self, ScrubFlaw};
 use crate::ledger::{LedgerError, LedgerReader, OpenLedger, OpenOptions, SqliteLog, TablesState};
 use crate::progress::WalkProgress;
+use crate::spilled_files;
 
 pub use crate::ledger::StartError;
 
@@ -197,7 +199,7 @@ pub fn rebuild_tables(log: &mut SqliteLog) -> Result<State, StartError> {
     let events = log.head()?.seq.0;
     verify_after(log, Seq(0))?;
     let progress = WalkProgress::new(events, "events folded");
-    let mut replay = Replay::default();
+    let mut replay = Replay::from(spilled_files::folding_state(), ChainHash::GENESIS);
     let mut changes = Changes::of_archives();
     let mut rebuild = log.begin_rebuild()?;
     rebuild.replay_events(|stored, rows| -> Result<(), StartError> {

@@ -10,6 +10,7 @@ use tslp_projections::TABLES;
 use tslp_projections::changes::Changes;
 use tslp_projections::state::State;
 use tslp_projections::table::TableDigest;
+use tslp_replay::chain::ChainHash;
 use tslp_replay::fold::{Replay, ReplayError};
 use tslp_replay::log::Head;
 
@@ -19,6 +20,7 @@ use super::error::LedgerError;
 use super::reader::LedgerReader;
 use super::soundness::Soundness;
 use super::start_error::StartError;
+use crate::spilled_files;
 
 /// A flaw that a scrub has found.
 #[derive(Debug, thiserror::Error)]
@@ -62,7 +64,7 @@ pub fn fold_history(
     end: Head,
     mut course: impl FnMut(Seq) -> ControlFlow<()>,
 ) -> Result<Option<(State, Vec<ArchiveResult>)>, StartError> {
-    let mut replay = Replay::default();
+    let mut replay = Replay::from(spilled_files::folding_state(), ChainHash::GENESIS);
     let mut check = ArchiveCheck::default();
     while replay.head().seq < end.seq {
         let done = replay.head().seq;
