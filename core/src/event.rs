@@ -7,6 +7,7 @@
 mod action;
 mod named;
 
+use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -198,6 +199,8 @@ events! {
         ArtifactResolved = "artifact_resolved",
         /// A version moved along one arrow of the state machine.
         Transitioned = "transitioned",
+        /// Versions of one block became AUTHORITATIVE together.
+        VersionsPromoted = "versions_promoted",
         /// A version stays PROPOSED.
         PromotionRefused = "promotion_refused",
         /// The model is asked after its reply whether the reply's code is complete.
@@ -890,6 +893,56 @@ pub struct Transitioned {
     pub cause: Reason,
     /// Both gates' verdicts, for promotions.
     pub report: Option<GateReport>,
+}
+
+/// Versions of one block, all of one file, moved from PROPOSED to AUTHORITATIVE by the same verdicts: as much as a
+/// [`Transitioned`] for each, where nothing happened between them.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct VersionsPromoted {
+    /// The first version; the others have the numbers that follow.
+    pub first: VersionId,
+    /// Their file.
+    pub path: RelPath,
+    /// Their symbols, in the order of the versions; `None` is the file as a whole.
+    pub symbols: Vec<Option<Symbol>>,
+    /// Who caused it.
+    pub origin: Origin,
+    /// By which rule.
+    pub cause: Reason,
+    /// Both gates' verdicts.
+    pub report: Option<GateReport>,
+}
+
+impl VersionsPromoted {
+    /// The same, one by one.
+    pub fn transitions(&self) -> impl Iterator<Item = Transitioned> {
+        let versions = (self.first.0..).zip(&self.symbols);
+        versions.map(|(version, symbol)| Transitioned {
+            version: VersionId(version),
+            entity: EntityId {
+                path: self.path.clone(),
+                symbol: symbol.clone(),
+            },
+            transition: Transition::Promote,
+            origin: self.origin,
+            cause: self.cause,
+            report: self.report.clone(),
+        })
+    }
+}
+
+impl Event {
+    /// The moves of versions that it says.
+    pub fn transitions(&self) -> impl Iterator<Item = Cow<'_, Transitioned>> {
+        let (one, many) = match self {
+            Self::Transitioned(moved) => (Some(Cow::Borrowed(moved)), None),
+            Self::VersionsPromoted(promoted) => (None, Some(promoted.transitions())),
+            _ => (None, None),
+        };
+        let many = many.into_iter().flatten();
+        one.into_iter().chain(many.map(Cow::Owned))
+    }
 }
 
 /// A version failed a gate, or belongs to a block of which another one did: a block is refused as a whole. It stays PROPOSED.

@@ -1144,13 +1144,14 @@ impl EngineThread {
                 .metrics
                 .count_event(recorded.seq, &recorded.event);
             match &recorded.event {
-                Event::Transitioned(moved) => {
+                event @ (Event::Transitioned(_) | Event::VersionsPromoted(_)) => {
                     debug_assert!(last >= self.last_transition, "positions rise");
                     self.last_transition = last;
-                    let path = &moved.entity.path;
-                    if self.told_stale.contains(path) && self.engine.stale_in(path) == 0 {
-                        self.told_stale.remove(path);
-                    }
+                    event.visit_paths(&mut |path| {
+                        if self.told_stale.contains(path) && self.engine.stale_in(path) == 0 {
+                            self.told_stale.remove(path);
+                        }
+                    });
                 }
                 Event::DiskObserved(observed) => looked_at.push(observed.path.clone()),
                 Event::NoticeIssued(notice) if notice.reason.halts_all_tools() => {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::event::Event;
 use tslp_core::ids::Seq;
+use tslp_core::reason::Reason;
 
 use tslp_wire::chat::dialect::Dialect;
 
@@ -55,17 +56,21 @@ impl Metrics {
     /// Counts a decision about code; `seq` is its event's position.
     pub fn count_event(&self, seq: Seq, event: &Event) {
         self.last_decided.store(seq.0, Relaxed);
+        let mut outcomes = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut count = |outcome, reason: Reason| {
+            *outcomes.entry((outcome, reason.code())).or_default() += 1;
+        };
+        for moved in event.transitions() {
+            let outcome = match moved.transition {
+                Transition::Promote if moved.origin == Origin::Model => "promoted",
+                Transition::Promote => "supplied",
+                Transition::Discard => "discarded",
+                Transition::Supersede => "superseded",
+                Transition::Remove => "removed",
+            };
+            count(outcome, moved.cause);
+        }
         let counted = match event {
-            Event::Transitioned(moved) => {
-                let outcome = match moved.transition {
-                    Transition::Promote if moved.origin == Origin::Model => "promoted",
-                    Transition::Promote => "supplied",
-                    Transition::Discard => "discarded",
-                    Transition::Supersede => "superseded",
-                    Transition::Remove => "removed",
-                };
-                Some((outcome, moved.cause))
-            }
             Event::PromotionRefused(refused) => {
                 let conclusion = refused.report.conclusion;
                 conclusion.map(|reason| ("refused", reason))
@@ -74,8 +79,7 @@ impl Metrics {
             _ => None,
         };
         if let Some((outcome, reason)) = counted {
-            let mut outcomes = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
-            *outcomes.entry((outcome, reason.code())).or_default() += 1;
+            count(outcome, reason);
         }
     }
 

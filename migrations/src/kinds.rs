@@ -107,6 +107,7 @@ kinds! {
         38 => ContextCleared,
         40 => RecordChanged,
         41 => PromptMeasured,
+        42 => VersionsPromoted,
     }
     past {
         1 => format_2::RulesInForce as RulesInForce,

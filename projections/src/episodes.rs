@@ -172,7 +172,7 @@ fn is_outside(recorded: &Recorded) -> bool {
     recorded.episode == EpisodeId::OUTSIDE
         && matches!(
             recorded.event,
-            Event::DirectiveGiven(_) | Event::Transitioned(_)
+            Event::DirectiveGiven(_) | Event::Transitioned(_) | Event::VersionsPromoted(_)
         )
 }
 

@@ -131,6 +131,7 @@ pub(crate) struct Entry<'p> {
     pub(crate) origin: Origin,
     pub(crate) slice: SliceHash,
     pub(crate) seq: Seq,
+    pub(crate) version: VersionId,
     proof: Proof,
     /// Its place in [`FileCode::sources`].
     pub(crate) source: usize,
@@ -147,8 +148,8 @@ const PROOFS: [Proof; 4] = [
 /// The bit of an entry's first byte that says that disk holds it.
 const ON_DISK: u8 = 8;
 
-/// Numbers of an entry after its place in the sources, before its spans.
-const NUMBERS: usize = 5;
+/// Numbers of an entry after its version, before its spans.
+const NUMBERS: usize = 4;
 
 impl<'p> Entry<'p> {
     fn read((symbol, value): (&'p [u8], &'p [u8]), since: FirstVersion) -> Self {
@@ -169,6 +170,7 @@ impl<'p> Entry<'p> {
             slice: SliceHash(*slice),
             seq: Seq(since.seq.0.wrapping_add(try_number(&mut rest)?)),
             source: usize::try_from(try_number(&mut rest)?).ok()?,
+            version: VersionId(since.version.0.wrapping_add(try_number(&mut rest)?)),
             rest,
         })
     }
@@ -279,7 +281,6 @@ impl FileCode {
         let mut rest = entry.rest;
         let mut next = || take_number(&mut rest);
         let (nodes, tokens) = (small(next()), small(next()));
-        let version = VersionId(self.since.version.0.wrapping_add(next()));
         let episode = EpisodeId(self.since.episode.0.wrapping_add(next()));
         let after = next().cast_signed();
         let mut spans = Vec::new();
@@ -291,7 +292,7 @@ impl FileCode {
         TrueEntity {
             entity: entry.entity_in(path),
             artifact: entry.slice,
-            version,
+            version: entry.version,
             source: self.sources[entry.source].artifact,
             spans,
             nodes,
@@ -381,9 +382,9 @@ fn pack(entity: &TrueEntity, source: usize, on_disk: bool, since: FirstVersion) 
     let numbers = [
         entity.seq.0.wrapping_sub(since.seq.0),
         source as u64,
+        entity.version.0.wrapping_sub(since.version.0),
         entity.nodes.into(),
         entity.tokens.into(),
-        entity.version.0.wrapping_sub(since.version.0),
         entity.episode.0.wrapping_sub(since.episode.0),
         entity
             .updated_at_ms

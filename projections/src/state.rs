@@ -120,17 +120,34 @@ impl State {
         let follows = recorded.seq == self.head.next();
         self.head = recorded.seq;
         let changes_code = match &recorded.event {
-            Event::Transitioned(_) | Event::DiskObserved(_) => true,
+            Event::Transitioned(_) | Event::VersionsPromoted(_) | Event::DiskObserved(_) => true,
             Event::NoticeIssued(notice) => Stale::is_changed_by(notice.reason),
             _ => false,
         };
         if changes_code {
             self.code_changed = recorded.seq;
         }
+        self.file_mentions.apply(recorded, changes);
+        let possible = match &recorded.event {
+            Event::VersionsPromoted(promoted) => {
+                promoted.transitions().fold(true, |possible, it| {
+                    let event = Event::Transitioned(it);
+                    let envelope = recorded.envelope;
+                    possible & self.apply_to_each(&Recorded { envelope, event }, changes)
+                })
+            }
+            _ => self.apply_to_each(recorded, changes),
+        };
+        if !(follows && possible) {
+            self.anomalies.apply(recorded, changes);
+        }
+    }
+
+    /// Folds one event into the projections, whose order matters. Returns whether it fits the state before it.
+    fn apply_to_each(&mut self, recorded: &Recorded, changes: &mut Changes) -> bool {
         self.counters.apply(recorded, changes);
         self.vault.apply(recorded, changes);
         self.edits.apply(recorded, changes);
-        self.file_mentions.apply(recorded, changes);
         // The State Map reads the proposal that moves, so it goes before the proposals let go of it.
         let possible = self.state_map.apply(recorded, &self.proposals, changes);
         self.sessions.apply(recorded, changes);
@@ -156,9 +173,7 @@ impl State {
         self.signals.apply(recorded, changes);
         self.records.apply(recorded, self.goal.current(), changes);
         self.provenance.apply(recorded, changes);
-        if !(follows && possible) {
-            self.anomalies.apply(recorded, changes);
-        }
+        possible
     }
 
     /// The row changes for `changes`. Nothing may have been folded after them, since rows are read from the state as it is.

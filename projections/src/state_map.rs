@@ -222,7 +222,7 @@ impl StateMap {
         file.code_mut().insert(entity, on_disk);
         self.count += 1;
         if let Some(symbol) = symbol {
-            let key = name_key(symbol.last_component(), entity.seq, id);
+            let key = name_key(symbol.last_component(), entity.version, id);
             self.by_name.put(&key, &[]);
         }
     }
@@ -288,7 +288,7 @@ impl StateMap {
         self.count -= 1;
         self.sources.version_left(removed.source, seq, changes);
         if let Some(symbol) = &entity.symbol {
-            let key = name_key(symbol.last_component(), removed.seq, id);
+            let key = name_key(symbol.last_component(), removed.version, id);
             self.by_name.remove(&key);
             if on_disk && let Some(slices) = self.disk.slices_mut(id) {
                 slices.insert(symbol.clone(), Some(removed.artifact));
@@ -303,7 +303,7 @@ impl StateMap {
         let mut names = core::mem::take(&mut self.restored_names);
         names.sort_unstable();
         if names.windows(2).any(|pair| pair[0] == pair[1]) {
-            return Err(UnfitRow("an event made two entities true"));
+            return Err(UnfitRow("a version is true of two entities"));
         }
         self.by_name = PackedMap::of_sorted(names.into_iter().map(key_of_number));
         Ok(())
@@ -577,7 +577,7 @@ impl StateMap {
     /// Entities whose symbol's last component is `name`, the latest first, at most `limit`.
     #[must_use]
     pub fn entities_named(&self, name: &str, limit: usize) -> Vec<EntityId> {
-        let first = name_key(name, Seq(0), 0);
+        let first = name_key(name, VersionId(0), 0);
         let alike = self.by_name.from(&first).map(|(key, _)| key);
         let alike = alike.take_while(|key| key[..NAME_BYTES] == first[..NAME_BYTES]);
         let alike: Vec<_> = alike.collect();
@@ -586,7 +586,7 @@ impl StateMap {
             let id = u32::from_be_bytes(*id);
             let mut entries = self.code(id).entries();
             let is_it = |it: &Entry<'_>| {
-                last_component(it.symbol) == name && name_key(name, it.seq, id) == *key
+                last_component(it.symbol) == name && name_key(name, it.version, id) == *key
             };
             let entry = entries.find(is_it)?;
             Some(entry.entity_in(&self.files[id as usize].path))
@@ -799,7 +799,7 @@ impl Keeps<TrackedFileRow> for StateMap {
             if !entry.symbol.is_empty() {
                 let name = last_component(entry.symbol);
                 self.restored_names
-                    .push(number_of(name_key(name, entry.seq, id)));
+                    .push(number_of(name_key(name, entry.version, id)));
             }
             entities += 1;
         }
@@ -908,15 +908,15 @@ type NameKey = [u8; 14];
 /// Bytes of a name's hash at the beginning of its keys.
 const NAME_BYTES: usize = 4;
 
-/// The key of a symbol by its last component: of that one the hash, of the event by which it became true six bytes, so that the
-/// latest comes last, and its file.
-fn name_key(name: &str, seq: Seq, file: u32) -> NameKey {
+/// The key of a symbol by its last component: of that one the hash, of its version six bytes, so that the latest comes last, and its
+/// file.
+fn name_key(name: &str, version: VersionId, file: u32) -> NameKey {
     let hash = name_hash(name).to_be_bytes();
-    // No disk holds as many events.
-    let seq = seq.0.min((1 << 48) - 1).to_be_bytes();
+    // No disk holds as many versions.
+    let version = version.0.min((1 << 48) - 1).to_be_bytes();
     let mut key = [0; 14];
     key[..NAME_BYTES].copy_from_slice(&hash[..NAME_BYTES]);
-    key[NAME_BYTES..10].copy_from_slice(&seq[2..]);
+    key[NAME_BYTES..10].copy_from_slice(&version[2..]);
     key[10..].copy_from_slice(&file.to_be_bytes());
     key
 }

@@ -291,6 +291,7 @@ const fn defining_rank(event: &Event) -> Option<u8> {
         | Event::ArtifactCaptured(_)
         | Event::ArtifactResolved(_)
         | Event::Transitioned(_)
+        | Event::VersionsPromoted(_)
         | Event::PromotionRefused(_)
         | Event::AuditAsked(_)
         | Event::NoticeIssued(_)

@@ -195,6 +195,7 @@ impl RecordedStep {
                     }
                 }
                 Event::Transitioned(moved) => renumber(&numbers, &mut moved.version),
+                Event::VersionsPromoted(promoted) => renumber(&numbers, &mut promoted.first),
                 Event::PromotionRefused(refused) => renumber(&numbers, &mut refused.version),
                 _ => {}
             }

@@ -54,14 +54,17 @@ impl EventListing {
     fn add_event(&mut self, recorded: &Recorded) {
         let event = &recorded.event;
         match event {
-            Event::Transitioned(moved) => {
-                let rules = self.rules_text(moved.report.as_ref());
-                let step = format!(
-                    "{} {}{rules}",
-                    transition_text(moved.transition),
-                    moved.cause
-                );
-                return self.add_step(recorded.episode, moved.version, step);
+            Event::Transitioned(_) | Event::VersionsPromoted(_) => {
+                for moved in event.transitions() {
+                    let rules = self.rules_text(moved.report.as_ref());
+                    let step = format!(
+                        "{} {}{rules}",
+                        transition_text(moved.transition),
+                        moved.cause
+                    );
+                    self.add_step(recorded.episode, moved.version, step);
+                }
+                return;
             }
             Event::PromotionRefused(refused) => {
                 let conclusion = refused.report.conclusion;

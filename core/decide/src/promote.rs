@@ -10,7 +10,8 @@ use super::resolve::{Candidate, Resolution};
 use tslp_core::artifact::{Origin, Transition, Version};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
-    ArtifactCaptured, ArtifactResolved, ContentKind, EditRef, Event, Transitioned, Within,
+    ArtifactCaptured, ArtifactResolved, ContentKind, EditRef, Event, Transitioned,
+    VersionsPromoted, Within,
 };
 use tslp_core::gate::{Completeness, GateReport};
 use tslp_core::hash::ArtifactHash;
@@ -189,6 +190,45 @@ pub fn promote(
     }
     let grant = report.conclusion.unwrap_or(Reason::StructuralParity);
     recorder.push(step(version, Transition::Promote, grant, Some(report)));
+}
+
+/// Says promotions that follow one another and say the same of a block's versions in one event: a file has hundreds, and an event for
+/// each would be most of the ledger of a big project.
+pub fn together(events: Vec<Event>) -> Vec<Event> {
+    let mut said: Vec<Event> = Vec::new();
+    for event in events {
+        let last = said.last_mut();
+        match (last, promoted_alone(&event)) {
+            (Some(Event::VersionsPromoted(last)), Some(next)) if is_next(last, &next) => {
+                last.symbols.extend(next.symbols);
+            }
+            (_, Some(next)) => said.push(Event::VersionsPromoted(next)),
+            (_, None) => said.push(event),
+        }
+    }
+    said
+}
+
+fn promoted_alone(event: &Event) -> Option<VersionsPromoted> {
+    match event {
+        Event::Transitioned(moved) if moved.transition == Transition::Promote => {
+            Some(VersionsPromoted {
+                first: moved.version,
+                path: moved.entity.path.clone(),
+                symbols: Vec::from([moved.entity.symbol.clone()]),
+                origin: moved.origin,
+                cause: moved.cause,
+                report: moved.report.clone(),
+            })
+        }
+        _ => None,
+    }
+}
+
+fn is_next(last: &VersionsPromoted, next: &VersionsPromoted) -> bool {
+    last.first.0 + last.symbols.len() as u64 == next.first.0
+        && (&last.path, last.origin, last.cause) == (&next.path, next.origin, next.cause)
+        && last.report == next.report
 }
 
 /// Discards the proposals that are open for an entity, but one of them.

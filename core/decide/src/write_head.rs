@@ -170,7 +170,7 @@ pub fn adopt_file(view: &StateView<'_>, episode: EpisodeId, found: &FoundCode) -
     for entity in moved_here(view, found) {
         promote::remove_entity(&mut recorder, entity, Reason::MovedOrCopied);
     }
-    recorder.into_events()
+    promote::together(recorder.into_events())
 }
 
 /// All that is true of deleted files whose every definition is in this one: they were renamed to it.

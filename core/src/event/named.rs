@@ -17,6 +17,9 @@ impl Event {
             }
             Self::DraftRefused(draft) => draft.refused.iter().for_each(|it| visit(&it.entity)),
             Self::Transitioned(transitioned) => visit(&transitioned.entity),
+            Self::VersionsPromoted(promoted) => {
+                promoted.transitions().for_each(|it| visit(&it.entity));
+            }
             Self::PromotionRefused(refused) => {
                 visit(&refused.entity);
                 refused.rename_of.iter().for_each(visit);
@@ -42,6 +45,7 @@ impl Event {
         match self {
             Self::DiskObserved(observed) => visit(&observed.path),
             Self::ArtifactCaptured(captured) => captured.path.iter().for_each(visit),
+            Self::VersionsPromoted(promoted) => visit(&promoted.path),
             Self::DirectiveGiven(given) => {
                 let (path, _) = given.target.split_once("::").unwrap_or((&given.target, ""));
                 visit(&RelPath::from_normalised(path));

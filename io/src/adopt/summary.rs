@@ -6,7 +6,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value, json};
 
 use tslp_core::artifact::Transition;
-use tslp_core::event::{Event, Recorded};
+use tslp_core::event::Recorded;
 use tslp_workspace::tree::reading::SkipReason;
 
 use super::AdoptMode;
@@ -64,10 +64,8 @@ impl AdoptSummary {
         recorded: &[Recorded],
     ) {
         let moved = |wanted: Transition| {
-            let transitions = recorded.iter().filter(|recorded| {
-                matches!(&recorded.event, Event::Transitioned(moved) if moved.transition == wanted)
-            });
-            transitions.count() as u64
+            let moves = recorded.iter().flat_map(|it| it.event.transitions());
+            moves.filter(|moved| moved.transition == wanted).count() as u64
         };
         let (promoted, removed) = (moved(Transition::Promote), moved(Transition::Remove));
         self.bytes += bytes as u64;

@@ -167,8 +167,21 @@ fn changes_since(
     let (mut changed, mut refused) = (Vec::new(), Vec::<Refused>::new());
     // What became true or was removed, and the versions of which something became, after the event that is looked at.
     let (mut settled, mut moved_versions) = (BTreeSet::new(), BTreeSet::new());
-    let kinds = [EventKind::PromotionRefused, EventKind::Transitioned];
+    let kinds = [
+        EventKind::PromotionRefused,
+        EventKind::Transitioned,
+        EventKind::VersionsPromoted,
+    ];
     reader.read_back(&kinds, from..=reader.head()?.seq, &mut |_, _, event| {
+        for moved in event.transitions() {
+            moved_versions.insert(moved.version);
+            let is_promoted = moved.transition == Transition::Promote;
+            let settles = is_promoted || moved.transition == Transition::Remove;
+            let is_last = settles && settled.insert(moved.entity.clone());
+            if is_last && is_promoted && moved.origin == Origin::Model {
+                changed.push(moved.entity.clone());
+            }
+        }
         match event {
             Event::PromotionRefused(change) => {
                 let is_known = refused.iter().any(|(known, _)| *known == change.entity);
@@ -181,15 +194,6 @@ fn changes_since(
                             .conclusion
                             .map(|reason| (change.entity, reason)),
                     );
-                }
-            }
-            Event::Transitioned(moved) => {
-                moved_versions.insert(moved.version);
-                let is_promoted = moved.transition == Transition::Promote;
-                let settles = is_promoted || moved.transition == Transition::Remove;
-                let is_last = settles && settled.insert(moved.entity.clone());
-                if is_last && is_promoted && moved.origin == Origin::Model {
-                    changed.push(moved.entity);
                 }
             }
             _ => {}

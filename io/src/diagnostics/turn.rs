@@ -124,8 +124,8 @@ pub(super) fn turn_json(
                     (version.id, code)
                 }));
             }
-            Event::PromotionRefused(_) | Event::Transitioned(_) => {
-                judged.extend(Judged::of(event));
+            Event::PromotionRefused(_) | Event::Transitioned(_) | Event::VersionsPromoted(_) => {
+                judged.extend(Judged::of(event))
             }
             Event::PromptComposed(composed) => {
                 let hydrated = composed.hydrated.iter().map(|it| {
@@ -192,36 +192,43 @@ fn said_of(entity: Option<&EntityId>, reason: Reason) -> Value {
 /// What became of a version.
 pub(super) struct Judged<'e> {
     pub(super) state: &'static str,
-    entity: &'e EntityId,
+    entity: EntityId,
     version: VersionId,
     reason: Reason,
     report: Option<&'e GateReport>,
 }
 
 impl<'e> Judged<'e> {
-    /// What an event says of a version.
-    pub(super) fn of(event: &'e Event) -> Option<Self> {
-        match event {
-            Event::PromotionRefused(refused) => Some(Self {
-                state: "refused",
-                entity: &refused.entity,
-                version: refused.version,
-                reason: refused.report.conclusion.unwrap_or(Reason::GrantMissing),
-                report: Some(&refused.report),
-            }),
-            Event::Transitioned(moved) if moved.transition != Transition::Supersede => Some(Self {
-                state: match moved.transition {
-                    Transition::Promote => "true",
-                    Transition::Discard => "dropped",
-                    _ => "removed",
-                },
-                entity: &moved.entity,
-                version: moved.version,
-                reason: moved.cause,
-                report: moved.report.as_ref(),
-            }),
+    /// What an event says of versions.
+    pub(super) fn of(event: &'e Event) -> Vec<Self> {
+        let report = match event {
+            Event::PromotionRefused(refused) => {
+                return Vec::from([Self {
+                    state: "refused",
+                    entity: refused.entity.clone(),
+                    version: refused.version,
+                    reason: refused.report.conclusion.unwrap_or(Reason::GrantMissing),
+                    report: Some(&refused.report),
+                }]);
+            }
+            Event::Transitioned(moved) => moved.report.as_ref(),
+            Event::VersionsPromoted(promoted) => promoted.report.as_ref(),
             _ => None,
-        }
+        };
+        let moves = event.transitions();
+        let moves = moves.filter(|moved| moved.transition != Transition::Supersede);
+        let judged = moves.map(|moved| Self {
+            state: match moved.transition {
+                Transition::Promote => "true",
+                Transition::Discard => "dropped",
+                _ => "removed",
+            },
+            version: moved.version,
+            reason: moved.cause,
+            entity: moved.into_owned().entity,
+            report,
+        });
+        judged.collect()
     }
 
     fn json(
@@ -235,7 +242,7 @@ impl<'e> Judged<'e> {
             if row.entity.path != self.entity.path {
                 return ControlFlow::Break(());
             }
-            if row.entity == *self.entity {
+            if row.entity == self.entity {
                 truths.push(Code {
                     slice: row.artifact,
                     source: row.source,
@@ -245,7 +252,7 @@ impl<'e> Judged<'e> {
             }
             ControlFlow::Continue(())
         })?;
-        let now = reader.true_entity(self.entity)?;
+        let now = reader.true_entity(&self.entity)?;
         truths.extend(now.map(|row| Code {
             slice: row.artifact,
             source: row.source,
@@ -273,7 +280,7 @@ impl<'e> Judged<'e> {
             "removed" => None,
             _ => own,
         };
-        let mut json = said_of(Some(self.entity), self.reason);
+        let mut json = said_of(Some(&self.entity), self.reason);
         json["state"] = self.state.into();
         let path = &self.entity.path;
         json["proposed"] = own.map_or(Value::Null, |code| texts.code(path, &code));

@@ -54,10 +54,8 @@ pub(crate) fn flaw_of_tables(
 /// Why a row can't be believed: the event that it names, read with its link, says something else.
 pub(crate) fn flaw_of_row(reader: &LedgerReader, row: &TrueEntity) -> Option<String> {
     let said = reader.event_at(row.seq).map(|recorded| recorded.event);
-    let is_said = matches!(
-        &said,
-        Some(Event::Transitioned(it)) if it.entity == row.entity && it.version == row.version
-    );
+    let mut moves = said.iter().flat_map(Event::transitions);
+    let is_said = moves.any(|it| it.entity == row.entity && it.version == row.version);
     (!is_said).then(|| {
         format!(
             "event {} doesn't say what the table state_map says of {}: run `tslp verify`",

@@ -191,7 +191,7 @@ pub(super) fn entity_json(subject: &DiagnosedSubject, name: &str) -> Result<Valu
             "episode": stored.episode.0,
             "kind": event.name(),
             "seq": stored.seq.0,
-            "state": Judged::of(event).map(|judged| judged.state),
+            "state": Judged::of(event).first().map(|judged| judged.state),
             "text": describe::sentence(event),
         })
     });

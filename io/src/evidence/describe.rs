@@ -10,7 +10,7 @@ use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, Author, Content, DiskFinding, DiskObserved,
     Event, Extent, LostCallFound, LostCallOutcome, PartKind, PromotionRefused, PromptAmended,
     PromptComposed, PromptMeasured, PromptReceived, PromptSent, ReplyEnded, ReplyOutcome,
-    ReplyPart, RulesInForce, Transitioned,
+    ReplyPart, RulesInForce, Transitioned, VersionsPromoted,
 };
 use tslp_core::gate::{self, GateReport};
 use tslp_core::ids::SessionId;
@@ -48,6 +48,7 @@ pub fn sentence(event: &Event) -> String {
         Event::ArtifactCaptured(event) => captured_words(event),
         Event::ArtifactResolved(event) => resolved_words(event),
         Event::Transitioned(event) => transition_words(event),
+        Event::VersionsPromoted(event) => promoted_words(event),
         Event::PromotionRefused(event) => refused_words(event),
         Event::NoticeIssued(event) => {
             let mut text = format!("for {}: {}", event.session, event.reason);
@@ -438,6 +439,19 @@ fn transition_words(event: &Transitioned) -> String {
         event.transition.from().as_str(),
         event.transition.to().as_str(),
         event.cause
+    )
+}
+
+fn promoted_words(event: &VersionsPromoted) -> String {
+    let named = event.symbols.iter().flatten().map(ToString::to_string);
+    let whole = event.symbols.iter().filter(|it| it.is_none());
+    let named = named.chain(whole.map(|_| "the whole file".to_owned()));
+    format!(
+        "{} and on, {}: PROPOSED → AUTHORITATIVE ({}): {}",
+        event.first,
+        event.path,
+        event.cause,
+        comma_separated(named)
     )
 }
 

@@ -244,22 +244,22 @@ impl ReplyFold {
 
 impl OpenReply {
     fn apply(&mut self, event: &Event) {
+        for moved in event.transitions() {
+            let into = match (moved.transition, moved.origin) {
+                (Transition::Promote, Origin::Model) => &mut self.promoted,
+                (Transition::Promote, Origin::User) => &mut self.taken,
+                (Transition::Remove, _) => &mut self.removed,
+                _ => continue,
+            };
+            // A file counts where nothing in it has a name.
+            if moved.entity.symbol.is_some() {
+                into.insert(moved.entity.clone());
+            }
+        }
         match event {
             Event::ReplyEnded(ended) => self.outcome = Some(ended.outcome),
             Event::PromptMeasured(measured) => self.measured = Some(measured.clone()),
             Event::DraftRefused(_) => self.drafts += 1,
-            Event::Transitioned(moved) => {
-                let into = match (moved.transition, moved.origin) {
-                    (Transition::Promote, Origin::Model) => &mut self.promoted,
-                    (Transition::Promote, Origin::User) => &mut self.taken,
-                    (Transition::Remove, _) => &mut self.removed,
-                    _ => return,
-                };
-                // A file counts where nothing in it has a name.
-                if moved.entity.symbol.is_some() {
-                    into.insert(moved.entity.clone());
-                }
-            }
             Event::PromotionRefused(refused) => {
                 let reason = refused.report.conclusion.unwrap_or(Reason::GrantMissing);
                 let is_known = self

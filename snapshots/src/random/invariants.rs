@@ -262,7 +262,11 @@ impl Law {
                     assert_eq!(self.versions.insert(version.id, state), None, "{version:?}");
                 }
             }
-            Event::Transitioned(moved) => self.check_transition(moved, disk),
+            event @ (Event::Transitioned(_) | Event::VersionsPromoted(_)) => {
+                for moved in event.transitions() {
+                    self.check_transition(&moved, disk);
+                }
+            }
             Event::DiskObserved(seen) if matches!(seen.finding, DiskFinding::File(_)) => {
                 self.files_seen.insert(seen.path.clone());
             }

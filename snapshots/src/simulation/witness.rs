@@ -90,8 +90,12 @@ impl Witness {
                     *self.open_replies.entry(recorded.episode).or_default() += 1;
                 }
                 Event::ReplyEnded(ended) => self.end_attempt(recorded.episode, ended),
-                Event::Transitioned(moved) if moved.transition == Transition::Promote => {
-                    self.true_since.insert(moved.entity.clone(), recorded.seq);
+                event @ (Event::Transitioned(_) | Event::VersionsPromoted(_)) => {
+                    let promoted = event.transitions();
+                    let promoted = promoted.filter(|it| it.transition == Transition::Promote);
+                    let entities = promoted.map(|it| it.into_owned().entity);
+                    self.true_since
+                        .extend(entities.map(|entity| (entity, recorded.seq)));
                 }
                 _ => {}
             }
@@ -513,22 +517,28 @@ impl Divergences {
                 self.slices
                     .extend(versions.map(|version| (version.id, version.slice)));
             }
-            Event::Transitioned(moved) => match moved.transition {
-                Transition::Promote => {
-                    let slice = self.slices[&moved.version];
-                    self.true_slices.insert(moved.entity.clone(), slice);
-                    self.decided_over.remove(&moved.entity);
-                    let seen = self.seen_on_disk(&moved.entity);
-                    if let Some(seen) = seen.filter(|seen| *seen != Some(slice)) {
-                        self.decided_over.insert(moved.entity.clone(), seen);
-                    }
+            event @ (Event::Transitioned(_) | Event::VersionsPromoted(_)) => {
+                event.transitions().for_each(|moved| self.take_move(&moved));
+            }
+            _ => {}
+        }
+    }
+
+    fn take_move(&mut self, moved: &Transitioned) {
+        match moved.transition {
+            Transition::Promote => {
+                let slice = self.slices[&moved.version];
+                self.true_slices.insert(moved.entity.clone(), slice);
+                self.decided_over.remove(&moved.entity);
+                let seen = self.seen_on_disk(&moved.entity);
+                if let Some(seen) = seen.filter(|seen| *seen != Some(slice)) {
+                    self.decided_over.insert(moved.entity.clone(), seen);
                 }
-                Transition::Remove => {
-                    self.true_slices.remove(&moved.entity);
-                    self.decided_over.remove(&moved.entity);
-                }
-                _ => {}
-            },
+            }
+            Transition::Remove => {
+                self.true_slices.remove(&moved.entity);
+                self.decided_over.remove(&moved.entity);
+            }
             _ => {}
         }
     }

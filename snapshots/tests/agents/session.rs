@@ -243,10 +243,11 @@ pub(crate) fn promoted(ledger: &[Recorded]) -> BTreeSet<(EpisodeId, String)> {
                     versions.insert(version.id, (*episode, version.entity.to_string()));
                 }
             }
-            Event::Transitioned(moved) if moved.transition == Transition::Promote => {
-                promoted.extend(versions.get(&moved.version).cloned());
+            event => {
+                let moves = event.transitions();
+                let moves = moves.filter(|moved| moved.transition == Transition::Promote);
+                promoted.extend(moves.filter_map(|it| versions.get(&it.version).cloned()));
             }
-            _ => {}
         }
     }
     promoted

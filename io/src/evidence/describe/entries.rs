@@ -120,15 +120,19 @@ impl EpisodeEntries {
                     }
                 }
             }
-            Event::Transitioned(moved) => self.add_entry(
-                episode,
-                EpisodeEntry {
-                    what: moved.transition.to().as_str(),
-                    transition: Some(moved.transition),
-                    entity: Some(moved.entity.clone()),
-                    reason: moved.cause,
-                },
-            ),
+            event @ (Event::Transitioned(_) | Event::VersionsPromoted(_)) => {
+                for moved in event.transitions() {
+                    self.add_entry(
+                        episode,
+                        EpisodeEntry {
+                            what: moved.transition.to().as_str(),
+                            transition: Some(moved.transition),
+                            entity: Some(moved.entity.clone()),
+                            reason: moved.cause,
+                        },
+                    );
+                }
+            }
             Event::PromotionRefused(refused) => {
                 let reason = refused.report.conclusion.unwrap_or(Reason::GrantMissing);
                 self.add(episode, "PROPOSED", Some(&refused.entity), reason);

@@ -118,6 +118,7 @@ pub fn event_reasons(event: &Event) -> Vec<Reason> {
     match event {
         Event::ArtifactResolved(resolved) => vec![resolved.reason],
         Event::Transitioned(transitioned) => vec![transitioned.cause],
+        Event::VersionsPromoted(promoted) => vec![promoted.cause],
         Event::PromotionRefused(refused) => {
             let unmet = unmet_verdicts(&refused.report).map(|verdict| verdict.rule);
             refused.report.conclusion.into_iter().chain(unmet).collect()
