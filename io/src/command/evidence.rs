@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal as _, Write as _};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 use jiff::Timestamp;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use tslp_core::entity::EntityId;
+use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::EventKind;
 use tslp_core::hash::SliceHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId};
@@ -86,7 +87,7 @@ pub(super) fn run_log(
         Some(interrupted) => follow_log(&mut log, &interrupted, &mut out)?,
         None => {
             if let Some(wanted) = log.never_met() {
-                let known = known_entities(&diagnosed_subject(config).readers.open()?, |_, _| {})?;
+                let known = known_entities(&diagnosed_subject(config).readers.open()?, |_| true)?;
                 let message = suggestions::unknown_entity(&wanted.to_string(), &known);
                 return Err(CommandFailure::new(Exit::Failure, message));
             }
@@ -259,33 +260,74 @@ fn only_bearer(config: &ServeConfig, name: &str) -> String {
     let Ok(reader) = diagnosed_subject(config).readers.open() else {
         return name.to_owned();
     };
-    let known = known_entities(&reader, |_, _| {}).unwrap_or_else(|error| {
-        tracing::debug!(%error, "the tables can't be read");
-        BTreeSet::new()
-    });
     let workspace = config.workspace.to_string_lossy();
-    let meant = suggestions::entity_meant(name, &workspace, &known);
+    let meant = bearer_of(&reader, name, &workspace).unwrap_or_else(|error| {
+        tracing::debug!(%error, "the tables can't be read");
+        None
+    });
     meant.map_or_else(|| name.to_owned(), |entity| entity.to_string())
 }
 
-/// Every entity that is or was true, or is proposed; `visit` is shown each version.
+/// The entity that has this full name, or the only one that bears it.
+fn bearer_of(
+    reader: &LedgerReader,
+    name: &str,
+    workspace: &str,
+) -> Result<Option<EntityId>, LedgerError> {
+    let named = filter::entity_named(name, workspace).ok();
+    let bearers = known_entities(reader, |(path, symbol)| {
+        let is_named = named.as_ref().is_some_and(|named| {
+            let named_symbol = named.symbol.as_ref().map_or("", Symbol::as_str);
+            (named.path.as_str(), named_symbol) == (path, symbol)
+        });
+        is_named || suggestions::bears_name(symbol, name)
+    })?;
+    Ok(suggestions::entity_meant(name, workspace, &bearers))
+}
+
+/// The entities that are or were true, or are proposed, as far as they are wanted by path and symbol, which is empty for a file.
 fn known_entities(
     reader: &LedgerReader,
-    mut visit: impl FnMut(&EntityId, SliceHash),
+    is_wanted: impl Fn((&str, &str)) -> bool,
 ) -> Result<BTreeSet<EntityId>, LedgerError> {
     let mut known = BTreeSet::new();
-    let mut add = |entity: EntityId, artifact| {
-        visit(&entity, artifact);
-        known.insert(entity);
-    };
-    reader.visit_true(&mut |truth| add(truth.entity, truth.artifact))?;
-    for row in reader.rows::<FormerVersionRow>()? {
-        add(row.entity, row.artifact);
-    }
-    for row in reader.rows::<ProposalRow>()? {
-        add(row.entity, row.artifact);
-    }
+    reader.visit_true_names(("", ""), &mut |path, symbol| {
+        if is_wanted((path, symbol)) {
+            known.insert(EntityId {
+                path: RelPath::from_normalised(path),
+                symbol: (!symbol.is_empty()).then(|| Symbol::new(symbol)),
+            });
+        }
+        ControlFlow::Continue(())
+    })?;
+    let former = reader.rows::<FormerVersionRow>()?.into_iter();
+    let proposed = reader.rows::<ProposalRow>()?.into_iter();
+    let others = former.map(|row| row.entity);
+    let others = others.chain(proposed.map(|row| row.entity));
+    known.extend(others.filter(|entity| {
+        let symbol = entity.symbol.as_ref().map_or("", Symbol::as_str);
+        is_wanted((entity.path.as_str(), symbol))
+    }));
     Ok(known)
+}
+
+/// The entities of which a version that is or was true, or is proposed, has an artifact that begins with these digits.
+fn entities_of_artifact(
+    reader: &LedgerReader,
+    digits: &str,
+) -> Result<BTreeSet<EntityId>, LedgerError> {
+    let mut found = BTreeSet::new();
+    let mut look = |entity: EntityId, artifact: SliceHash| {
+        if artifact.to_string().starts_with(digits) {
+            found.insert(entity);
+        }
+    };
+    reader.visit_true(&mut |truth| look(truth.entity, truth.artifact))?;
+    let former = reader.rows::<FormerVersionRow>()?.into_iter();
+    former.for_each(|row| look(row.entity, row.artifact));
+    let proposed = reader.rows::<ProposalRow>()?.into_iter();
+    proposed.for_each(|row| look(row.entity, row.artifact));
+    Ok(found)
 }
 
 fn event_kind(name: &str) -> Result<EventKind, String> {
@@ -332,17 +374,15 @@ pub(super) fn run_why(
 fn entity_meant(subject: &DiagnosedSubject, written: &str) -> Result<EntityId, CommandFailure> {
     let reader = subject.readers.open()?;
     let workspace = subject.workspace.to_string_lossy();
-    let digits = written.to_ascii_lowercase();
-    let is_artifact = digits.len() >= 4 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    let mut of_artifact = BTreeSet::new();
-    let known = known_entities(&reader, |entity, artifact| {
-        if is_artifact && artifact.to_string().starts_with(&digits) {
-            of_artifact.insert(entity.clone());
-        }
-    })?;
-    if let Some(meant) = suggestions::entity_meant(written, &workspace, &known) {
+    if let Some(meant) = bearer_of(&reader, written, &workspace)? {
         return Ok(meant);
     }
+    let digits = written.to_ascii_lowercase();
+    let is_artifact = digits.len() >= 4 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let mut of_artifact = match is_artifact {
+        true => entities_of_artifact(&reader, &digits)?,
+        false => BTreeSet::new(),
+    };
     if of_artifact.len() > 1 {
         let names: Vec<String> = of_artifact.iter().map(ToString::to_string).collect();
         let why = format!(
@@ -354,6 +394,7 @@ fn entity_meant(subject: &DiagnosedSubject, written: &str) -> Result<EntityId, C
     if let Some(meant) = of_artifact.pop_first() {
         return Ok(meant);
     }
+    let known = known_entities(&reader, |_| true)?;
     let message = suggestions::unknown_entity(written, &known);
     Err(CommandFailure::new(Exit::Failure, message))
 }

@@ -4,7 +4,7 @@ pub mod entries;
 
 use std::fmt::Write as _;
 
-use tslp_core::artifact::Origin;
+use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, Author, Content, DiskFinding, DiskObserved,
@@ -443,15 +443,14 @@ fn transition_words(event: &Transitioned) -> String {
 }
 
 fn promoted_words(event: &VersionsPromoted) -> String {
-    let named = event.symbols.iter().flatten().map(ToString::to_string);
-    let whole = event.symbols.iter().filter(|it| it.is_none());
-    let named = named.chain(whole.map(|_| "the whole file".to_owned()));
+    let (from, to) = (Transition::Promote.from(), Transition::Promote.to());
+    let moves = event.transitions();
     format!(
-        "{} and on, {}: PROPOSED → AUTHORITATIVE ({}): {}",
-        event.first,
-        event.path,
-        event.cause,
-        comma_separated(named)
+        "{}: {} → {} ({})",
+        comma_separated(moves.map(|it| format!("{} {}", it.version, it.entity))),
+        from.as_str(),
+        to.as_str(),
+        event.cause
     )
 }
 

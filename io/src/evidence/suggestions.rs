@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tslp_core::entity::EntityId;
+use tslp_core::entity::{EntityId, Symbol, last_component};
 
 use super::log::filter;
 use crate::config::table::nearest_name;
@@ -21,16 +21,20 @@ pub fn entity_meant(
     if let Some(named) = named.filter(|named| known.contains(named)) {
         return Some(named);
     }
-    let mut bearing = known.iter().filter(|entity| {
-        entity
-            .symbol
-            .as_ref()
-            .is_some_and(|symbol| symbol.as_str() == written || symbol.last_component() == written)
-    });
+    let bears = |symbol: &Symbol| bears_name(symbol.as_str(), written);
+    let mut bearing = known
+        .iter()
+        .filter(|entity| entity.symbol.as_ref().is_some_and(bears));
     match (bearing.next(), bearing.next()) {
         (Some(only), None) => Some(only.clone()),
         _ => None,
     }
+}
+
+/// Whether a symbol has this name, or its last component does.
+#[must_use]
+pub fn bears_name(symbol: &str, written: &str) -> bool {
+    symbol == written || last_component(symbol) == written
 }
 
 /// `; did you mean …?`, or a full stop.
