@@ -208,7 +208,9 @@ impl Proposals {
     fn insert(&mut self, proposed: ProposedVersion, changes: &mut Changes) {
         let version = proposed.version.id;
         self.remove(version, changes);
-        changes.touch::<ProposalRow, _>(|| (version,), false);
+        // In a damaged ledger a number may have been another version's.
+        let was_present = self.ended.remove(&version).is_some();
+        changes.touch::<ProposalRow, _>(|| (version,), was_present);
         let entity = proposed.version.entity.clone();
         let open = self.by_entity.entry(entity).or_default();
         open.insert(version);
