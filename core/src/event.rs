@@ -917,9 +917,10 @@ pub struct VersionsPromoted {
 impl VersionsPromoted {
     /// The same, one by one.
     pub fn transitions(&self) -> impl Iterator<Item = Transitioned> {
-        let versions = (self.first.0..).zip(&self.symbols);
-        versions.map(|(version, symbol)| Transitioned {
-            version: VersionId(version),
+        let numbered = (0..).zip(&self.symbols);
+        numbered.map(|(after, symbol)| Transitioned {
+            // In a damaged ledger there may be none after the first.
+            version: VersionId(self.first.0.wrapping_add(after)),
             entity: EntityId {
                 path: self.path.clone(),
                 symbol: symbol.clone(),
