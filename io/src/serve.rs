@@ -758,7 +758,7 @@ fn start_engine(
             None => engine.run(),
         });
         if std::panic::catch_unwind(work).is_err() {
-            let message = "the engine stopped because of a bug in tslp; everything acknowledged is safe: restart tslp";
+            let message = "the engine stopped, and the log says why; everything acknowledged is safe: restart tslp";
             failed.send(ToLoop::LedgerFailed {
                 message: message.into(),
             });

@@ -201,6 +201,11 @@ impl State {
         self.state_map.set_stored_files(stored, bytes_kept);
     }
 
+    /// Keeps no index of names, for a fold of which only the rows matter: no decision may be made by this state.
+    pub const fn forgo_names(&mut self) {
+        self.state_map.forgo_names();
+    }
+
     /// The last event folded in.
     #[must_use]
     pub const fn head(&self) -> Seq {

@@ -141,8 +141,9 @@ pub struct StateMap {
     by_path: HashTable<u32>,
     /// By the hash of their base names, upper and lower case alike.
     by_basename: HashTable<u32>,
-    /// [`name_key`] of every symbol.
+    /// [`name_key`] of every symbol, unless nobody asks for names.
     by_name: PackedMap,
+    is_without_names: bool,
     /// Those of the rows that were restored, in no order, until all are. As numbers, which are compared at once.
     restored_names: Vec<u128>,
     /// Versions that were authoritative, the latest last.
@@ -221,7 +222,7 @@ impl StateMap {
         file.entities += 1;
         file.code_mut().insert(entity, on_disk);
         self.count += 1;
-        if let Some(symbol) = symbol {
+        if let Some(symbol) = symbol.filter(|_| !self.is_without_names) {
             let key = name_key(symbol.last_component(), entity.version, id);
             self.by_name.put(&key, &[]);
         }
@@ -430,6 +431,11 @@ impl StateMap {
         row.unwrap_or_else(|| {
             panic!("the table `state_map` no longer holds what is true of {}: start tslp again, which reads everything", file.path)
         })
+    }
+
+    /// Keeps no index of names from now on: [`Self::entities_named`] finds nothing.
+    pub(crate) const fn forgo_names(&mut self) {
+        self.is_without_names = true;
     }
 
     /// As [`State::set_stored_files`](crate::state::State::set_stored_files).

@@ -99,6 +99,25 @@ fn rows_that_contradict_the_ledger_are_found_and_rebuilt() {
     );
 }
 
+/// What is true of a file stays in its row until somebody asks, so the row may be another by then.
+#[test]
+fn a_row_that_is_changed_under_a_running_proxy_is_never_believed() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let state = with_history(&places, &upstream);
+    let tslp = Tslp::start(&places, &upstream);
+    ledger_file::forge_truth(&places.data, |truth| truth.artifact = SliceHash([0; 32]));
+    let refused = tslp.chat(&prompt("what does `ring_put` do?"));
+    assert_eq!(refused.status(), 503, "what is not there is not guessed");
+    assert!(
+        tslp.log().contains("no longer holds what is true of src/ring.c"),
+        "{}",
+        tslp.log()
+    );
+    tslp.kill();
+    let tslp = Tslp::start(&places, &upstream);
+    assert_eq!(tslp.state(), state);
+}
+
 /// Archives are checked row by row, without a copy of them in memory.
 #[test]
 fn rows_of_archives_that_contradict_the_ledger_are_found_and_rebuilt() {

@@ -62,9 +62,18 @@ impl ScrubFlaw {
 pub fn fold_history(
     reader: &LedgerReader,
     end: Head,
+    course: impl FnMut(Seq) -> ControlFlow<()>,
+) -> Result<Option<(State, Vec<ArchiveResult>)>, StartError> {
+    fold_into(spilled_files::folding_state(), reader, end, course)
+}
+
+fn fold_into(
+    empty: State,
+    reader: &LedgerReader,
+    end: Head,
     mut course: impl FnMut(Seq) -> ControlFlow<()>,
 ) -> Result<Option<(State, Vec<ArchiveResult>)>, StartError> {
-    let mut replay = Replay::from(spilled_files::folding_state(), ChainHash::GENESIS);
+    let mut replay = Replay::from(empty, ChainHash::GENESIS);
     let mut check = ArchiveCheck::default();
     while replay.head().seq < end.seq {
         let done = replay.head().seq;
@@ -105,7 +114,9 @@ pub fn verify_history(
     end: Head,
     course: impl FnMut(Seq) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, ScrubFlaw> {
-    let Some((state, archives)) = fold_history(reader, end, course)? else {
+    let mut empty = spilled_files::folding_state();
+    empty.forgo_names();
+    let Some((state, archives)) = fold_into(empty, reader, end, course)? else {
         return Ok(ControlFlow::Break(()));
     };
     for archive in archives {
