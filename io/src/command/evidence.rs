@@ -261,28 +261,28 @@ fn only_bearer(config: &ServeConfig, name: &str) -> String {
         return name.to_owned();
     };
     let workspace = config.workspace.to_string_lossy();
-    let meant = bearer_of(&reader, name, &workspace).unwrap_or_else(|error| {
+    let bearers = bearers_of(&reader, name, &workspace).unwrap_or_else(|error| {
         tracing::debug!(%error, "the tables can't be read");
-        None
+        BTreeSet::new()
     });
+    let meant = suggestions::entity_meant(name, &workspace, &bearers);
     meant.map_or_else(|| name.to_owned(), |entity| entity.to_string())
 }
 
-/// The entity that has this full name, or the only one that bears it.
-fn bearer_of(
+/// The entities that have this full name, or bear it.
+fn bearers_of(
     reader: &LedgerReader,
     name: &str,
     workspace: &str,
-) -> Result<Option<EntityId>, LedgerError> {
+) -> Result<BTreeSet<EntityId>, LedgerError> {
     let named = filter::entity_named(name, workspace).ok();
-    let bearers = known_entities(reader, |(path, symbol)| {
+    known_entities(reader, |(path, symbol)| {
         let is_named = named.as_ref().is_some_and(|named| {
             let named_symbol = named.symbol.as_ref().map_or("", Symbol::as_str);
             (named.path.as_str(), named_symbol) == (path, symbol)
         });
         is_named || suggestions::bears_name(symbol, name)
-    })?;
-    Ok(suggestions::entity_meant(name, workspace, &bearers))
+    })
 }
 
 /// The entities that are or were true, or are proposed, as far as they are wanted by path and symbol, which is empty for a file.
@@ -374,7 +374,8 @@ pub(super) fn run_why(
 fn entity_meant(subject: &DiagnosedSubject, written: &str) -> Result<EntityId, CommandFailure> {
     let reader = subject.readers.open()?;
     let workspace = subject.workspace.to_string_lossy();
-    if let Some(meant) = bearer_of(&reader, written, &workspace)? {
+    let bearers = bearers_of(&reader, written, &workspace)?;
+    if let Some(meant) = suggestions::entity_meant(written, &workspace, &bearers) {
         return Ok(meant);
     }
     let digits = written.to_ascii_lowercase();
@@ -394,8 +395,10 @@ fn entity_meant(subject: &DiagnosedSubject, written: &str) -> Result<EntityId, C
     if let Some(meant) = of_artifact.pop_first() {
         return Ok(meant);
     }
-    let known = known_entities(&reader, |_| true)?;
-    let message = suggestions::unknown_entity(written, &known);
+    let message = match bearers.is_empty() {
+        true => suggestions::unknown_entity(written, &known_entities(&reader, |_| true)?),
+        false => suggestions::ambiguous_entity(written, &bearers),
+    };
     Err(CommandFailure::new(Exit::Failure, message))
 }
 

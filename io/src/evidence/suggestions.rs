@@ -52,45 +52,57 @@ pub fn unknown_entity(written: &str, known: &BTreeSet<EntityId>) -> String {
     if known.is_empty() {
         return format!("`{written}` is not known: the ledger knows no entity yet");
     }
-    let names: Vec<(String, String)> = known
-        .iter()
-        .map(|entity| (entity.to_string(), last_part(entity)))
-        .collect();
     let wanted = written.rsplit("::").next().unwrap_or(written);
-    let mut close: Vec<(usize, &str)> = names
+    let within = format!("{written}::");
+    let limit = 2 + wanted.len() / 4;
+    let mut close: Vec<(usize, String)> = known
         .iter()
-        .filter_map(|(name, last)| {
-            let distance = if name.starts_with(&format!("{written}::")) || last == wanted {
+        .filter_map(|entity| {
+            let (name, last) = (entity.to_string(), last_part(entity));
+            let distance = if name.starts_with(&within) || last == wanted {
                 0
             } else {
-                strsim::damerau_levenshtein(written, name)
-                    .min(strsim::damerau_levenshtein(wanted, last))
+                distance(written, &name, limit).min(distance(wanted, last, limit))
             };
-            (distance <= 2 + wanted.len() / 4).then_some((distance, name.as_str()))
+            (distance <= limit).then_some((distance, name))
         })
         .collect();
     close.sort_unstable();
-    let offered: Vec<String> = close
-        .iter()
-        .take(OFFERED_MAX)
-        .map(|(_, name)| format!("`{name}`"))
-        .collect();
-    if offered.is_empty() {
+    if close.is_empty() {
         format!("`{written}` is not known to the ledger; `tslp state` shows what is true")
     } else {
-        format!(
-            "`{written}` is not known to the ledger; did you mean {}?",
-            offered.join(", ")
-        )
+        let offered = offered(close.into_iter().map(|(_, name)| name));
+        format!("`{written}` is not known to the ledger; did you mean {offered}?")
+    }
+}
+
+/// The message about a name that several entities bear.
+#[must_use]
+pub fn ambiguous_entity(written: &str, bearers: &BTreeSet<EntityId>) -> String {
+    let (count, names) = (bearers.len(), bearers.iter().map(ToString::to_string));
+    let offered = offered(names);
+    format!("`{written}` is the name of {count} entities: write one in full, such as {offered}")
+}
+
+fn offered(names: impl Iterator<Item = String>) -> String {
+    let names = names.take(OFFERED_MAX).map(|name| format!("`{name}`"));
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// How far a text is from another one, where that is no more than a limit: a big project has a million names, and most lengths alone are
+/// farther.
+fn distance(one: &str, other: &str, limit: usize) -> usize {
+    let longer = one.chars().count().abs_diff(other.chars().count());
+    match longer > limit {
+        true => longer,
+        false => strsim::damerau_levenshtein(one, other),
     }
 }
 
 /// The last component of the symbol, or the file's name.
-fn last_part(entity: &EntityId) -> String {
-    entity.symbol.as_ref().map_or_else(
-        || entity.path.basename().to_owned(),
-        |symbol| symbol.last_component().to_owned(),
-    )
+fn last_part(entity: &EntityId) -> &str {
+    let symbol = entity.symbol.as_ref();
+    symbol.map_or_else(|| entity.path.basename(), Symbol::last_component)
 }
 
 #[cfg(test)]

@@ -109,7 +109,8 @@ fn a_row_that_is_changed_under_a_running_proxy_is_never_believed() {
     let refused = tslp.chat(&prompt("what does `ring_put` do?"));
     assert_eq!(refused.status(), 503, "what is not there is not guessed");
     assert!(
-        tslp.log().contains("no longer holds what is true of src/ring.c"),
+        tslp.log()
+            .contains("no longer holds what is true of src/ring.c"),
         "{}",
         tslp.log()
     );
