@@ -6,7 +6,7 @@
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use core::cell::{OnceCell, RefCell};
+use core::cell::{Cell, OnceCell, RefCell};
 use core::fmt;
 
 use hashbrown::HashTable;
@@ -62,6 +62,9 @@ fn oldest_to_forget(versions: &[FormerVersion]) -> usize {
         .rposition(|version| version.origin == Origin::User);
     usize::from(last_of_user == Some(0))
 }
+
+/// Bytes of an entity's packed version, usually.
+const ENTRY_BYTES_USUAL: usize = 80;
 
 /// The rows of files whose code isn't in memory.
 pub trait StoredFiles {
@@ -134,6 +137,8 @@ pub struct StateMap {
     bytes_kept: usize,
     /// Files whose code is in memory, in the order in which it came there.
     in_memory: RefCell<Vec<u32>>,
+    /// Bytes of it, about.
+    in_memory_bytes: Cell<usize>,
     /// The tables of artifacts are its own.
     pub(crate) sources: Sources,
     /// What disk was seen to hold, but for the slices that are true: their entries say so.
@@ -222,6 +227,7 @@ impl StateMap {
         file.entities += 1;
         file.code_mut().insert(entity, on_disk);
         self.count += 1;
+        *self.in_memory_bytes.get_mut() += ENTRY_BYTES_USUAL;
         if let Some(symbol) = symbol.filter(|_| !self.is_without_names) {
             let key = name_key(symbol.last_component(), entity.version, id);
             self.by_name.put(&key, &[]);
@@ -411,12 +417,15 @@ impl StateMap {
     fn code(&self, id: u32) -> &FileCode {
         let file = &self.files[id as usize];
         file.code.get_or_init(|| {
-            self.in_memory.borrow_mut().push(id);
-            match file.entities {
+            let code: Box<FileCode> = match file.entities {
                 0 => Box::default(),
                 _ => FileCode::unpack(&self.stored_row(file).versions)
                     .expect("it was packed before it was stored"),
-            }
+            };
+            self.in_memory.borrow_mut().push(id);
+            let bytes = self.in_memory_bytes.get() + code.size();
+            self.in_memory_bytes.set(bytes);
+            code
         })
     }
 
@@ -613,30 +622,32 @@ impl StateMap {
         let Some(stored) = &self.stored else {
             return;
         };
+        if self.in_memory_bytes.get() <= self.bytes_kept {
+            return;
+        }
         let in_memory = self.in_memory.get_mut();
         let sizes = in_memory.iter().map(|id| self.files[*id as usize].size());
         let mut size: usize = sizes.sum();
-        if size <= self.bytes_kept {
-            return;
-        }
         // Half of it, so that this isn't done for each file.
         in_memory.retain(|id| {
             let file = &mut self.files[*id as usize];
             if size <= self.bytes_kept / 2 || file.changed > durable {
                 return true;
             }
-            size -= file.size();
-            let Some(code) = file.code.take() else {
+            let bytes = file.size();
+            let Some(code) = file.code.get() else {
                 return false;
             };
             let row = code.row(file.path.clone());
-            file.stored = quick_hash(&row.versions);
             let is_stored = stored.keep(&row);
-            if !is_stored {
-                file.code = OnceCell::from(code);
+            if is_stored {
+                file.stored = quick_hash(&row.versions);
+                file.code.take();
+                size -= bytes;
             }
             !is_stored
         });
+        self.in_memory_bytes.set(size);
     }
 
     /// What a file held when it was last looked at, without the slices of its symbols: [`Self::slice_on_disk`].
