@@ -27,6 +27,7 @@ use tslp_core::slice::{Figures, Span};
 use tslp_decide::reply::Reply;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::changes::{Change, Changes, RowChange};
+use tslp_projections::row::UnfitRow;
 use tslp_projections::state::State;
 use tslp_projections::store::{Store, Unreadable};
 use tslp_projections::vault::VaultLocation;
@@ -363,10 +364,12 @@ fn adopt(file: u64, state: &mut State) {
 fn restore(folded: &State, mut restoring: State) -> State {
     for table in (0..TABLES.len()).filter(|table| !TABLES[*table].is_archive()) {
         folded.visit_rows(table, &mut |row| {
-            restoring.restore_row(table, &row, &|_| None).unwrap();
+            let taken = restoring.restore_row(table, &row, &|_| None);
+            assert_eq!(taken, Ok(()), "{row:?}");
         });
     }
-    restoring.restored(folded.head(), &|_| None).unwrap()
+    let restored = restoring.restored(folded.head(), &|_| None);
+    restored.unwrap_or_else(|UnfitRow(what)| panic!("{what}"))
 }
 
 /// Of a project with 200,000 entities, whether it was folded or taken from the tables; a third of that where the store has the files' code,

@@ -182,21 +182,14 @@ fn changes_since(
                 changed.push(moved.entity.clone());
             }
         }
-        match event {
-            Event::PromotionRefused(change) => {
-                let is_known = refused.iter().any(|(known, _)| *known == change.entity);
-                let is_over =
-                    settled.contains(&change.entity) || moved_versions.contains(&change.version);
-                if !is_known && !is_over {
-                    refused.extend(
-                        change
-                            .report
-                            .conclusion
-                            .map(|reason| (change.entity, reason)),
-                    );
-                }
+        if let Event::PromotionRefused(change) = event {
+            let is_known = refused.iter().any(|(known, _)| *known == change.entity);
+            let is_over =
+                settled.contains(&change.entity) || moved_versions.contains(&change.version);
+            if !is_known && !is_over {
+                let conclusion = change.report.conclusion;
+                refused.extend(conclusion.map(|reason| (change.entity, reason)));
             }
-            _ => {}
         }
         ControlFlow::Continue(())
     })?;
