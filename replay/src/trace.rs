@@ -1,5 +1,6 @@
 //! Compares the recorded events of one step with today's decisions.
 
+use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -92,6 +93,7 @@ impl RecordedStep {
                 differences: Vec::new(),
             };
         }
+        let today = &*self.as_told(today);
         let renumbered = self.renumbered(today);
         let (start, end) = self.record_window(&renumbered);
         debug_assert!(
@@ -114,7 +116,7 @@ impl RecordedStep {
             taken <= self.queue.len(),
             "a decision accounts for recorded events alone"
         );
-        let today = self.renumbered(today);
+        let today = self.renumbered(&self.as_told(today));
         let pairs = paired(&self.queue, 0..taken, &today);
         self.differences(taken, &today, &pairs)
     }
@@ -157,6 +159,22 @@ impl RecordedStep {
         }
         differences.sort_by_key(|difference| difference.seq);
         differences
+    }
+
+    /// Today's events as the record tells them: by older rules each promotion of a block was an event.
+    fn as_told<'t>(&self, today: &'t [Event]) -> Cow<'t, [Event]> {
+        let after_resolved = self.capture_of(today).map(|at| at + 2);
+        let told = after_resolved.and_then(|at| self.queue.get(at));
+        if !told.is_some_and(|told| matches!(told.event, Event::Transitioned(_))) {
+            return Cow::Borrowed(today);
+        }
+        let one_by_one = |event: &Event| match event {
+            Event::VersionsPromoted(promoted) => {
+                promoted.transitions().map(Event::Transitioned).collect()
+            }
+            event => Vec::from([event.clone()]),
+        };
+        Cow::Owned(today.iter().flat_map(one_by_one).collect())
     }
 
     /// Today's events with the numbers that the record gives to the same capture and the same entities' versions.
