@@ -9,7 +9,6 @@ use std::time::Duration;
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::event::Event;
 use tslp_core::ids::Seq;
-use tslp_core::reason::Reason;
 
 use tslp_wire::chat::dialect::Dialect;
 
@@ -56,11 +55,7 @@ impl Metrics {
     /// Counts a decision about code; `seq` is its event's position.
     pub fn count_event(&self, seq: Seq, event: &Event) {
         self.last_decided.store(seq.0, Relaxed);
-        let mut outcomes = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut count = |outcome, reason: Reason| {
-            *outcomes.entry((outcome, reason.code())).or_default() += 1;
-        };
-        for moved in event.transitions() {
+        let moves = event.transitions().map(|moved| {
             let outcome = match moved.transition {
                 Transition::Promote if moved.origin == Origin::Model => "promoted",
                 Transition::Promote => "supplied",
@@ -68,8 +63,8 @@ impl Metrics {
                 Transition::Supersede => "superseded",
                 Transition::Remove => "removed",
             };
-            count(outcome, moved.cause);
-        }
+            (outcome, moved.cause)
+        });
         let counted = match event {
             Event::PromotionRefused(refused) => {
                 let conclusion = refused.report.conclusion;
@@ -78,8 +73,9 @@ impl Metrics {
             Event::NoticeIssued(notice) => Some(("noticed", notice.reason)),
             _ => None,
         };
-        if let Some((outcome, reason)) = counted {
-            count(outcome, reason);
+        for (outcome, reason) in moves.chain(counted) {
+            let mut outcomes = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+            *outcomes.entry((outcome, reason.code())).or_default() += 1;
         }
     }
 

@@ -1,7 +1,7 @@
 //! The State Map: exactly one authoritative version for each entity (spec §3.3).
 //!
-//! Built for many entities in little memory: those of a file lie packed in its pages, and what disk was seen to hold of them is kept
-//! only where it differs.
+//! Built for many entities in little memory: those of a file lie packed in its row, which stays in the store until somebody asks for one
+//! of them, and what disk was seen to hold is kept only where it differs. In memory for good are an index of names, and the files.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -512,11 +512,7 @@ impl StateMap {
     /// All symbols of a file, sorted.
     #[must_use]
     pub fn symbols_of(&self, path: &RelPath) -> Vec<Symbol> {
-        let Some(file) = self.find_file(path) else {
-            return Vec::new();
-        };
-        let entries = self.code(file).entries();
-        entries.filter_map(|entry| entry.symbol()).collect()
+        self.entries(path).filter_map(|it| it.symbol()).collect()
     }
 
     /// Whether the file or any symbol of it is authoritative. A file that isn't is adopted from disk as soon as a prompt names it

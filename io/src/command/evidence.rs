@@ -35,6 +35,7 @@ use crate::cli::{LogArgs, OutputFormat, UndoArgs};
 use crate::config::ServeConfig;
 use crate::config::environment::Environment;
 use crate::diagnostics::DiagnosedSubject;
+use crate::diagnostics::state::symbol_of;
 use crate::diagnostics::why::{self, EntityHistory};
 use crate::evidence::log::filter::{self, EventFilter};
 use crate::evidence::log::{EventPrinter, LogError};
@@ -277,11 +278,8 @@ fn bearers_of(
 ) -> Result<BTreeSet<EntityId>, LedgerError> {
     let named = filter::entity_named(name, workspace).ok();
     known_entities(reader, |(path, symbol)| {
-        let is_named = named.as_ref().is_some_and(|named| {
-            let named_symbol = named.symbol.as_ref().map_or("", Symbol::as_str);
-            (named.path.as_str(), named_symbol) == (path, symbol)
-        });
-        is_named || suggestions::bears_name(symbol, name)
+        let is_it = |named: &EntityId| (named.path.as_str(), symbol_of(named)) == (path, symbol);
+        named.as_ref().is_some_and(is_it) || suggestions::bears_name(symbol, name)
     })
 }
 
@@ -300,15 +298,20 @@ fn known_entities(
         }
         ControlFlow::Continue(())
     })?;
+    let others = other_versions(reader)?.map(|(entity, _)| entity);
+    let is_wanted = |entity: &EntityId| is_wanted((entity.path.as_str(), symbol_of(entity)));
+    known.extend(others.filter(is_wanted));
+    Ok(known)
+}
+
+/// The versions that were true, and those that are proposed.
+fn other_versions(
+    reader: &LedgerReader,
+) -> Result<impl Iterator<Item = (EntityId, SliceHash)>, LedgerError> {
     let former = reader.rows::<FormerVersionRow>()?.into_iter();
     let proposed = reader.rows::<ProposalRow>()?.into_iter();
-    let others = former.map(|row| row.entity);
-    let others = others.chain(proposed.map(|row| row.entity));
-    known.extend(others.filter(|entity| {
-        let symbol = entity.symbol.as_ref().map_or("", Symbol::as_str);
-        is_wanted((entity.path.as_str(), symbol))
-    }));
-    Ok(known)
+    let former = former.map(|row| (row.entity, row.artifact));
+    Ok(former.chain(proposed.map(|row| (row.entity, row.artifact))))
 }
 
 /// The entities of which a version that is or was true, or is proposed, has an artifact that begins with these digits.
@@ -317,16 +320,13 @@ fn entities_of_artifact(
     digits: &str,
 ) -> Result<BTreeSet<EntityId>, LedgerError> {
     let mut found = BTreeSet::new();
-    let mut look = |entity: EntityId, artifact: SliceHash| {
+    let mut look = |(entity, artifact): (EntityId, SliceHash)| {
         if artifact.to_string().starts_with(digits) {
             found.insert(entity);
         }
     };
-    reader.visit_true(&mut |truth| look(truth.entity, truth.artifact))?;
-    let former = reader.rows::<FormerVersionRow>()?.into_iter();
-    former.for_each(|row| look(row.entity, row.artifact));
-    let proposed = reader.rows::<ProposalRow>()?.into_iter();
-    proposed.for_each(|row| look(row.entity, row.artifact));
+    reader.visit_true(&mut |truth| look((truth.entity, truth.artifact)))?;
+    other_versions(reader)?.for_each(look);
     Ok(found)
 }
 

@@ -244,8 +244,8 @@ impl<'q> NamesFound<'q> {
     }
 }
 
-/// The symbol's column of an entity.
-fn symbol_of(entity: &EntityId) -> &str {
+/// The text of an entity's symbol; empty for a file.
+pub(crate) fn symbol_of(entity: &EntityId) -> &str {
     entity.symbol.as_ref().map_or("", Symbol::as_str)
 }
 

@@ -10,5 +10,4 @@ pub mod ledger;
 pub mod progress;
 pub mod salvage;
 pub mod scrub;
-mod spilled_files;
 pub mod startup;

@@ -16,9 +16,9 @@ use tslp_replay::fold::{ChainCheck, Replay, ReplayError};
 use tslp_replay::log::{Head, Log, Stored};
 
 use crate::ledger::history::{self, ScrubFlaw};
+use crate::ledger::spilled_files;
 use crate::ledger::{LedgerError, LedgerReader, OpenLedger, OpenOptions, SqliteLog, TablesState};
 use crate::progress::WalkProgress;
-use crate::spilled_files;
 
 pub use crate::ledger::StartError;
 

@@ -19,8 +19,8 @@ use super::disk::Disk;
 use super::error::LedgerError;
 use super::reader::LedgerReader;
 use super::soundness::Soundness;
+use super::spilled_files;
 use super::start_error::StartError;
-use crate::spilled_files;
 
 /// A flaw that a scrub has found.
 #[derive(Debug, thiserror::Error)]

@@ -36,6 +36,7 @@ mod rebuild;
 mod recognise;
 mod rescue;
 pub mod soundness;
+pub(crate) mod spilled_files;
 mod sqlite_log;
 mod start_error;
 pub mod tables;

@@ -344,7 +344,7 @@ impl TableStatements {
     }
 
     /// Puts a row. If the same row is there already, nothing is written.
-    fn put_row(
+    pub(super) fn put_row(
         &self,
         connection: &Connection,
         row: &[Value],

@@ -36,18 +36,10 @@ impl LedgerReader {
     /// # Errors
     /// When the table is missing, or holds what it can't.
     pub fn visit_true(&self, visit: &mut dyn FnMut(TrueEntity)) -> Result<(), LedgerError> {
-        let mut flaw = Ok(());
-        self.visit_rows(&mut |row: TrackedFileRow| match row.true_entities() {
-            Ok(entities) => {
-                entities.into_iter().for_each(&mut *visit);
-                ControlFlow::Continue(())
-            }
-            Err(unfit) => {
-                flaw = Err(unfit);
-                ControlFlow::Break(())
-            }
-        })?;
-        self.fitting(flaw)
+        self.visit_files("", &mut |row| {
+            row.true_entities()?.into_iter().for_each(&mut *visit);
+            Ok(ControlFlow::Continue(()))
+        })
     }
 
     /// Hands the path and the symbol of everything that is true to `visit`, in order, from such a pair on; the symbol of a whole file
@@ -60,24 +52,28 @@ impl LedgerReader {
         (path, symbol): (&str, &str),
         visit: &mut dyn FnMut(&str, &str) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
-        let mut flaw = Ok(());
-        self.visit_rows_from(path, &mut |row: TrackedFileRow| {
+        self.visit_files(path, &mut |row| {
             let file = row.path.as_str();
-            let symbols = row.symbols().map(|symbols| {
-                let from = if file == path { symbol } else { "" };
-                let mut wanted = symbols.into_iter().filter(|it| *it >= from);
-                wanted.try_for_each(|symbol| visit(file, symbol))
-            });
-            match symbols {
-                Ok(ControlFlow::Continue(())) => ControlFlow::Continue(()),
-                Ok(ControlFlow::Break(())) => ControlFlow::Break(()),
-                Err(unfit) => {
-                    flaw = Err(unfit);
-                    ControlFlow::Break(())
-                }
-            }
+            let from = if file == path { symbol } else { "" };
+            let mut wanted = row.symbols()?.into_iter().filter(|it| *it >= from);
+            Ok(wanted.try_for_each(|symbol| visit(file, symbol)))
+        })
+    }
+
+    /// Hands the rows from a path on to `visit`, until it breaks or one holds what no fold packs.
+    fn visit_files(
+        &self,
+        from: &str,
+        visit: &mut dyn FnMut(&TrackedFileRow) -> Result<ControlFlow<()>, UnfitRow>,
+    ) -> Result<(), LedgerError> {
+        let mut visited = Ok(());
+        self.visit_rows_from(from, &mut |row| {
+            visit(&row).unwrap_or_else(|unfit| {
+                visited = Err(unfit);
+                ControlFlow::Break(())
+            })
         })?;
-        self.fitting(flaw)
+        self.fitting(visited)
     }
 
     /// The files of which something is true, in order, each with the number of its entities. Nothing else of the rows is read.

@@ -1,10 +1,16 @@
 //! What is true in files while a ledger is folded anew: in a file of its own, since no table holds it yet.
 
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::Connection;
 use tslp_core::path::RelPath;
 use tslp_projections::file_code::TrackedFileRow;
+use tslp_projections::row::{Key as _, Row as _};
 use tslp_projections::state::State;
 use tslp_projections::state_map::StoredFiles;
+use tslp_projections::table::TableDigest;
+use tslp_projections::{STATE_MAP, TABLES};
+
+use super::error::TableError;
+use super::tables::{ProjectionTables, TableStatements};
 
 /// Bytes of files' code that a fold keeps in memory: it hardly comes back to a file.
 const CODE_BYTES_KEPT: usize = 2 << 20;
@@ -21,50 +27,42 @@ pub(crate) fn folding_state() -> State {
     state
 }
 
-/// A database that SQLite keeps in a file without a name, and which vanishes with its connection.
-struct SpilledFiles(Connection);
+/// A database that SQLite keeps in a file without a name, and which vanishes with its connection. It holds the table alone.
+struct SpilledFiles {
+    connection: Connection,
+    tables: ProjectionTables,
+}
 
 impl SpilledFiles {
-    fn open() -> rusqlite::Result<Self> {
+    fn open() -> Result<Self, TableError> {
         let connection = Connection::open("")?;
         connection.execute_batch(
-            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -1024;
-             CREATE TABLE files (path TEXT PRIMARY KEY, entities INTEGER, versions BLOB)",
+            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -1024",
         )?;
-        Ok(Self(connection))
+        let tables = ProjectionTables::new(TABLES);
+        tables.recreate_table(&connection, STATE_MAP)?;
+        Ok(Self { connection, tables })
     }
 
-    fn find(&self, path: &RelPath) -> rusqlite::Result<Option<TrackedFileRow>> {
-        let sql = "SELECT entities, versions FROM files WHERE path = ?1";
-        let mut statement = self.0.prepare_cached(sql)?;
-        let found = statement.query_row([path.as_str()], |row| {
-            Ok(TrackedFileRow {
-                path: path.clone(),
-                entities: row.get(0)?,
-                versions: row.get_ref(1)?.as_blob()?.into(),
-            })
-        });
-        found.optional()
-    }
-
-    fn put(&self, row: &TrackedFileRow) -> rusqlite::Result<()> {
-        let sql = "INSERT OR REPLACE INTO files (path, entities, versions) VALUES (?1, ?2, ?3)";
-        let cells = (row.path.as_str(), row.entities, &*row.versions);
-        self.0.prepare_cached(sql)?.execute(cells).map(drop)
+    fn table(&self) -> &TableStatements {
+        &self.tables.tables[STATE_MAP]
     }
 }
 
 impl StoredFiles for SpilledFiles {
     fn tracked_file(&self, path: &RelPath) -> Option<TrackedFileRow> {
-        let found = self.find(path);
-        found.unwrap_or_else(|error| {
+        let key = (path.clone(),).into_cells();
+        let found = self.table().find_row(&self.connection, &key);
+        let found = found.unwrap_or_else(|error| {
             tracing::error!(%error, "the temporary file can't be read");
             None
-        })
+        });
+        TrackedFileRow::from_cells(&found?).ok()
     }
 
     fn keep(&self, row: &TrackedFileRow) -> bool {
-        match self.put(row) {
+        let (cells, digest) = (row.clone().into_cells(), &mut TableDigest::default());
+        match self.table().put_row(&self.connection, &cells, digest) {
             Ok(()) => true,
             Err(error) => {
                 tracing::warn!(%error, "what is true of a file stays in memory");
