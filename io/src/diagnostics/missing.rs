@@ -1,14 +1,12 @@
 //! Lines of the true code that a refused proposal lacks: for people, on `/recent`.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
+use std::collections::BTreeMap;
 
 use tslp_core::entity::EntityId;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::EpisodeId;
 use tslp_core::slice::{self, Span};
 use tslp_decide::lost::missing_lines;
-use tslp_projections::proposals::ProposalRow;
 use tslp_store::ledger::{LedgerError, LedgerReader};
 
 /// Lines of what is true that a proposal doesn't have.
@@ -37,11 +35,13 @@ pub(crate) struct RefusedProposal<'r> {
     pub(crate) episode: EpisodeId,
     /// What it was to replace.
     pub(crate) entity: EntityId,
+    /// Where its code is, if that is known.
+    pub(crate) code: Option<(ArtifactHash, Vec<Span>)>,
     /// The place for the missing lines.
     pub(crate) missing: &'r mut Option<MissingCode>,
 }
 
-/// Finds the missing lines of refused proposals that are still open, where the version that one was judged against is still true.
+/// Finds the missing lines of refused proposals, where the version that one was judged against is still true.
 ///
 /// # Errors
 /// When the rows can't be read.
@@ -50,34 +50,25 @@ pub(crate) fn find_missing_lines(
     reader: &LedgerReader,
     artifact: impl Fn(ArtifactHash) -> Option<Vec<u8>>,
 ) -> Result<(), LedgerError> {
-    if refused.is_empty() {
-        return Ok(());
-    }
-    let wanted: BTreeSet<EntityId> = refused.iter().map(|it| it.entity.clone()).collect();
-    let mut proposed = BTreeMap::new();
-    reader.visit_rows(&mut |row: ProposalRow| {
-        if wanted.contains(&row.entity) {
-            proposed.insert((row.episode, row.entity.clone()), row);
-        }
-        ControlFlow::Continue(())
-    })?;
     let mut truth = BTreeMap::new();
-    for entity in wanted {
-        truth.extend(reader.true_entity(&entity)?.map(|truth| (entity, truth)));
+    for entity in refused.iter().map(|it| &it.entity) {
+        truth.insert(entity.clone(), reader.true_entity(entity)?);
     }
     for RefusedProposal {
         episode,
         entity,
+        code,
         missing,
     } in refused
     {
         // A version that became true later isn't the one that the proposal was judged against.
-        let base = truth.get(&entity).filter(|base| base.episode <= episode);
-        let (Some(base), Some(proposal)) = (base, proposed.get(&(episode, entity))) else {
+        let base = truth.get(&entity).and_then(Option::as_ref);
+        let base = base.filter(|base| base.episode <= episode);
+        let (Some(base), Some((source, spans))) = (base, code) else {
             continue;
         };
         let before = code_text(base.source, &base.spans, &artifact);
-        let after = code_text(proposal.source, &proposal.spans, &artifact);
+        let after = code_text(source, &spans, &artifact);
         let (Some(before), Some(after)) = (before, after) else {
             continue;
         };

@@ -1,6 +1,7 @@
 //! `/recent`: what the last episodes were about and what became of their code, without any content (spec §14.3).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
 use tslp_core::artifact::{ArtifactState, Transition};
@@ -11,6 +12,7 @@ use tslp_core::reason::Reason;
 use tslp_core::record::parse_key;
 use tslp_projections::audits::AuditRow;
 use tslp_projections::episodes::EpisodeRow;
+use tslp_projections::proposals::ProposalRow;
 use tslp_projections::row::outcome_word;
 
 use super::DiagnosedSubject;
@@ -82,7 +84,8 @@ pub fn read_recent(
             let has_prompt = !episode.prompt.is_empty();
             episode.words = has_prompt.then(|| prompt_words(&episode.prompt, artifact));
         }
-        missing::find_missing_lines(refused_proposals(&mut episodes), &reader, artifact)?;
+        let refused = refused_proposals(&mut episodes, &reader)?;
+        missing::find_missing_lines(refused, &reader, artifact)?;
     }
     Ok(VouchedPage {
         page: episodes,
@@ -90,8 +93,11 @@ pub fn read_recent(
     })
 }
 
-/// The proposals that were refused for missing code.
-fn refused_proposals(episodes: &mut [EpisodeReport]) -> Vec<RefusedProposal<'_>> {
+/// The proposals that were refused for missing code, with the code of those that are still open.
+fn refused_proposals<'r>(
+    episodes: &'r mut [EpisodeReport],
+    reader: &LedgerReader,
+) -> Result<Vec<RefusedProposal<'r>>, LedgerError> {
     let is_refused = |EntryReport { entry, .. }: &EntryReport| {
         entry.what == ArtifactState::Proposed.as_str() && entry.reason.is_lost_code()
     };
@@ -102,11 +108,23 @@ fn refused_proposals(episodes: &mut [EpisodeReport]) -> Vec<RefusedProposal<'_>>
             Some(RefusedProposal {
                 episode: row.episode,
                 entity: entry.entity.clone()?,
+                code: None,
                 missing,
             })
         }));
     }
-    refused
+    if !refused.is_empty() {
+        reader.visit_rows(&mut |row: ProposalRow| {
+            let is_it = |it: &&mut RefusedProposal<'_>| {
+                (it.episode, &it.entity) == (row.episode, &row.entity)
+            };
+            for proposal in refused.iter_mut().filter(is_it) {
+                proposal.code = Some((row.source, row.spans.clone()));
+            }
+            ControlFlow::Continue(())
+        })?;
+    }
+    Ok(refused)
 }
 
 /// The entries of episodes from a position on. Where the ledger is known to be damaged, those before the damage.

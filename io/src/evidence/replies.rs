@@ -10,8 +10,9 @@ use tslp_core::event::{
 };
 use tslp_core::first_words::first_words;
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::{EpisodeId, Seq};
+use tslp_core::ids::{EpisodeId, Seq, VersionId};
 use tslp_core::reason::Reason;
+use tslp_core::slice::Span;
 use tslp_store::ledger::{LedgerError, LedgerReader};
 
 use super::describe::{outcome_words, reason_words};
@@ -53,10 +54,20 @@ struct OpenReply {
     promoted: BTreeSet<EntityId>,
     taken: BTreeSet<EntityId>,
     removed: BTreeSet<EntityId>,
-    refused: Vec<(EntityId, Reason)>,
+    refused: Vec<RefusedVersion>,
+    /// The block that was captured last, and where the code of each version is.
+    captured: Option<ArtifactHash>,
+    code: BTreeMap<VersionId, (ArtifactHash, Vec<Span>)>,
     /// Replies to it that were refused before the client had them.
     drafts: usize,
     measured: Option<PromptMeasured>,
+}
+
+/// A version that a gate kept out.
+struct RefusedVersion {
+    version: VersionId,
+    entity: EntityId,
+    reason: Reason,
 }
 
 /// The directives of a step, in order, and their answers.
@@ -143,7 +154,7 @@ impl ReplyReporter {
             parts.push(format!("{} taken as yours", reply.taken.len()));
         }
         if !reply.refused.is_empty() {
-            parts.push(self.refused_part(episode, &reply.refused)?);
+            parts.push(self.refused_part(episode, reply)?);
         }
         match reply.drafts {
             0 => {}
@@ -163,24 +174,24 @@ impl ReplyReporter {
         ))
     }
 
-    /// How many were refused and why, with the number of lines that the first ones lost.
-    fn refused_part(
-        &self,
-        episode: EpisodeId,
-        refused: &[(EntityId, Reason)],
-    ) -> Result<String, LedgerError> {
+    /// How many were refused and why, with the number of lines that the first ones lost. Their code is what the reply's events say:
+    /// the proposal may have been decided on since.
+    fn refused_part(&self, episode: EpisodeId, reply: &OpenReply) -> Result<String, LedgerError> {
+        let refused = &reply.refused;
         let mut lost: Vec<Option<MissingCode>> = vec![None; refused.len().min(NAMES_MAX)];
         let proposals = refused.iter().zip(&mut lost);
-        let proposals = proposals.filter(|((_, reason), _)| reason.is_lost_code());
-        let proposals = proposals.map(|((entity, _), missing)| RefusedProposal {
+        let proposals = proposals.filter(|(refused, _)| refused.reason.is_lost_code());
+        let proposals = proposals.map(|(refused, missing)| RefusedProposal {
             episode,
-            entity: entity.clone(),
+            entity: refused.entity.clone(),
+            code: reply.code.get(&refused.version).cloned(),
             missing,
         });
         let proposals = proposals.collect();
         let artifact = |hash| self.reader.artifact(hash).ok().flatten();
         missing::find_missing_lines(proposals, &self.reader, artifact)?;
-        let told = refused.iter().zip(&lost).map(|((entity, reason), lost)| {
+        let told = refused.iter().zip(&lost).map(|(refused, lost)| {
+            let RefusedVersion { entity, reason, .. } = refused;
             let name = short_name(entity);
             match lost.as_ref().map(|lost| lost.lines.len() + lost.more) {
                 Some(1) => format!("{name} lost 1 line"),
@@ -260,14 +271,23 @@ impl OpenReply {
             Event::ReplyEnded(ended) => self.outcome = Some(ended.outcome),
             Event::PromptMeasured(measured) => self.measured = Some(measured.clone()),
             Event::DraftRefused(_) => self.drafts += 1,
+            Event::ArtifactCaptured(captured) => self.captured = Some(captured.artifact),
+            Event::ArtifactResolved(resolved) => {
+                let code = self.captured.take().into_iter().flat_map(|source| {
+                    let versions = resolved.versions.iter();
+                    versions.map(move |it| (it.id, (source, it.spans.clone())))
+                });
+                self.code.extend(code);
+            }
             Event::PromotionRefused(refused) => {
                 let reason = refused.report.conclusion.unwrap_or(Reason::GrantMissing);
-                let is_known = self
-                    .refused
-                    .iter()
-                    .any(|(entity, _)| *entity == refused.entity);
-                if !is_known {
-                    self.refused.push((refused.entity.clone(), reason));
+                let mut known = self.refused.iter();
+                if known.all(|known| known.entity != refused.entity) {
+                    self.refused.push(RefusedVersion {
+                        version: refused.version,
+                        entity: refused.entity.clone(),
+                        reason,
+                    });
                 }
             }
             _ => {}
