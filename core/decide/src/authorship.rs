@@ -178,16 +178,17 @@ fn holds_lines(lines: &[SpokenLine], wanted: &[SpokenLine]) -> bool {
 
 /// The pairs of a message's lines, and who said each first.
 struct SaidPairs {
-    pairs: BTreeMap<u64, SaidPair>,
+    /// Each pair and where it is in the message, in order.
+    places: Vec<(u64, usize)>,
+    /// What is known of a pair, at its first place.
+    said: Vec<SaidPair>,
     /// One bit rules out most pairs of a text.
     bits: Vec<u64>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct SaidPair {
     first: Option<Author>,
-    /// Where it is in the message.
-    places: Vec<usize>,
     /// Whether somebody else than the user has said it.
     is_anothers: bool,
 }
@@ -201,16 +202,18 @@ struct PairRun {
 
 impl SaidPairs {
     fn new(pairs: &[u64]) -> Self {
-        let mut said = Self {
-            pairs: BTreeMap::new(),
-            bits: alloc::vec![0; 1 << 10],
-        };
-        for (at, pair) in pairs.iter().enumerate() {
+        let mut bits = alloc::vec![0; 1 << 10];
+        for pair in pairs {
             let (word, bit) = Self::place(*pair);
-            said.bits[word] |= bit;
-            said.pairs.entry(*pair).or_default().places.push(at);
+            bits[word] |= bit;
         }
-        said
+        let mut places: Vec<(u64, usize)> = pairs.iter().copied().zip(0..).collect();
+        places.sort_unstable();
+        Self {
+            said: alloc::vec![SaidPair::default(); places.len()],
+            places,
+            bits,
+        }
     }
 
     const fn place(pair: u64) -> (usize, u64) {
@@ -221,6 +224,16 @@ impl SaidPairs {
     fn may_have(&self, pair: u64) -> bool {
         let (word, bit) = Self::place(pair);
         self.bits[word] & bit != 0
+    }
+
+    /// The places of a pair, as indices.
+    fn places_of(&self, pair: u64) -> Range<usize> {
+        if !self.may_have(pair) {
+            return 0..0;
+        }
+        let from = self.places.partition_point(|(known, _)| *known < pair);
+        let len = self.places[from..].partition_point(|(known, _)| *known == pair);
+        from..from + len
     }
 
     /// Takes note of another text's pairs, and returns the longest runs of the message's pairs that are in it as they are.
@@ -236,27 +249,26 @@ impl SaidPairs {
             is_crowded: false,
         };
         for pair in &others[first..] {
-            let known = self
-                .may_have(*pair)
-                .then(|| self.pairs.get_mut(pair))
-                .flatten();
-            if known.is_none() && open.is_empty() {
+            let places = self.places_of(*pair);
+            if places.is_empty() && open.is_empty() {
                 continue;
             }
             let mut extended = BTreeMap::new();
-            if let Some(known) = known {
+            if let Some(known) = self
+                .said
+                .get_mut(places.start)
+                .filter(|_| !places.is_empty())
+            {
                 known.first.get_or_insert(author);
                 let is_new = author != Author::User && !known.is_anothers;
                 known.is_anothers |= is_new;
-                let is_crowded = known.places.len() > REPEATED_PAIRS_MAX;
+                let is_crowded = places.len() > REPEATED_PAIRS_MAX;
+                let places = self.places[places].iter().map(|(_, at)| *at);
                 if !is_crowded {
-                    for at in &known.places {
-                        let start = open.remove(at).unwrap_or(*at);
-                        extended.insert(*at + 1, start);
-                    }
+                    extended.extend(places.map(|at| (at + 1, open.remove(&at).unwrap_or(at))));
                 } else if is_new {
-                    runs.extend(known.places.iter().map(|at| PairRun {
-                        pairs: *at..*at + 1,
+                    runs.extend(places.map(|at| PairRun {
+                        pairs: at..at + 1,
                         is_crowded,
                     }));
                 }
@@ -276,8 +288,8 @@ impl SaidPairs {
     }
 
     fn is_users(&self, pair: u64) -> bool {
-        let said = self.pairs.get(&pair);
-        said.is_some_and(|said| said.first == Some(Author::User))
+        let places = self.places_of(pair);
+        !places.is_empty() && self.said[places.start].first == Some(Author::User)
     }
 }
 

@@ -312,8 +312,9 @@ fn said_by_another(view: &StateView<'_>, said: &str) -> Option<Author> {
     };
     let wanted = letters(said);
     let texts = SaidTexts::now(view);
-    let says =
-        |text: &&SaidText| letters(&String::from_utf8_lossy(&text.content(view))).contains(&wanted);
+    let says = |text: &&SaidText| {
+        letters(&String::from_utf8_lossy(&text.content(view, usize::MAX))).contains(&wanted)
+    };
     let author = texts.iter().find(says)?.source().author;
     Some(author).filter(|author| *author != Author::User)
 }

@@ -40,17 +40,21 @@ impl SaidText {
         &self.pieces[0]
     }
 
-    /// Its bytes, as far as the Vault has them.
-    pub(crate) fn content(&self, view: &StateView<'_>) -> Vec<u8> {
-        let pieces = self.pieces.iter();
-        let contents = pieces.filter_map(|piece| view.artifact_content(piece.text));
-        contents.collect::<Vec<_>>().concat()
+    /// Its first bytes, as far as the Vault has them.
+    pub(crate) fn content(&self, view: &StateView<'_>, bytes_max: usize) -> Vec<u8> {
+        let mut content = Vec::new();
+        for piece in &self.pieces {
+            let left = bytes_max - content.len();
+            view.with_content(piece.text, |bytes| {
+                content.extend_from_slice(&bytes[..bytes.len().min(left)]);
+            });
+        }
+        content
     }
 
     /// The pairs of its lines; what can't be read has none.
     fn read_pairs(&self, view: &StateView<'_>) -> Box<[u64]> {
-        let mut bytes = self.content(view);
-        bytes.truncate(AUTHORED_TEXT_BYTES_MAX);
+        let bytes = self.content(view, AUTHORED_TEXT_BYTES_MAX);
         let mut pairs = spoken_lines::line_pairs(&String::from_utf8_lossy(&bytes));
         pairs.truncate(AUTHORED_TEXT_PAIRS_MAX);
         pairs.into()

@@ -15,7 +15,7 @@ use crate::observer::{EtvConfig, FileReader};
 const LINES_MAX: usize = 8;
 
 /// Source that is read for one page: a tenth of a second's work.
-const BYTES_MAX: usize = 1 << 20;
+const BYTES_MAX: usize = 1 << 18;
 
 /// The lines that couldn't be read, each once, in order.
 pub fn unread_lines(source: &[u8], extraction: &Extraction) -> Vec<usize> {

@@ -129,8 +129,7 @@ impl RequestBody<'_> {
                     .position(|place| place.container == MessageSource::SystemField)?;
                 let mut messages = outgoing.messages.iter();
                 let changes = messages.find(|message| message.index == index)?;
-                let read = &request.messages[index];
-                let replacements = self.places[index].slots.json_replacements(read, changes);
+                let replacements = self.places[index].slots.json_replacements(changes);
                 let mut written = Vec::new();
                 write_replaced(json?, &replacements, &mut written);
                 let written = String::from_utf8(written).expect("JSON in place of JSON");
@@ -182,7 +181,7 @@ impl RequestBody<'_> {
                 out.push(b',');
             }
             let start = out.len();
-            let key = self.write_unit(request, unit, &changes, known, out);
+            let key = self.write_unit(unit, &changes, known, out);
             written.push(SentMessage {
                 key,
                 messages: self.messages_of(unit),
@@ -223,7 +222,6 @@ impl RequestBody<'_> {
     /// Writes the JSON of one message, or of several that were read from one, with their changes. Returns the hash of what it wrote.
     fn write_unit(
         &self,
-        request: &Request,
         unit: usize,
         changes: &[OutgoingMessage],
         known: &mut RewrittenMessages,
@@ -236,15 +234,22 @@ impl RequestBody<'_> {
         }
         let first = self.messages_of(unit).start;
         let key = rewriting_key(hash, first, changes);
-        let rewritten = known.0.get_or_insert_with(&key, || {
+        let write = |out: &mut Vec<u8>| {
             let replacements = changes.iter().flat_map(|changes| {
                 let slots = &self.places[changes.index].slots;
-                slots.json_replacements(&request.messages[changes.index], changes)
+                slots.json_replacements(changes)
             });
             let mut replacements: Vec<_> = replacements.collect();
             replacements.sort_by_key(|(place, _)| (place.start, place.end));
+            write_replaced(json, &replacements, out);
+        };
+        if json.len() > REWRITTEN_MESSAGES_BYTES {
+            write(out);
+            return key;
+        }
+        let rewritten = known.0.get_or_insert_with(&key, || {
             let mut rewritten = Vec::with_capacity(json.len());
-            write_replaced(json, &replacements, &mut rewritten);
+            write(&mut rewritten);
             let weight = rewritten.len();
             (rewritten.into_boxed_slice(), weight)
         });

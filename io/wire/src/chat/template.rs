@@ -52,6 +52,7 @@ pub enum TemplateError {
 #[must_use]
 pub fn json_template(json: &str, known: &[KnownText<'_>]) -> Vec<u8> {
     let json = redacted_json(json, known, NESTED_MAX);
+    let bytes = json.as_bytes();
     let mut known: Vec<EscapedText> = known
         .iter()
         .filter(|known| known.text.len() >= WINDOW)
@@ -59,30 +60,33 @@ pub fn json_template(json: &str, known: &[KnownText<'_>]) -> Vec<u8> {
         .collect();
     // Of two that begin with the same line the longer one goes on for longer.
     known.sort_by_key(|known| Reverse(known.json.len()));
-    // Only where a line begins: looking at every byte of a long conversation would cost more than it saves.
-    let lines = KnownLines::index_lines(&known);
-    let bytes = json.as_bytes();
+    // Most texts are there from their beginnings on, and then nobody has to remember where their lines are.
+    let beginnings = KnownLines::of_beginnings(&known);
+    let mut shared = beginnings.shared_with(bytes, 0..bytes.len());
+    let ends = shared.iter().map(|part| part.bytes.end);
+    let starts = shared.iter().map(|part| part.bytes.start);
+    let gaps: Vec<Range<usize>> = core::iter::once(0)
+        .chain(ends)
+        .zip(starts.chain([bytes.len()]))
+        .map(|(start, end)| start..end)
+        .filter(|gap| gap.len() >= REFERRED_BYTES_MIN)
+        .collect();
+    let lines = KnownLines::in_gaps(&known, bytes, &gaps);
+    shared.extend(
+        gaps.into_iter()
+            .flat_map(|gap| lines.shared_with(bytes, gap)),
+    );
+    shared.sort_by_key(|part| part.bytes.start);
     let mut out = Vec::new();
     let mut copied = 0;
-    for_each_line(bytes, 0, |at| {
-        if at < copied {
-            return copied;
-        }
-        let Some(found) = lines.longest_at(&bytes[at..]) else {
-            return at;
-        };
-        out.extend_from_slice(&bytes[copied..at]);
+    for part in shared {
+        out.extend_from_slice(&bytes[copied..part.bytes.start]);
         out.push(REFERENCE);
-        out.extend_from_slice(&found.hash.0);
-        out.extend_from_slice(&found.start.to_le_bytes());
-        out.extend_from_slice(&found.length.to_le_bytes());
-        copied = at + found.escaped_bytes;
-        debug_assert!(
-            copied <= bytes.len(),
-            "what is referred to lies in the text"
-        );
-        copied
-    });
+        out.extend_from_slice(&part.hash.0);
+        out.extend_from_slice(&part.start.to_le_bytes());
+        out.extend_from_slice(&part.length.to_le_bytes());
+        copied = part.bytes.end;
+    }
     out.extend_from_slice(&bytes[copied..]);
     out
 }
@@ -125,17 +129,27 @@ fn parse_number(bytes: &[u8]) -> Result<usize, TemplateError> {
 
 /// A text as it is between the quotes of a JSON string.
 fn json_escaped(text: &str) -> String {
-    let quoted = serde_json::Value::from(text).to_string();
-    quoted[1..quoted.len() - 1].to_owned()
+    let mut json = String::with_capacity(text.len() + text.len() / 16 + 2);
+    push_json_string(text, &mut json);
+    json.pop();
+    json.remove(0);
+    json
+}
+
+/// Adds a text as a JSON string.
+fn push_json_string(text: &str, json: &mut String) {
+    let mut bytes = std::mem::take(json).into_bytes();
+    serde_json::to_writer(&mut bytes, text).expect("a string is JSON");
+    *json = String::from_utf8(bytes).expect("JSON is UTF-8");
 }
 
 /// Hands every place to `visit` where a line may begin in escaped text: after a quote, an escaped line end, and a line end
 /// that was escaped twice. It says from where on to go on.
-fn for_each_line(json: &[u8], from: usize, mut visit: impl FnMut(usize) -> usize) {
-    let mut at = from;
-    while let Some(found) = json[at..]
-        .iter()
-        .position(|byte| matches!(byte, b'"' | b'\\'))
+fn for_each_line(json: &[u8], places: Range<usize>, mut visit: impl FnMut(usize) -> usize) {
+    let mut at = places.start;
+    while let Some(found) = json
+        .get(at..places.end)
+        .and_then(|rest| memchr::memchr2(b'"', b'\\', rest))
     {
         let mark = at + found;
         let (next, begins) = match &json[mark..] {
@@ -186,48 +200,95 @@ impl EscapedText {
     }
 }
 
-/// The lines of known texts, by their first bytes; of equal ones the first.
+/// Where a line of a known text is: the index of its text, its position in it, and in the escaped form.
+type KnownPlace = (usize, usize, usize);
+
+/// Lines of known texts, by their first bytes; of equal ones the first.
 struct KnownLines<'e> {
     known: &'e [EscapedText],
-    /// For a line's beginning: the index of its text, its position in it, and in the escaped form.
-    beginnings: HashMap<&'e [u8], (usize, usize, usize)>,
+    /// Those that are looked for, and where they are if they are known.
+    places: HashMap<&'e [u8], Option<KnownPlace>>,
 }
 
-/// A part of a known text.
+/// A part of a known text in some JSON.
 struct SharedPart {
+    bytes: Range<usize>,
     hash: ArtifactHash,
     start: u32,
     length: u32,
-    escaped_bytes: usize,
 }
 
 impl<'e> KnownLines<'e> {
-    fn index_lines(known: &'e [EscapedText]) -> Self {
-        let mut beginnings = HashMap::new();
+    /// The first line of each text.
+    fn of_beginnings(known: &'e [EscapedText]) -> Self {
+        let mut places = HashMap::new();
+        for (index, text) in known.iter().enumerate() {
+            if let Some(window) = text.json.as_bytes().get(..WINDOW) {
+                places.entry(window).or_insert(Some((index, 0, 0)));
+            }
+        }
+        Self { known, places }
+    }
+
+    /// The lines that these gaps in some JSON have, too. Only where a line begins: looking at every byte of a long conversation would
+    /// cost more than it saves.
+    fn in_gaps(known: &'e [EscapedText], json: &'e [u8], gaps: &[Range<usize>]) -> Self {
+        let mut places = HashMap::new();
+        if known.is_empty() || gaps.is_empty() {
+            return Self { known, places };
+        }
+        for gap in gaps {
+            let mut look_for = |at: usize| {
+                if let Some(window) = json[..gap.end].get(at..at + WINDOW) {
+                    places.insert(window, None);
+                }
+                at
+            };
+            look_for(gap.start);
+            for_each_line(json, gap.clone(), look_for);
+        }
         for (index, text) in known.iter().enumerate() {
             let json = text.json.as_bytes();
             let (mut before, mut start) = (0, 0);
             let mut add = |at: usize| {
                 start += text.whole_characters(before, at - before).1;
                 before = at;
-                if let Some(window) = json.get(at..at + WINDOW) {
-                    beginnings.entry(window).or_insert((index, start, at));
+                let window = json.get(at..at + WINDOW);
+                if let Some(place) = window.and_then(|window| places.get_mut(window)) {
+                    place.get_or_insert((index, start, at));
                 }
                 at
             };
             add(0);
-            for_each_line(json, 0, add);
+            for_each_line(json, 0..json.len(), add);
         }
-        Self { known, beginnings }
+        Self { known, places }
     }
 
-    /// The part that a known text shares with the beginning of this JSON, if it is worth a reference.
-    fn longest_at(&self, json: &[u8]) -> Option<SharedPart> {
-        let (index, start, at) = *self.beginnings.get(json.get(..WINDOW)?)?;
+    /// What these bytes of some JSON share with known texts and is worth a reference, in order.
+    fn shared_with(&self, json: &[u8], bytes: Range<usize>) -> Vec<SharedPart> {
+        let mut shared: Vec<SharedPart> = Vec::new();
+        let mut look = |at: usize| match self.longest_at(json, at..bytes.end) {
+            Some(part) => {
+                let end = part.bytes.end;
+                shared.push(part);
+                end
+            }
+            None => at,
+        };
+        let from = look(bytes.start);
+        for_each_line(json, from..bytes.end, look);
+        shared
+    }
+
+    /// The part that a known text shares with the beginning of these bytes.
+    fn longest_at(&self, json: &[u8], bytes: Range<usize>) -> Option<SharedPart> {
+        let rest = json.get(bytes.clone())?;
+        let (index, start, at) = (*self.places.get(rest.get(..WINDOW)?)?)?;
         let text = &self.known[index];
         let same = text.json.as_bytes()[at..]
             .iter()
-            .zip(json)
+            .zip(rest)
             .take_while(|(one, other)| one == other)
             .count();
         let (escaped_bytes, length) = text.whole_characters(at, same);
@@ -235,10 +296,10 @@ impl<'e> KnownLines<'e> {
             return None;
         }
         Some(SharedPart {
+            bytes: bytes.start..bytes.start + escaped_bytes,
             hash: text.hash,
             start: u32::try_from(start).ok()?,
             length: u32::try_from(length).ok()?,
-            escaped_bytes,
         })
     }
 }
@@ -258,8 +319,10 @@ fn redacted_json<'j>(json: &'j str, known: &[KnownText<'_>], nested: usize) -> C
             Cow::Borrowed(&raw[1..raw.len() - 1])
         };
         if let Some(clean) = redacted_text(&text, known, nested) {
+            drop(text);
+            out.reserve(json.len() - copied);
             out.push_str(&json[copied..literal.start]);
-            out.push_str(&serde_json::Value::from(clean).to_string());
+            push_json_string(&clean, &mut out);
             copied = literal.end;
         }
     }
@@ -291,10 +354,7 @@ fn next_literal(json: &[u8], from: usize) -> Option<Range<usize>> {
     let start = from + json[from..].iter().position(|byte| *byte == b'"')?;
     let mut at = start + 1;
     loop {
-        at += json
-            .get(at..)?
-            .iter()
-            .position(|byte| matches!(byte, b'"' | b'\\'))?;
+        at += memchr::memchr2(b'"', b'\\', json.get(at..)?)?;
         if json[at] == b'"' {
             return Some(start..at + 1);
         }

@@ -147,37 +147,30 @@ pub(super) fn input_arguments(input: &str) -> String {
 
 impl TextSlots {
     /// The replacements for a message's changes, ordered by position.
-    pub(super) fn json_replacements(
-        &self,
-        read: &Message,
-        changes: &OutgoingMessage,
-    ) -> Vec<JsonReplacement> {
-        let mut parts: Vec<Cow<'_, str>> = read.parts.iter().map(Cow::from).collect();
-        let mut changed: Vec<usize> = Vec::new();
-        for (index, text) in &changes.rewritten {
-            parts[*index] = Cow::from(text);
-            changed.push(*index);
-        }
-        if !changes.before.is_empty()
-            && let Some(first) = parts.first_mut()
-        {
-            *first = format!("{}\n\n{first}", changes.before).into();
-            changed.push(0);
-        }
-        if !changes.after.is_empty()
-            && let Some(last) = parts.last_mut()
-        {
-            *last = format!("{last}\n\n{}", changes.after).into();
-            changed.push(parts.len() - 1);
-        }
+    pub(super) fn json_replacements(&self, changes: &OutgoingMessage) -> Vec<JsonReplacement> {
         let mut replacements: Vec<JsonReplacement> = Vec::new();
-        // A part that was rewritten may also be the first or the last: it is replaced once, with all of its changes.
-        changed.sort_unstable();
-        changed.dedup();
-        for index in changed {
-            replacements.push((self.parts[index].clone(), json_string(&parts[index])));
+        let last = self.parts.len().wrapping_sub(1);
+        for (index, text) in &changes.rewritten {
+            let before = Some(&changes.before).filter(|it| *index == 0 && !it.is_empty());
+            let after = Some(&changes.after).filter(|it| *index == last && !it.is_empty());
+            let texts = before.into_iter().chain([text]).chain(after);
+            let texts: Vec<&str> = texts.map(String::as_str).collect();
+            replacements.push((self.parts[*index].clone(), json_string(&texts.join("\n\n"))));
         }
-        if parts.is_empty()
+        // What is put beside a text leaves it as the client wrote it.
+        let mut insert = |index: usize, at: usize, text: String| {
+            if changes.rewritten.iter().all(|(other, _)| *other != index) {
+                let json = json_string(&text);
+                replacements.push((at..at, json[1..json.len() - 1].to_vec()));
+            }
+        };
+        if let (Some(first), false) = (self.parts.first(), changes.before.is_empty()) {
+            insert(0, first.start + 1, format!("{}\n\n", changes.before));
+        }
+        if let (Some(part), false) = (self.parts.last(), changes.after.is_empty()) {
+            insert(last, part.end - 1, format!("\n\n{}", changes.after));
+        }
+        if self.parts.is_empty()
             && let Some(insertion) = &self.new_text
         {
             let texts = [&changes.before, &changes.after].into_iter();
