@@ -92,14 +92,22 @@ fn releases() {
                 .or_default();
             row.entry(outcome).or_default().push(name);
         };
+        let mut as_edit = String::new();
         for shown in [
+            ReplyForm::Edit,
             ReplyForm::Function,
             ReplyForm::BareMethod,
-            ReplyForm::Edit,
             ReplyForm::File,
         ] {
             if let Some(reply) = reply(change, shown, &change.new, &change.new_file) {
-                count("faithful", shown, outcome(start(shown), reply));
+                let mut outcome = outcome(start(shown), reply);
+                if shown == ReplyForm::Edit {
+                    as_edit.clone_from(&outcome);
+                } else if shown == ReplyForm::BareMethod && outcome == as_edit && outcome != "promoted" {
+                    // What the same edit is refused for is no fault of the form.
+                    outcome.push_str(" as the edit");
+                }
+                count("faithful", shown, outcome);
             }
         }
         if let Some(extracted) = helper_extracted(change) {
