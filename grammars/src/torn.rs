@@ -2,10 +2,12 @@
 //!
 //! A stray bracket makes a parser read the rest of a file as part of the function around it, or the function's rest as part of
 //! the file. People indent, though: a block ends at the bracket in the column of its first line, in Python before the next line
-//! of that column. Such a *block* is torn if no node of the tree covers exactly it and it can't be read by itself. The inside of
-//! the innermost ones is blanked, which counts as an error there, and the text is parsed again.
+//! of that column. Such a *block* is torn if no node of the tree covers exactly it and it can't be read by itself. Some indent
+//! closing brackets like what they close: a block at whose end something ends that began before it in an outer column isn't torn, if
+//! the parser reads that without errors and nothing in that column closes it.
+//! The inside of the innermost torn ones is blanked, which counts as an error there, and the text is parsed again.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use tree_sitter::{Node, Tree};
@@ -17,6 +19,9 @@ use crate::readable::{self, Readable};
 
 /// Most blocks of a text that are parsed by themselves; a text with more suspects isn't code.
 const PARSED_MAX: usize = 100;
+
+/// Columns that a tab goes on to a multiple of.
+const TAB: usize = 8;
 
 /// The statement that replaces those of a block delimited by indentation alone.
 const STAND_IN: &[u8] = b"pass";
@@ -84,7 +89,8 @@ pub(crate) fn torn_blocks(
         .flat_map(LayoutBlock::starts)
         .chain(brackets)
         .collect();
-    let nodes = nodes_from(tree, starts);
+    let ends = blocks.iter().map(|it| it.span.end).collect();
+    let (nodes, sound_to) = nodes_at(tree, text, starts, ends);
     let is_node = |block: &LayoutBlock| {
         let line_end = block.span.end + end_of_line(&text[block.span.end..]);
         let mut ends = block.span.end..=line_end;
@@ -96,6 +102,16 @@ pub(crate) fn torn_blocks(
         let end = block.span.end;
         bracket.copied().any(|at| nodes.contains(&(at, end)))
     };
+    // From the outside inwards.
+    let mut closed: HashSet<usize> = HashSet::new();
+    blocks.reverse();
+    blocks.retain(|block| {
+        let start = sound_to.get(&block.span.end);
+        let closes = !start.is_some_and(|it| *it < block.span.start && !closed.contains(it));
+        closed.extend(block.starts().into_iter().filter(|_| closes));
+        closes
+    });
+    blocks.reverse();
     let in_question = |block: &&LayoutBlock| !is_pair(block) && !is_node(block);
     // Inner blocks come before those around them.
     let mut torn: Vec<TornBlock> = Vec::new();
@@ -267,16 +283,39 @@ fn end_of_line(text: &[u8]) -> usize {
     text.iter().take_while(|byte| **byte != b'\n').count()
 }
 
-/// The ranges of the nodes that begin at one of these positions.
-fn nodes_from(tree: &Tree, starts: HashSet<usize>) -> HashSet<(usize, usize)> {
-    let mut found = HashSet::new();
+/// The ranges of the nodes that begin at one of these positions, and where the largest node without errors begins that ends at
+/// one of those, in a column before its last bracket's.
+fn nodes_at(
+    tree: &Tree,
+    text: &[u8],
+    starts: HashSet<usize>,
+    ends: HashSet<usize>,
+) -> (HashSet<(usize, usize)>, HashMap<usize, usize>) {
+    let column = |at: usize| {
+        let line = text[..at].iter().rposition(|byte| *byte == b'\n');
+        let line = &text[line.map_or(0, |end| end + 1)..at];
+        line.iter().fold(0, |column, byte| match byte {
+            b'\t' => (column / TAB + 1) * TAB,
+            _ => column + 1,
+        })
+    };
+    let (mut found, mut sound_to) = (HashSet::new(), HashMap::new());
     visit_nodes(tree, |node| {
-        if !node.is_error() && starts.contains(&node.start_byte()) {
-            found.insert((node.start_byte(), node.end_byte()));
+        let (start, end) = (node.start_byte(), node.end_byte());
+        if !node.is_error() && starts.contains(&start) {
+            found.insert((start, end));
+        }
+        // Outer nodes come before inner ones.
+        if start + 1 < end
+            && !node.has_error()
+            && ends.contains(&end)
+            && column(start) < column(end - 1)
+        {
+            sound_to.entry(end).or_insert(start);
         }
         true
     });
-    found
+    (found, sound_to)
 }
 
 fn first_error(tree: &Tree) -> Option<usize> {

@@ -970,11 +970,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         };
         let words = self.text_around_code(&asked);
         let before = work.recorded.len();
-        let gained = GainedCode::of(&self.view(), &found);
+        let gained = GainedCode::of(&self.view(), self.policy.thresholds, &found);
         // Kept no longer than until now: these texts are as long as the conversation.
         let sent = self.sent.remove(&episode);
         let seen = self.model_sight(sent);
-        for found in &found {
+        for found in gained.in_order(&found) {
             let found = {
                 let view = self.view();
                 self.code_reader(&view).reapplied(found)

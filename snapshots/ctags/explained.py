@@ -24,6 +24,7 @@ MODULE = "a line of C++ modules, which ctags takes for a variable: `import x;`"
 UNDERLYING = "a macro after a type's name, which ctags takes for a function's: `enum e TYPE(int) {`"
 
 WORD_AFTER = "a macro after a class's name, which ctags takes for the name: `class stream_t FINAL : base {`"
+LOCAL = "a local of a function that a macro declares, of which ctags knows nothing: `DECLARATION` in the line above `{`"
 PROTOTYPE = "a prototype whose name stands in brackets, which ctags takes for a variable: `int (f)(int a);`"
 
 
@@ -67,6 +68,8 @@ class Reasons:
             return "" if rest is None or rest.startswith(("{", ":")) else MACRO_CALL
         if tag["kind"] == "variable" and self.is_old_parameter(tag["line"], tag["name"]):
             return OLD_STYLE
+        if tag["kind"] == "variable" and self.is_local_of_macro(tag["line"]):
+            return LOCAL
         return ""
 
     def of_extra(self, definition):
@@ -113,6 +116,15 @@ class Reasons:
         for above in range(line - 1, -1, -1):
             if self.lines[above][:1] not in ("", " ", "\t", "}", ")", "#", "/"):
                 return bool(re.match(r"const\s+_\s*:.*=\s*\{", self.lines[above]))
+        return False
+
+    def is_local_of_macro(self, line):
+        """Whether a line stands indented below a `{` at the margin, above which there is a word in capitals alone."""
+        if not self.lines[line - 1][:1].isspace():
+            return False
+        for above in range(line - 2, 0, -1):
+            if self.lines[above][:1] in ("{", "}"):
+                return self.lines[above].strip() == "{" and bool(re.match(r"[A-Z][A-Z0-9_]+\s*$", self.lines[above - 1]))
         return False
 
     def text_from(self, line):

@@ -148,8 +148,9 @@ fn entities_in(reader: CodeReader<'_>, language: LanguageId, code: &str) -> Vec<
     members.map(|(entity, _)| entity).collect()
 }
 
-/// The methods in whose place the code fits, each with the edit that puts it there: those that the model was shown or, if it is none of
-/// them, those of its name; of one file, if that is known.
+/// The methods in whose place the code fits, each with the edit that puts it there: those like it that the model was shown or, if it
+/// is like none of them, those like it of its name; where that isn't one, those that were shown, however much of them has changed. Of
+/// several the one whose head it repeats; of one file, if that is known.
 fn members_like(
     reader: CodeReader<'_>,
     language: LanguageId,
@@ -157,23 +158,32 @@ fn members_like(
     code: &str,
     extraction: Option<&Extraction>,
 ) -> Vec<(EntityId, Vec<Hunk>)> {
-    let fitting = |mut entities: Vec<EntityId>| -> Vec<_> {
+    let fitting = |mut entities: Vec<EntityId>, least: u8| -> Vec<_> {
         entities.retain(|entity| {
             let symbol = entity.symbol.as_ref();
             symbol.is_some_and(|symbol| symbol.as_str() != symbol.last_component())
                 && path.is_none_or(|path| *path == entity.path)
         });
         let tried = entities.into_iter().take(TRIED_MAX);
-        tried
-            .filter_map(|it| in_place_of(reader, language, &it, code).map(|hunks| (it, hunks)))
+        let mut fit: Vec<(EntityId, PlacedCode)> = tried
+            .filter_map(|it| {
+                in_place_of(reader, language, &it, (code, least)).map(|placed| (it, placed))
+            })
+            .collect();
+        if fit.iter().filter(|(_, placed)| placed.keeps_head).count() == 1 {
+            fit.retain(|(_, placed)| placed.keeps_head);
+        }
+        fit.into_iter()
+            .map(|(it, placed)| (it, placed.hunks))
             .collect()
     };
     let shown = reader
         .session
         .map(|it| last_turn::shown_before(reader.view, it));
-    let shown = fitting(of_kin_language(reader, language, shown.unwrap_or_default()));
-    if !shown.is_empty() {
-        return shown;
+    let shown = of_kin_language(reader, language, shown.unwrap_or_default());
+    let alike = fitting(shown.clone(), ALIKE_PERCENT);
+    if !alike.is_empty() {
+        return alike;
     }
     let named = |name: &str| match path {
         None => entities_named(reader, language, name),
@@ -185,7 +195,12 @@ fn members_like(
         }
     };
     let names = head_names(code, extraction).into_iter();
-    fitting(names.flat_map(named).collect())
+    let alike = fitting(names.flat_map(named).collect(), ALIKE_PERCENT);
+    if alike.len() == 1 {
+        return alike;
+    }
+    let shown = fitting(shown, 0);
+    if shown.is_empty() { alike } else { shown }
 }
 
 /// Known entities of a name in files whose language is kin to this one.
@@ -249,13 +264,21 @@ pub(super) fn member_hunks(
     sole(members.into_iter().map(|(_, hunks)| hunks))
 }
 
-/// The edit that puts code in the place of a method; of several of its name, of the one with the same head.
+/// Code put in the place of a method.
+struct PlacedCode {
+    /// The edit that does it.
+    hunks: Vec<Hunk>,
+    /// Whether the method's head stays as it is.
+    keeps_head: bool,
+}
+
+/// The edit that puts code that has this share of its words in the place of a method; of several of its name, of the one with the same head.
 fn in_place_of(
     reader: CodeReader<'_>,
     language: LanguageId,
     entity: &EntityId,
-    code: &str,
-) -> Option<Vec<Hunk>> {
+    code: (&str, u8),
+) -> Option<PlacedCode> {
     let symbol = entity.symbol.as_ref()?;
     let current = reader.view.current_version(entity)?;
     let base = reader.view.text(current.artifact)?;
@@ -269,10 +292,10 @@ fn placed_at(
     reader: CodeReader<'_>,
     language: LanguageId,
     (symbol, base, span): (&Symbol, &str, Span),
-    code: &str,
-) -> Option<Vec<Hunk>> {
+    (code, least): (&str, u8),
+) -> Option<PlacedCode> {
     let old = base.get(span.range())?;
-    if similarity::words_shared_percent(old.as_bytes(), code.as_bytes()) < ALIKE_PERCENT {
+    if similarity::words_shared_percent(old.as_bytes(), code.as_bytes()) < least {
         return None;
     }
     let new = indented_like(base, span, code);
@@ -308,11 +331,11 @@ fn placed_at(
     {
         return None;
     }
+    let head = |text: &str, it: &Definition| -> Option<String> {
+        Some(text.get(it.head.range())?.split_whitespace().collect())
+    };
     // The known definitions that one may replace.
     let predecessors = |it: &Definition| -> Vec<&Definition> {
-        let head = |text: &str, it: &Definition| -> Option<String> {
-            Some(text.get(it.head.range())?.split_whitespace().collect())
-        };
         let named = known
             .definitions
             .iter()
@@ -324,6 +347,9 @@ fn placed_at(
             .filter(|other| is_sole || head(base, other) == head(&whole, it));
         alike.collect()
     };
+    let mut olds = known.definitions.iter().filter(|it| it.span == span);
+    let new_head = head(&whole, inside.first()?);
+    let keeps_head = olds.any(|old| head(base, old) == new_head);
     let mut hunks: Vec<(&str, String)> = Vec::new();
     let starts = inside.iter().map(|it| it.span.start as usize);
     let ends = starts.clone().skip(1).chain([end]);
@@ -351,7 +377,10 @@ fn placed_at(
         place: EditPosition::Once,
         unit: MatchUnit::Text,
     });
-    Some(hunks.collect())
+    Some(PlacedCode {
+        hunks: hunks.collect(),
+        keeps_head,
+    })
 }
 
 /// Code with the indentation of the definition at `span`. Models repeat a method with its class's indentation, without it, or

@@ -28,7 +28,7 @@ use tslp_core::event::{Event, Extent, Format, NoticeIssued, PathEvidence, Promot
 use tslp_core::extract::{Body, Extraction, Grammars};
 use tslp_core::gate::{
     self, BaseVerdict, Completeness, DiskVerdict, GateFacts, GateReport, NameVerdict,
-    RemovalVerdict, Verdict,
+    RemovalVerdict, Thresholds, Verdict,
 };
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{EpisodeId, SessionId};
@@ -294,6 +294,8 @@ pub struct GainedCode {
     pub blocks: u32,
     /// Lines that it adds to known definitions, and all lines of new ones. A line that left one definition may be among them.
     pub lines: BTreeSet<String>,
+    /// Definitions that a block takes out of its file, and that a block of another file has as they are.
+    moved: BTreeSet<EntityId>,
     /// Of each new definition its lines and its structure.
     new: Vec<(BTreeSet<String>, Figures)>,
 }
@@ -301,10 +303,11 @@ pub struct GainedCode {
 impl GainedCode {
     /// What the blocks of a reply add.
     #[must_use]
-    pub fn of(view: &StateView<'_>, found: &[FoundCode]) -> Self {
+    pub fn of(view: &StateView<'_>, thresholds: Thresholds, found: &[FoundCode]) -> Self {
         let is_block = |it: &&FoundCode| it.format != Format::ToolCall && it.claims_an_entity();
         let mut gained = Self {
             blocks: saturating_u32(found.iter().filter(is_block).count()),
+            moved: moved_within(view, thresholds, found),
             ..Self::default()
         };
         for found in found {
@@ -347,6 +350,15 @@ impl GainedCode {
         gained
     }
 
+    /// The blocks in the order in which they are judged: one that takes something out of its file comes after the one that brings it.
+    #[must_use]
+    pub fn in_order<'f>(&self, found: &'f [FoundCode]) -> Vec<&'f FoundCode> {
+        let is_left = |path: &RelPath| self.moved.iter().any(|entity| entity.path == *path);
+        let mut ordered: Vec<&FoundCode> = found.iter().collect();
+        ordered.sort_by_key(|it| it.usable_path().is_some_and(is_left));
+        ordered
+    }
+
     /// The structure of new definitions that mostly consist of this code's lines: it was moved there.
     fn moved_from(&self, code: &str) -> Figures {
         let lines: BTreeSet<String> = damage::line_keys(code).collect();
@@ -356,6 +368,48 @@ impl GainedCode {
         let moved = self.new.iter().filter(is_moved);
         resolve::total_figures(moved.map(|(_, figures)| *figures))
     }
+}
+
+/// Definitions that one block leaves out of its whole file, and that one under another path has as they are.
+fn moved_within(
+    view: &StateView<'_>,
+    thresholds: Thresholds,
+    found: &[FoundCode],
+) -> BTreeSet<EntityId> {
+    let read = found.iter().filter_map(|block| {
+        let slices = block
+            .extraction
+            .as_ref()
+            .ok()?
+            .slices(block.code.as_bytes());
+        Some((block, block.usable_path()?, slices))
+    });
+    let read: Vec<_> = read.collect();
+    let mut moved = BTreeSet::new();
+    for (block, path, slices) in &read {
+        let others = read.iter().filter(|(_, other, _)| other != path);
+        let brought: BTreeSet<(&str, SliceHash)> = others
+            .flat_map(|(.., slices)| slices.iter())
+            .map(|(symbol, slice)| (symbol.last_component(), *slice))
+            .collect();
+        if brought.is_empty() {
+            continue;
+        }
+        let symbols = view.state.state_map().symbols_of(path).into_iter();
+        let gone = symbols.filter(|symbol| !slices.contains_key(symbol));
+        let gone = gone.filter_map(|symbol| {
+            let entity = EntityId::symbol((*path).clone(), symbol);
+            let name = entity.symbol.as_ref()?.last_component();
+            let slice = view.current_version(&entity)?.slice;
+            brought.contains(&(name, slice)).then_some(entity)
+        });
+        let gone: Vec<EntityId> = gone.collect();
+        let extent = || resolve::resolve(view, thresholds, block, Origin::Model).extent;
+        if !gone.is_empty() && extent() == Extent::WholeFile {
+            moved.extend(gone);
+        }
+    }
+    moved
 }
 
 /// Outermost definitions nested inside those at `spans`; ranges index the concatenated spans.
@@ -593,7 +647,9 @@ impl<'v> BlockJudge<'v> {
                 &|known| {
                     let symbol = known.symbol.as_ref();
                     let is_said = || symbol.is_some_and(|it| removals.says_name(&known.path, it));
-                    removals.names(known) || is_write(found, resolution.extent) && is_said()
+                    judging.gained.moved.contains(known)
+                        || removals.names(known)
+                        || is_write(found, resolution.extent) && is_said()
                 },
                 found,
                 resolution,
@@ -651,8 +707,14 @@ impl<'v> BlockJudge<'v> {
                 && (is_renamed || self.removals.names_definition(path, symbol))
                 && (is_of_edit(symbol) || is_rewritten(&entity));
             let is_whole = extent == Extent::WholeFile;
-            let is_moved = |to| self.removals.asks() || self.removals.sends(path, symbol, to);
-            if is_whole && lives_on_elsewhere(self.view, &entity).is_some_and(is_moved) {
+            // A draft's blocks are all judged before any of them is true.
+            let is_in_reply = self.judging.gained.moved.contains(&entity);
+            let is_moved =
+                |to| is_in_reply || self.removals.asks() || self.removals.sends(path, symbol, to);
+            if is_whole
+                && (is_in_reply && self.view.is_of_draft
+                    || lives_on_elsewhere(self.view, &entity).is_some_and(is_moved))
+            {
                 Some((entity, Reason::MovedOrCopied))
             } else if is_spelled {
                 Some((entity, Reason::OmittedByUpdate))

@@ -407,7 +407,11 @@ fn is_whole(
                 Origin::User => {
                     shares.covers_disk() || extraction.preamble && shares.covers_most_known()
                 }
-                Origin::Model if found.evidence == PathEvidence::Shown => shares.covers_tracked(),
+                // The only definition of a file by itself isn't the file.
+                Origin::Model if found.evidence == PathEvidence::Shown => {
+                    shares.covers_tracked()
+                        && (extraction.preamble || begins_the_file(view, found, path))
+                }
                 Origin::Model => {
                     extraction.preamble
                         || shares.covers_most_tracked()

@@ -143,3 +143,14 @@ fn a_text_that_breaks_off_goes_on_doing_so() {
         assert!(extract(file, source.as_bytes()).breaks_off, "{file}");
     }
 }
+
+/// Closing brackets may be indented like what they close; an error elsewhere tears nothing of that.
+#[test]
+fn indented_closing_brackets_tear_nothing() {
+    let source = "static int\nfirst(int a)\n{\n\tif (a) {\n\t\ta++;\n\t\t}\n\telse {\n\t\ta--;\n\t\t}\n\treturn a;\n\t}\n\n )\n\nint last(void)\n{\n\tif (b) {\n\t\tf();\n\t\t}\n\t}\n";
+    let found = extract("a.c", source.as_bytes());
+    let whole = found.definitions.iter().filter(|it| !it.damaged);
+    let whole: Vec<&str> = whole.map(|it| it.symbol.as_str()).collect();
+    assert_eq!(whole, ["first", "last"]);
+    assert_eq!(found.errors, 1);
+}

@@ -69,7 +69,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             episode,
             session,
             asked: &asked,
-            gained: &GainedCode::of(&view, &found),
+            gained: &GainedCode::of(&view, policy.thresholds, &found),
             grammars: &self.grammars,
             written: WriteState::NotYet,
             seen: &|entities| self.entities_seen(&seen, entities),

@@ -67,7 +67,7 @@ impl ReleasedChange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum ReplyForm {
     Function,
-    /// A method out of its class, in a fence that names nothing.
+    /// A method out of its class, or of a type that it names itself, in a fence that names nothing.
     BareMethod,
     Edit,
     File,
@@ -92,14 +92,25 @@ fn releases() {
                 .or_default();
             row.entry(outcome).or_default().push(name);
         };
+        let mut as_edit = String::new();
         for shown in [
+            ReplyForm::Edit,
             ReplyForm::Function,
             ReplyForm::BareMethod,
-            ReplyForm::Edit,
             ReplyForm::File,
         ] {
             if let Some(reply) = reply(change, shown, &change.new, &change.new_file) {
-                count("faithful", shown, outcome(start(shown), reply));
+                let mut outcome = outcome(start(shown), reply);
+                if shown == ReplyForm::Edit {
+                    as_edit.clone_from(&outcome);
+                } else if shown == ReplyForm::BareMethod
+                    && outcome == as_edit
+                    && outcome != "promoted"
+                {
+                    // What the same edit is refused for is no fault of the form.
+                    outcome.push_str(" as the edit");
+                }
+                count("faithful", shown, outcome);
             }
         }
         if let Some(extracted) = helper_extracted(change) {
@@ -286,6 +297,10 @@ fn files_under(folder: &Path, files: &mut Vec<PathBuf>) {
         if skipped.iter().any(|skipped| name.ends_with(skipped)) {
             continue;
         }
+        // A link may lead back to where it is.
+        if path.is_symlink() {
+            continue;
+        }
         if path.is_dir() {
             files_under(&path, files);
         } else {
@@ -424,7 +439,9 @@ fn reply(change: &ReleasedChange, shown: ReplyForm, function: &str, file: &str) 
         ReplyForm::Function if !change.top_level || change.symbol.contains(['.', ':']) => {
             return None;
         }
-        ReplyForm::BareMethod if change.top_level => return None,
+        ReplyForm::BareMethod if change.top_level && !change.symbol.contains(['.', ':']) => {
+            return None;
+        }
         ReplyForm::BareMethod => format!("```\n{function}{}```\n", line_end(function)),
         ReplyForm::Function => format!("{path}\n```\n{function}{}```\n", line_end(function)),
         ReplyForm::Edit => {

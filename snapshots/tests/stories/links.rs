@@ -385,3 +385,90 @@ fn a_method_of_an_implementation() {
         ",
     );
 }
+
+#[test]
+fn a_method_that_is_written_anew() {
+    after_stock(
+        "links__a_method_that_is_written_anew",
+        "A bare method that shares few words with the only one of its name that was shown is that one.",
+        "
+        user
+        | Rewrite `Stock.total` with the library.
+        model
+        | ```python
+        | def total(self):
+        |     return pricing.evaluate(self.items, currency=pricing.EUR, rounding=pricing.HALF_EVEN)
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn a_method_with_the_head_of_one() {
+    check(
+        "links__a_method_with_the_head_of_one",
+        "Two methods of a name were shown, and one is so short that any code holds its words: the head that comes back tells which is meant.",
+        "
+        disk stock.py
+        | class Stock:
+        |     def total(self, skip):
+        |         total = 0
+        |         for item in self.items:
+        |             if item not in skip:
+        |                 total += item.price * item.qty
+        |         return total
+        |
+        | class Order:
+        |     def total(self):
+        |         return self.total
+        user
+        | @tslp accept stock.py
+        model
+        | Fine.
+        user
+        | Look at `Order.total`, and make `Stock.total` skip what has no price.
+        model
+        | ```python
+        | def total(self, skip):
+        |     total = 0
+        |     for item in self.items:
+        |         if item not in skip and item.price is not None:
+        |             total += item.price * item.qty
+        |     return total
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn the_only_definition_of_a_file() {
+    check(
+        "links__the_only_definition_of_a_file",
+        "A fence without a path that holds the only definition of a file isn't the file: its imports stay.",
+        "
+        disk stock.py
+        | import math
+        |
+        | def total(items):
+        |     total = 0
+        |     for item in items:
+        |         total += math.floor(item.price * item.qty)
+        |     return total
+        user
+        | @tslp accept stock.py
+        model
+        | Fine.
+        user
+        | Make `total` in stock.py skip what has no price.
+        model
+        | ```python
+        | def total(items):
+        |     total = 0
+        |     for item in items:
+        |         if item.price is not None:
+        |             total += math.floor(item.price * item.qty)
+        |     return total
+        | ```
+        ",
+    );
+}

@@ -1069,3 +1069,97 @@ fn split_because_the_user_asked() {
         ],
     );
 }
+
+/// A class of which the second half goes into another file.
+const HALF: &str = "
+        disk store.go
+        | package store
+        |
+        | type Store struct{ rows map[string]int }
+        |
+        | func (s *Store) Get(name string) int {
+        | \treturn s.rows[name]
+        | }
+        |
+        | func (s *Store) Put(name string, row int) {
+        | \tif s.rows == nil {
+        | \t\ts.rows = map[string]int{}
+        | \t}
+        | \ts.rows[name] = row
+        | }
+        user
+        | @tslp accept store.go
+        model
+        | Fine.
+        user
+        | Store has become too big, split it into two files.
+";
+
+#[test]
+fn split_within_one_reply() {
+    story(
+        "split_within_one_reply",
+        "A reply writes a file without a method and another file with it: the method moved, in whichever order the two come.",
+        &[
+            HALF,
+            "
+        model
+        | store.go
+        | ```go
+        | package store
+        |
+        | type Store struct{ rows map[string]int }
+        |
+        | func (s *Store) Get(name string) int {
+        | \treturn s.rows[name]
+        | }
+        | ```
+        |
+        | store_put.go
+        | ```go
+        | package store
+        |
+        | func (s *Store) Put(name string, row int) {
+        | \tif s.rows == nil {
+        | \t\ts.rows = map[string]int{}
+        | \t}
+        | \ts.rows[name] = row
+        | }
+        | ```
+        ",
+        ],
+    );
+}
+
+#[test]
+fn split_with_a_part_lost() {
+    story(
+        "split_with_a_part_lost",
+        "The same, but the method comes without its check: it didn't move as it is, so the file that lacks it is refused.",
+        &[
+            HALF,
+            "
+        model
+        | store.go
+        | ```go
+        | package store
+        |
+        | type Store struct{ rows map[string]int }
+        |
+        | func (s *Store) Get(name string) int {
+        | \treturn s.rows[name]
+        | }
+        | ```
+        |
+        | store_put.go
+        | ```go
+        | package store
+        |
+        | func (s *Store) Put(name string, row int) {
+        | \ts.rows[name] = row
+        | }
+        | ```
+        ",
+        ],
+    );
+}
