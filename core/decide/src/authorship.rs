@@ -254,11 +254,8 @@ impl SaidPairs {
                 continue;
             }
             let mut extended = BTreeMap::new();
-            if let Some(known) = self
-                .said
-                .get_mut(places.start)
-                .filter(|_| !places.is_empty())
-            {
+            if !places.is_empty() {
+                let known = &mut self.said[places.start];
                 known.first.get_or_insert(author);
                 let is_new = author != Author::User && !known.is_anothers;
                 known.is_anothers |= is_new;

@@ -376,12 +376,15 @@ fn moved_within(
     thresholds: Thresholds,
     found: &[FoundCode],
 ) -> BTreeSet<EntityId> {
+    let mut paths = found.iter().filter_map(FoundCode::usable_path);
+    let first = paths.next();
+    // Most replies are about one file.
+    if paths.all(|path| Some(path) == first) {
+        return BTreeSet::new();
+    }
     let read = found.iter().filter_map(|block| {
-        let slices = block
-            .extraction
-            .as_ref()
-            .ok()?
-            .slices(block.code.as_bytes());
+        let extraction = block.extraction.as_ref().ok()?;
+        let slices = extraction.slices(block.code.as_bytes());
         Some((block, block.usable_path()?, slices))
     });
     let read: Vec<_> = read.collect();

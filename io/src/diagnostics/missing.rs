@@ -52,7 +52,9 @@ pub(crate) fn find_missing_lines(
 ) -> Result<(), LedgerError> {
     let mut truth = BTreeMap::new();
     for entity in refused.iter().map(|it| &it.entity) {
-        truth.insert(entity.clone(), reader.true_entity(entity)?);
+        if !truth.contains_key(entity) {
+            truth.insert(entity.clone(), reader.true_entity(entity)?);
+        }
     }
     for RefusedProposal {
         episode,

@@ -14,8 +14,8 @@ use crate::observer::{EtvConfig, FileReader};
 /// Lines named of one file.
 const LINES_MAX: usize = 8;
 
-/// Source that is read for one page: a tenth of a second's work.
-const BYTES_MAX: usize = 1 << 18;
+/// Source that is read for one page: half a second's work.
+const BYTES_MAX: usize = 1 << 20;
 
 /// The lines that couldn't be read, each once, in order.
 pub fn unread_lines(source: &[u8], extraction: &Extraction) -> Vec<usize> {

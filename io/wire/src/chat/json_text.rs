@@ -64,9 +64,24 @@ pub(super) fn place_in(unit: &str, value: &RawValue) -> Range<usize> {
     range_in(unit.as_bytes(), value.get().as_bytes())
 }
 
+/// Adds a text as a JSON string.
+pub(super) fn write_string(text: &str, out: &mut Vec<u8>) {
+    serde_json::to_writer(out, text).expect("a string is JSON, and a Vec takes all of it");
+}
+
 /// A text as a JSON string.
 pub(super) fn json_string(text: &str) -> Vec<u8> {
-    serde_json::to_vec(text).expect("a string is JSON")
+    let mut json = Vec::with_capacity(text.len() + text.len() / 16 + 2);
+    write_string(text, &mut json);
+    json
+}
+
+/// A text as it is between the quotes of a JSON string.
+pub(super) fn json_escaped(text: &str) -> String {
+    let mut json = String::from_utf8(json_string(text)).expect("JSON is UTF-8");
+    json.pop();
+    json.remove(0);
+    json
 }
 
 /// Writes JSON with other values in the places that are given in order.

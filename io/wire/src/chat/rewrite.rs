@@ -13,7 +13,7 @@ use tslp_core::request::Request;
 
 use super::body_walk::{MessageHash, message_hash};
 use super::dialect::MessagesForm;
-use super::json_text::write_replaced;
+use super::json_text::{write_replaced, write_string};
 use super::request::{MessageSource, RequestBody};
 use super::sent::SentMessage;
 
@@ -273,10 +273,6 @@ fn write_field(name: &str, json: &str, out: &mut Vec<u8>) {
     write_string(name, out);
     out.push(b':');
     out.extend_from_slice(json.as_bytes());
-}
-
-fn write_string(text: &str, out: &mut Vec<u8>) {
-    serde_json::to_writer(out, text).expect("a string is JSON, and a Vec takes all of it");
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ use std::ops::Range;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::redact;
 
+use super::json_text::{json_escaped, write_string};
+
 /// The first byte of a reference; it occurs in no UTF-8 text.
 const REFERENCE: u8 = 0xff;
 
@@ -125,22 +127,6 @@ pub fn expand_template(
 fn parse_number(bytes: &[u8]) -> Result<usize, TemplateError> {
     let bytes = bytes.try_into().map_err(|_| TemplateError::Malformed)?;
     usize::try_from(u32::from_le_bytes(bytes)).map_err(|_| TemplateError::Malformed)
-}
-
-/// A text as it is between the quotes of a JSON string.
-fn json_escaped(text: &str) -> String {
-    let mut json = String::with_capacity(text.len() + text.len() / 16 + 2);
-    push_json_string(text, &mut json);
-    json.pop();
-    json.remove(0);
-    json
-}
-
-/// Adds a text as a JSON string.
-fn push_json_string(text: &str, json: &mut String) {
-    let mut bytes = std::mem::take(json).into_bytes();
-    serde_json::to_writer(&mut bytes, text).expect("a string is JSON");
-    *json = String::from_utf8(bytes).expect("JSON is UTF-8");
 }
 
 /// Hands every place to `visit` where a line may begin in escaped text: after a quote, an escaped line end, and a line end
@@ -306,7 +292,7 @@ impl<'e> KnownLines<'e> {
 
 /// The JSON with the credentials in its strings redacted; other bytes stay as they are.
 fn redacted_json<'j>(json: &'j str, known: &[KnownText<'_>], nested: usize) -> Cow<'j, str> {
-    let mut out = String::new();
+    let mut out = Vec::new();
     let mut copied = 0;
     let mut at = 0;
     while let Some(literal) = next_literal(json.as_bytes(), at) {
@@ -321,16 +307,16 @@ fn redacted_json<'j>(json: &'j str, known: &[KnownText<'_>], nested: usize) -> C
         if let Some(clean) = redacted_text(&text, known, nested) {
             drop(text);
             out.reserve(json.len() - copied);
-            out.push_str(&json[copied..literal.start]);
-            push_json_string(&clean, &mut out);
+            out.extend_from_slice(&json.as_bytes()[copied..literal.start]);
+            write_string(&clean, &mut out);
             copied = literal.end;
         }
     }
     if copied == 0 {
         return Cow::Borrowed(json);
     }
-    out.push_str(&json[copied..]);
-    Cow::Owned(out)
+    out.extend_from_slice(&json.as_bytes()[copied..]);
+    Cow::Owned(String::from_utf8(out).expect("JSON is UTF-8"))
 }
 
 /// A string's text without credentials, also where it is JSON itself; `None` if there are none.

@@ -10,7 +10,8 @@ use tslp_core::message::{Message, Role, ToolCall};
 use tslp_core::outgoing::OutgoingMessage;
 
 use super::json_text::{
-    JsonReplacement, canonical_json, empty_if_null, json_string, place_in, read_object,
+    JsonReplacement, canonical_json, empty_if_null, json_escaped, json_string, place_in,
+    read_object,
 };
 
 /// A message and the places of its texts.
@@ -160,8 +161,7 @@ impl TextSlots {
         // What is put beside a text leaves it as the client wrote it.
         let mut insert = |index: usize, at: usize, text: String| {
             if changes.rewritten.iter().all(|(other, _)| *other != index) {
-                let json = json_string(&text);
-                replacements.push((at..at, json[1..json.len() - 1].to_vec()));
+                replacements.push((at..at, json_escaped(&text).into_bytes()));
             }
         };
         if let (Some(first), false) = (self.parts.first(), changes.before.is_empty()) {
