@@ -991,7 +991,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     written: WriteState::NotYet,
                     seen: &|entities| engine.entities_seen(&seen, entities),
                 };
-                propose::propose(judging, &found, &containers)
+                let in_file = || engine.code_reader(judging.view).in_its_file(&found);
+                propose::propose_in_file(judging, &found, &containers, in_file)
             });
         }
         let ids = work.ids();

@@ -445,24 +445,20 @@ impl CodeReader<'_> {
         if against.is_ok_and(|against| *against == found_edit::base_versions(self, path)) {
             return Cow::Borrowed(found);
         }
-        let block = CodeBlock {
-            format: found.format,
-            outer: 0..0,
-            verbatim: found.verbatim.clone(),
-            code: Cow::Borrowed(""),
-            edit: None,
-            language: found.language.clone(),
-            path: None,
-            evidence: found.evidence,
-            stated_extent: found.stated_extent,
-            authorship: Authorship::Own,
-            closing: match found.completeness {
-                Completeness::Truncated => Closing::Unclosed,
-                _ => Closing::Closed,
-            },
-        };
+        let block = found.as_block();
         let texts = edit.texts.clone();
         Cow::Owned(self.apply_edit(block, texts, found.path.clone(), edit.edit.clone()))
+    }
+
+    /// Code that is a part of a file as an edit of the file, where that is true as a whole.
+    #[must_use]
+    pub fn in_its_file(self, found: &FoundCode) -> Option<FoundCode> {
+        let (path, extraction) = (found.usable_path()?, found.extraction.as_ref().ok()?);
+        let language = self.grammars.language_of_path(path)?;
+        let code = (&*found.code, extraction);
+        let hunks = namesakes::definition_hunks(self, language, path, code)?;
+        let (path, texts) = (found.path.clone(), Vec::from([String::from(&*found.code)]));
+        Some(self.apply_edit(found.as_block(), texts, path, Ok(Edit::Change(hunks))))
     }
 }
 
@@ -548,6 +544,26 @@ fn extract_definitions(
 }
 
 impl FoundCode {
+    /// The block that it was read from, without its text.
+    fn as_block(&self) -> CodeBlock<'static> {
+        CodeBlock {
+            format: self.format,
+            outer: 0..0,
+            verbatim: self.verbatim.clone(),
+            code: Cow::Borrowed(""),
+            edit: None,
+            language: self.language.clone(),
+            path: None,
+            evidence: self.evidence,
+            stated_extent: self.stated_extent,
+            authorship: Authorship::Own,
+            closing: match self.completeness {
+                Completeness::Truncated => Closing::Unclosed,
+                _ => Closing::Closed,
+            },
+        }
+    }
+
     /// The file, if a usable path was named.
     #[must_use]
     pub fn usable_path(&self) -> Option<&RelPath> {

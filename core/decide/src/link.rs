@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use super::code_reader::CodeReader;
 use super::last_turn;
-use super::namesakes;
+use super::namesakes::{self, Namesake};
 use crate::{mention, similarity};
 use tslp_core::capture::{Authorship, CodeBlock};
 use tslp_core::edit::{Edit, EditPosition, Hunk, MatchUnit};
@@ -157,7 +157,7 @@ fn members_like(
     path: Option<&RelPath>,
     code: &str,
     extraction: Option<&Extraction>,
-) -> Vec<(EntityId, Vec<Hunk>)> {
+) -> Vec<(EntityId, PlacedCode)> {
     let fitting = |mut entities: Vec<EntityId>, least: u8| -> Vec<_> {
         entities.retain(|entity| {
             let symbol = entity.symbol.as_ref();
@@ -173,9 +173,7 @@ fn members_like(
         if fit.iter().filter(|(_, placed)| placed.keeps_head).count() == 1 {
             fit.retain(|(_, placed)| placed.keeps_head);
         }
-        fit.into_iter()
-            .map(|(it, placed)| (it, placed.hunks))
-            .collect()
+        fit
     };
     let shown = reader
         .session
@@ -256,12 +254,52 @@ pub(super) fn member_hunks(
     extraction: Option<&Extraction>,
 ) -> Option<Vec<Hunk>> {
     let symbols = reader.view.state.state_map().symbols_of(path);
-    let definitions = extraction.map_or(&[][..], |extraction| &extraction.definitions);
-    if definitions.iter().any(|it| symbols.contains(&it.symbol)) {
+    let mut known = extraction
+        .into_iter()
+        .flat_map(namesakes::outermost_definitions)
+        .filter(|it| symbols.contains(&it.symbol));
+    let function = known.next();
+    let is_of_name = |symbol: &Symbol| {
+        function
+            .is_none_or(|it| symbol.last_component() == it.symbol.as_str() && *symbol != it.symbol)
+    };
+    if known.next().is_some() || !symbols.iter().any(is_of_name) {
         return None;
     }
     let members = members_like(reader, language, Some(path), code, extraction);
-    sole(members.into_iter().map(|(_, hunks)| hunks))
+    let members = members
+        .into_iter()
+        .filter(|(it, _)| it.symbol.as_ref().is_some_and(is_of_name));
+    let (_, placed) = sole(members)?;
+    let is_method = function.is_none_or(|it| {
+        let function = EntityId::symbol(path.clone(), it.symbol.clone());
+        is_nearer(reader, language, &placed, &function, (code, it))
+    });
+    is_method.then_some(placed.hunks)
+}
+
+/// Whether code is a method rather than the file's function of that name: the one whose head it repeats or, if that is neither or
+/// both, the one of which it holds more words.
+fn is_nearer(
+    reader: CodeReader<'_>,
+    language: LanguageId,
+    method: &PlacedCode,
+    function: &EntityId,
+    (code, definition): (&str, &Definition),
+) -> bool {
+    let view = reader.view;
+    let current = view.current_version(function);
+    let Some(text) = current.and_then(|it| view.artifact_slices(it.artifact, &it.spans)) else {
+        return true;
+    };
+    let found = reader.grammars.extract(language, &text).ok();
+    let known = found.as_ref().and_then(|it| it.definitions.first());
+    let words = |it: &Definition, text: &[u8]| Namesake::of(it).head_words(text).concat();
+    let keeps_head = known.is_some_and(|it| words(it, &text) == words(definition, code.as_bytes()));
+    if method.keeps_head != keeps_head {
+        return method.keeps_head;
+    }
+    method.shared > similarity::words_shared_percent(&text, code.as_bytes())
 }
 
 /// Code put in the place of a method.
@@ -270,6 +308,8 @@ struct PlacedCode {
     hunks: Vec<Hunk>,
     /// Whether the method's head stays as it is.
     keeps_head: bool,
+    /// The share of the method's words that the code holds, in percent.
+    shared: u8,
 }
 
 /// The edit that puts code that has this share of its words in the place of a method; of several of its name, of the one with the same head.
@@ -295,7 +335,8 @@ fn placed_at(
     (code, least): (&str, u8),
 ) -> Option<PlacedCode> {
     let old = base.get(span.range())?;
-    if similarity::words_shared_percent(old.as_bytes(), code.as_bytes()) < least {
+    let shared = similarity::words_shared_percent(old.as_bytes(), code.as_bytes());
+    if shared < least {
         return None;
     }
     let new = indented_like(base, span, code);
@@ -380,6 +421,7 @@ fn placed_at(
     Some(PlacedCode {
         hunks: hunks.collect(),
         keeps_head,
+        shared,
     })
 }
 

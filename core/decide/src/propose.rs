@@ -20,7 +20,7 @@ use super::observe;
 use super::promote::{self, MessagePieces, ResolvedBlock};
 use super::rename::{self, RenameSuspicion};
 use super::resolve::{self, Candidate, Resolution};
-use tslp_core::artifact::{Level, Origin, Version};
+use tslp_core::artifact::{Level, Origin, Transition, Version};
 use tslp_core::damage::{self, ChangeContext, ComparedCode, Comparison, Damage, DefinitionContent};
 use tslp_core::edit::Edit;
 use tslp_core::entity::{EntityId, Symbol};
@@ -154,6 +154,26 @@ fn was_users(view: &StateView<'_>, entity: &EntityId, artifact: ArtifactHash) ->
     let former = view.former_versions(entity).into_iter();
     let mut known = current.chain(former.map(|it| (it.origin, it.artifact)));
     known.any(|known| known == (Origin::User, artifact))
+}
+
+/// Decides about one block of a reply. Where that makes a part true, so that nobody would know the file as a whole any more, the block is
+/// taken as an edit of the file instead, if `in_file` can make it one and that passes as well.
+#[must_use]
+pub fn propose_in_file(
+    judging: JudgingContext<'_>,
+    found: &FoundCode,
+    containers: &MessagePieces,
+    in_file: impl FnOnce() -> Option<FoundCode>,
+) -> Vec<Event> {
+    let events = propose(judging, found, containers);
+    let outdates_file = |event: &Event| matches!(event, Event::Transitioned(it) if it.cause == Reason::PartReplaced);
+    if !events.iter().any(outdates_file) {
+        return events;
+    }
+    let edited = in_file().map(|edit| propose(judging, &edit, containers));
+    let renews_file = |event: &Event| matches!(event, Event::Transitioned(it) if it.entity.symbol.is_none() && it.transition == Transition::Promote);
+    let edited = edited.filter(|events| events.iter().any(renews_file));
+    edited.unwrap_or(events)
 }
 
 /// Decides about one block of the model's.

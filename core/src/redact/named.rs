@@ -140,14 +140,14 @@ pub(super) fn credential_at(reading: &mut ScannedText<'_>, at: usize) -> Option<
     })
 }
 
-/// Whether the name begins as that of something public: `publicKeyToken`.
+/// Whether the name begins as that of something public: `publicKeyToken`, `nextPageToken`.
 fn is_public(before: &[u8]) -> bool {
     let word = before.iter().rev();
     let word = word
         .take_while(|byte| WORD.has(**byte))
         .take(NAME_REST_MAX)
         .count();
-    has_word(&before[before.len() - word..], &[b"public"])
+    has_word(&before[before.len() - word..], &[b"public", b"page"])
 }
 
 /// The separator between a name and its value.
@@ -398,7 +398,14 @@ fn is_secret(value: &[u8]) -> bool {
     value.len() >= 16
         && looks::is_jumbled(value)
         && !matches!(value[0], b'/' | b'.' | b'-')
+        && !is_public_address(value)
         && !has_word(value, &[b"::", b"://", b"xxxx", b"...", b"your"])
+}
+
+/// Whether a value is the public address of an account, which is shorter than a private key: `0x` and 40 hexadecimal digits.
+fn is_public_address(value: &[u8]) -> bool {
+    let digits = value.strip_prefix(b"0x");
+    digits.is_some_and(|it| it.len() == 40 && it.iter().all(u8::is_ascii_hexdigit))
 }
 
 /// Whether a value is a name in code: words joined by dots or in camel case, `addresses.l1NativeTokenVault`. A generated key has no words.

@@ -10,6 +10,7 @@ use crate::node::offset;
 use super::conditionals::{Conditionals, conditionals, is_never};
 use super::ending;
 use super::lex::{self, Directive, LexedSource, Token, TokenKind};
+use super::specifiers::ACCESS;
 use crate::parse::TOKENS_MAX;
 use crate::readable::{self, LanguageLooks, PLACEHOLDER_BYTES_MAX, Readable};
 
@@ -411,10 +412,7 @@ impl<'a> Pass<'a> {
         match self.bracket_context() {
             BracketContext::Body => true,
             BracketContext::Type => colon.checked_sub(1).is_some_and(|index| {
-                matches!(
-                    self.text(index),
-                    b"public" | b"private" | b"protected" | b"signals" | b"slots"
-                )
+                ACCESS.contains(&self.text(index)) || self.is_blanked(self.tokens[index])
             }),
             _ => false,
         }

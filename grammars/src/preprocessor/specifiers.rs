@@ -7,6 +7,9 @@ use super::lex::{Token, TokenKind};
 use super::pass::{BracketContext, Pass};
 use tslp_core::slice::Span;
 
+/// The words that say who may use the members after them.
+pub(super) const ACCESS: [&[u8]; 3] = [b"public", b"private", b"protected"];
+
 /// One part of a run.
 #[derive(Clone, Copy, Debug)]
 struct RunPart {
@@ -50,6 +53,9 @@ impl Pass<'_> {
         }
         if self.macro_call(index) {
             return index + 1;
+        }
+        if let Some(end) = self.section_of_members(index) {
+            return end;
         }
         if self.is_line_before_call(index) {
             self.blank_part(RunPart {
@@ -106,6 +112,28 @@ impl Pass<'_> {
             self.blank_part(part);
         }
         end
+    }
+
+    /// Blanks a word that only another compiler knows before a line's last colon among members, and returns the end of it if it is a
+    /// section by itself: `signals:`, `protected slots:`.
+    fn section_of_members(&mut self, index: usize) -> Option<usize> {
+        if !self.at_start() || self.bracket_context() != BracketContext::Type {
+            return None;
+        }
+        let is_access = ACCESS.contains(&self.text(index));
+        let word = index + usize::from(is_access);
+        let (token, colon) = (self.token(word)?, self.token(word + 1)?);
+        let next = self.token(word + 2)?;
+        let gap = self.source.get(colon.end as usize..next.start as usize)?;
+        if !token.is_word() || !colon.is(b':') || !gap.contains(&b'\n') {
+            return None;
+        }
+        if is_access {
+            self.blank_tokens(word..word + 1);
+            return None;
+        }
+        self.blank_tokens(word..word + 2);
+        Some(word + 2)
     }
 
     /// A run of one word: `MACRO` alone between items, `(WINAPI *name)(`, `f(void) NOEXCEPT;`.

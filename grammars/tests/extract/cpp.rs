@@ -91,6 +91,16 @@ fn macros_in_classes() {
 }
 
 #[test]
+fn sections_of_other_compilers() {
+    check(
+        "class Widget : public Base {\n  Q_OBJECT\npublic:\n  int a() { return 1; }\nprotected slots:\n\n  void ok();\nsignals:\n  \
+         void done();\nprivate:\n  int b : 3;\n};\n",
+        "top Widget: class Widget : public Base { ~ };
+         in Widget::a: int a() { return 1; }",
+    );
+}
+
+#[test]
 fn real_errors_stay() {
     check(
         "class A { void f() { return (1; } };\n",

@@ -96,10 +96,10 @@ fn disk_tells_that_it_is_a_part() {
 }
 
 #[test]
-fn part_promoted_supersedes_the_whole() {
+fn a_part_promoted_is_put_into_the_whole() {
     check(
-        "extent__part_promoted_supersedes_the_whole",
-        "When the model changes one function by itself, the older whole file is no longer true and isn't shown.",
+        "extent__a_part_promoted_is_put_into_the_whole",
+        "When the model changes one function by itself, the file with that function in it is true as a whole.",
         "
         user
         | ```c:src/a.c

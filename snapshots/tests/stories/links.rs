@@ -472,3 +472,224 @@ fn the_only_definition_of_a_file() {
         ",
     );
 }
+
+/// A method and a function of one name.
+const WRAPPER: &str = "
+        user
+        | ```python:wrap.py
+        | import re
+        |
+        | class Wrapper:
+        |     def split(self, text):
+        |         return text.split()
+        |
+        |     def fill(self, text):
+        |         if text is None:
+        |             return ''
+        |         parts = self.split(text)
+        |         return ' '.join(parts)
+        |
+        | def fill(text, width=70):
+        |     if width < 1:
+        |         raise ValueError(width)
+        |     return Wrapper().fill(text)[:width]
+        | ```
+        model
+        | Fine.
+";
+
+#[test]
+fn a_method_with_the_name_of_a_function() {
+    check(
+        "links__a_method_with_the_name_of_a_function",
+        "A bare method isn't taken for the file's function of its name: its head and its words say which it is.",
+        &format!(
+            "{WRAPPER}
+        user
+        | Make `Wrapper.fill` trace its parts.
+        model
+        | ```python:wrap.py
+        | def fill(self, text):
+        |     if text is None:
+        |         return ''
+        |     parts = self.split(text)
+        |     trace(parts)
+        |     return ' '.join(parts)
+        | ```
+        user
+        | And let `fill` count them.
+        model
+        | ```python:wrap.py
+        | def fill(text, width=70, count=None):
+        |     if width < 1:
+        |         raise ValueError(width)
+        |     filled = Wrapper().fill(text)[:width]
+        |     count(filled)
+        |     return filled
+        | ```
+        "
+        ),
+    );
+}
+
+#[test]
+fn a_whole_file_after_a_part() {
+    check(
+        "links__a_whole_file_after_a_part",
+        "A file of which the model has replaced a part is listed whole: what it leaves as it is needn't be shown again.",
+        "
+        disk a.py
+        | import logging
+        |
+        | LIMIT = 3
+        |
+        | def alpha(a):
+        |     if a < 0:
+        |         return 0
+        |     return a * 2
+        |
+        | def beta(a):
+        |     if a < 0:
+        |         return 0
+        |     return a * 3
+        user
+        | What does this do?
+        | ```python:a.py
+        | import logging
+        |
+        | LIMIT = 3
+        |
+        | def alpha(a):
+        |     if a < 0:
+        |         return 0
+        |     return a * 2
+        |
+        | def beta(a):
+        |     if a < 0:
+        |         return 0
+        |     return a * 3
+        | ```
+        model
+        | It multiplies.
+        user
+        | Add a log to `beta`.
+        model
+        | ```python:a.py
+        | def beta(a):
+        |     if a < 0:
+        |         return 0
+        |     logging.info('beta %s', a)
+        |     return a * 3
+        | ```
+        disk a.py
+        | import logging
+        |
+        | LIMIT = 3
+        |
+        | def alpha(a):
+        |     if a < 0:
+        |         return 0
+        |     return a * 2
+        |
+        | def beta(a):
+        |     if a < 0:
+        |         return 0
+        |     logging.info('beta %s', a)
+        |     return a * 3
+        user
+        | One more. Give me the whole file a.py.
+        model
+        | ```python:a.py
+        | import logging
+        |
+        | LIMIT = 3
+        |
+        | def alpha(a):
+        |     if a < 0:
+        |         return 0
+        |     return a * 2
+        |
+        | def beta(a):
+        |     if a < 0:
+        |         return 0
+        |     logging.info('beta %s', a)
+        |     logging.info('again')
+        |     return a * 3
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn a_comment_that_the_reply_leaves_out() {
+    check(
+        "links__a_comment_that_the_reply_leaves_out",
+        "A function by itself replaces the function: the comment above it stays, as in the file of a user who puts it there.",
+        "
+        user
+        | ```go:a.go
+        | package a
+        |
+        | import \"log\"
+        |
+        | // beta returns the second.
+        | // It is slow.
+        | func beta(a int) int {
+        |     if a < 0 {
+        |         return 0
+        |     }
+        |     return a * 2
+        | }
+        |
+        | func gamma(a int) int {
+        |     return a
+        | }
+        | ```
+        model
+        | Fine.
+        user
+        | Add a log to `beta`.
+        model
+        | ```go:a.go
+        | func beta(a int) int {
+        |     if a < 0 {
+        |         return 0
+        |     }
+        |     log.Print(a)
+        |     return a * 2
+        | }
+        | ```
+        disk a.go
+        | package a
+        |
+        | import \"log\"
+        |
+        | // beta returns the second.
+        | // It is slow.
+        | func beta(a int) int {
+        |     if a < 0 {
+        |         return 0
+        |     }
+        |     log.Print(a)
+        |     return a * 2
+        | }
+        |
+        | func gamma(a int) int {
+        |     return a
+        | }
+        user
+        | Now log it twice.
+        model
+        | ```go:a.go
+        | func beta(a int) int {
+        |     if a < 0 {
+        |         return 0
+        |     }
+        |     log.Print(a)
+        |     log.Print(a)
+        |     return a * 2
+        | }
+        | ```
+        ",
+    );
+}
