@@ -198,6 +198,8 @@ impl CodeReader<'_> {
             Some(Ok(Edit::Create(text))) if path.as_ref().is_some_and(Result::is_ok) => {
                 block.code = Cow::Owned(text);
                 block.verbatim = None;
+                // It named the edit's format: `diff`.
+                block.language = None;
                 block.stated_extent = StatedExtent::Whole;
                 self.read_code(block, path)
             }

@@ -570,6 +570,51 @@ impl Pass<'_> {
         }
     }
 
+    /// Blanks the parameters of a signature that a macro takes for its only argument, `SIGNAL(changed(const QColor &))`: types are no
+    /// expressions.
+    pub(super) fn signature_in_macro(&mut self, open: usize) {
+        let (Some(close), Some(outer)) = (self.matching_bracket(open), open.checked_sub(2)) else {
+            return;
+        };
+        let is_argument = self.bracket_context() == BracketContext::MacroCall
+            && self.is(outer, b'(')
+            && self.is(close + 1, b')')
+            && self.tokens[outer + 1].is_word();
+        let names_type = |at: usize| {
+            let begins = at == open + 1 || self.is(at - 1, b',');
+            let ends = at + 1 == close || self.is(at + 1, b',');
+            match self.tokens[at].is_word() {
+                true => match kind_of_word(self.text(at)) {
+                    PartKind::Type | PartKind::Specifier => begins && !self.is(at + 1, b'('),
+                    PartKind::Statement => false,
+                    _ => begins && self.tokens[at + 1].is_word(),
+                },
+                false => ends && self.is_of_pointer(at),
+            }
+        };
+        if is_argument && (open + 1..close).any(names_type) {
+            self.blank_tokens(open + 1..close);
+        }
+    }
+
+    /// Blanks the variable of a loop that a macro makes, `foreach (QString word, words) {`: no call declares one.
+    pub(super) fn variable_of_loop(&mut self, open: usize) {
+        let (Some(close), Some(name)) = (self.matching_bracket(open), open.checked_sub(1)) else {
+            return;
+        };
+        let is_loop = self.bracket_context() == BracketContext::Body
+            && self.is(close + 1, b'{')
+            && self.tokens[name].begins_line
+            && self.tokens[name].is_word()
+            && kind_of_word(self.text(name)) != PartKind::Statement;
+        let declares = (open + 1..open + 3).all(|at| self.token(at).is_some_and(Token::is_word))
+            && kind_of_word(self.text(open + 1)) != PartKind::Statement
+            && self.is(open + 3, b',');
+        if is_loop && declares {
+            self.blank_tokens(open + 1..open + 4);
+        }
+    }
+
     /// Whether a mark makes a type one of pointers or references.
     pub(super) fn is_of_pointer(&self, index: usize) -> bool {
         self.is(index, b'*') || self.is(index, b'&')

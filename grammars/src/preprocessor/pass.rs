@@ -347,6 +347,8 @@ impl<'a> Pass<'a> {
     fn pass_mark(&mut self, index: usize, token: Token, mark: u8) -> usize {
         match mark {
             b'(' | b'[' => {
+                self.signature_in_macro(index);
+                self.variable_of_loop(index);
                 let inside = self.kind_of_group(index, mark);
                 self.state.statement.group |= mark == b'(';
                 self.open(inside);

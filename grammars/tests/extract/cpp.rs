@@ -101,6 +101,25 @@ fn sections_of_other_compilers() {
 }
 
 #[test]
+fn signatures_in_macros() {
+    check(
+        "int j(W *w) {\n  connect(w, SIGNAL(changed(const QColor&)), this, SLOT(got(int, Item *)));\n  connect(w, SIGNAL(done()), this, \
+         SLOT(copy()));\n  ASSERT(check(new Item(1), sizeof(int)));\n  return 1;\n}\n",
+        "top j: int j(W *w) { ~ }",
+    );
+}
+
+#[test]
+fn loops_of_macros_with_a_variable() {
+    check(
+        "int f(QStringList l) {\n  foreach (QString def, l.split(\";\")) {\n    use(def);\n  }\n  return 1;\n}\n\
+         int g(QStringList l) {\n  foreach (const QString &def, l) {\n    use(def);\n  }\n  return 1;\n}\n",
+        "top f: int f(QStringList l) { ~ }
+         top g: int g(QStringList l) { ~ }",
+    );
+}
+
+#[test]
 fn real_errors_stay() {
     check(
         "class A { void f() { return (1; } };\n",
