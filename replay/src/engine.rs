@@ -991,7 +991,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     written: WriteState::NotYet,
                     seen: &|entities| engine.entities_seen(&seen, entities),
                 };
-                let in_file = || engine.code_reader(judging.view).in_its_file(&found);
+                let in_file = || engine.code_reader(judging.view).in_its_file(&found, &words);
                 propose::propose_in_file(judging, &found, &containers, in_file)
             });
         }

@@ -7,9 +7,11 @@ use alloc::vec::Vec;
 use tslp_projections::state::StateView;
 
 use super::code_reader::CodeReader;
+use super::namesakes;
 use tslp_core::capture::{Closing, CodeBlock, StatedExtent};
 use tslp_core::edit::{self, BaseTexts, Edit, EditError, Hunk, Malformed};
 use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::extract::{Extraction, LanguageId};
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::VersionId;
 use tslp_core::limits::HUNKS_PER_EDIT_MAX;
@@ -47,6 +49,64 @@ pub(super) struct EditedCode {
     pub(super) applied: EditBase,
     /// The code that was there before.
     pub(super) before: String,
+}
+
+/// A block as an edit of its file, which is true as a whole, if it is nothing but definitions that the file has. A comment above one that
+/// the block leaves out stays where it is, unless it is asked to go.
+pub(super) fn in_place_of_definitions(
+    reader: CodeReader<'_>,
+    language: LanguageId,
+    path: &RelPath,
+    (code, extraction): (&str, &Extraction),
+    keeps_comments: bool,
+) -> Option<Vec<Hunk>> {
+    let (view, file) = (reader.view, EntityId::file(path.clone()));
+    // What disk holds besides is nobody's yet: then the file steps down for its parts.
+    let current = view
+        .current_version(&file)
+        .filter(|_| view.divergence(&file).is_none())?;
+    let base = view.text(current.artifact)?;
+    let known = reader.grammars.extract(language, base.as_bytes()).ok()?;
+    let remark_at = |extraction: &Extraction, at: u32| {
+        let mut remarks = extraction.remarks.iter();
+        remarks.find(|it| it.start == at).copied()
+    };
+    let (mut hunks, mut reached) = (Vec::new(), 0);
+    for new in namesakes::outermost_definitions(extraction).take(HUNKS_PER_EDIT_MAX) {
+        let mut named = known
+            .definitions
+            .iter()
+            .filter(|it| it.symbol == new.symbol);
+        let (Some(old), None) = (named.next(), named.next()) else {
+            return None;
+        };
+        let mut place = old.span;
+        while keeps_comments
+            && remark_at(extraction, new.span.start).is_none()
+            && let Some(remark) = remark_at(&known, place.start)
+        {
+            let rest = base.get(remark.end as usize..place.end as usize)?;
+            place.start = place.end - u32::try_from(rest.trim_start().len()).ok()?;
+        }
+        let gap = code.get(reached..new.span.start as usize)?;
+        let is_indented_alike = line_before(&base, place) == line_before(code, new.span);
+        if !gap.trim().is_empty() || !is_indented_alike {
+            return None;
+        }
+        reached = new.span.end as usize;
+        hunks.push(namesakes::replacing_hunk(
+            place.of(base.as_bytes()),
+            code,
+            new.span,
+        )?);
+    }
+    (!hunks.is_empty() && code[reached..].trim().is_empty()).then_some(hunks)
+}
+
+/// What is before a span on its line.
+fn line_before(text: &str, span: Span) -> &str {
+    let before = &text[..span.start as usize];
+    &before[before.rfind('\n').map_or(0, |at| at + 1)..]
 }
 
 /// Applies an edit to its file's authoritative code.

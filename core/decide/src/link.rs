@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use super::code_reader::CodeReader;
 use super::last_turn;
-use super::namesakes::{self, Namesake};
+use super::namesakes;
 use crate::{mention, similarity};
 use tslp_core::capture::{Authorship, CodeBlock};
 use tslp_core::edit::{Edit, EditPosition, Hunk, MatchUnit};
@@ -254,14 +254,18 @@ pub(super) fn member_hunks(
     extraction: Option<&Extraction>,
 ) -> Option<Vec<Hunk>> {
     let symbols = reader.view.state.state_map().symbols_of(path);
-    let mut known = extraction
+    let defined = extraction.map_or(&[][..], |it| &it.definitions);
+    let outer = extraction
         .into_iter()
-        .flat_map(namesakes::outermost_definitions)
-        .filter(|it| symbols.contains(&it.symbol));
+        .flat_map(namesakes::outermost_definitions);
+    let mut known = outer.filter(|it| symbols.contains(&it.symbol));
     let function = known.next();
+    // Beside a function of its name, but not inside of it, as a constructor is in its class.
     let is_of_name = |symbol: &Symbol| {
-        function
-            .is_none_or(|it| symbol.last_component() == it.symbol.as_str() && *symbol != it.symbol)
+        function.is_none_or(|it| {
+            symbol.last_component() == it.symbol.as_str()
+                && defined.iter().all(|it| it.symbol != *symbol)
+        })
     };
     if known.next().is_some() || !symbols.iter().any(is_of_name) {
         return None;
@@ -273,33 +277,35 @@ pub(super) fn member_hunks(
     let (_, placed) = sole(members)?;
     let is_method = function.is_none_or(|it| {
         let function = EntityId::symbol(path.clone(), it.symbol.clone());
-        is_nearer(reader, language, &placed, &function, (code, it))
+        placed.likeness > likeness_of(reader, language, &function, (code, it))
     });
     is_method.then_some(placed.hunks)
 }
 
-/// Whether code is a method rather than the file's function of that name: the one whose head it repeats or, if that is neither or
-/// both, the one of which it holds more words.
-fn is_nearer(
+/// How alike new code is to the one that it may replace: the shares of the words of the known head, and of all the known words, that it
+/// holds, in percent.
+type Likeness = (u8, u8);
+
+/// The likeness of a definition in a block to a known function.
+fn likeness_of(
     reader: CodeReader<'_>,
     language: LanguageId,
-    method: &PlacedCode,
     function: &EntityId,
     (code, definition): (&str, &Definition),
-) -> bool {
+) -> Likeness {
     let view = reader.view;
     let current = view.current_version(function);
     let Some(text) = current.and_then(|it| view.artifact_slices(it.artifact, &it.spans)) else {
-        return true;
+        return Likeness::default();
     };
     let found = reader.grammars.extract(language, &text).ok();
     let known = found.as_ref().and_then(|it| it.definitions.first());
-    let words = |it: &Definition, text: &[u8]| Namesake::of(it).head_words(text).concat();
-    let keeps_head = known.is_some_and(|it| words(it, &text) == words(definition, code.as_bytes()));
-    if method.keeps_head != keeps_head {
-        return method.keeps_head;
-    }
-    method.shared > similarity::words_shared_percent(&text, code.as_bytes())
+    let head = known.map_or(&[][..], |it| it.head.of(&text));
+    let new_head = definition.head.of(code.as_bytes());
+    (
+        similarity::words_shared_percent(head, new_head),
+        similarity::words_shared_percent(&text, code.as_bytes()),
+    )
 }
 
 /// Code put in the place of a method.
@@ -308,8 +314,7 @@ struct PlacedCode {
     hunks: Vec<Hunk>,
     /// Whether the method's head stays as it is.
     keeps_head: bool,
-    /// The share of the method's words that the code holds, in percent.
-    shared: u8,
+    likeness: Likeness,
 }
 
 /// The edit that puts code that has this share of its words in the place of a method; of several of its name, of the one with the same head.
@@ -388,9 +393,12 @@ fn placed_at(
             .filter(|other| is_sole || head(base, other) == head(&whole, it));
         alike.collect()
     };
-    let mut olds = known.definitions.iter().filter(|it| it.span == span);
-    let new_head = head(&whole, inside.first()?);
-    let keeps_head = olds.any(|old| head(base, old) == new_head);
+    let old = known.definitions.iter().find(|it| it.span == span);
+    let new = inside.first()?;
+    let keeps_head = old.is_some_and(|old| head(base, old) == head(&whole, new));
+    let old_head = old.map_or(&[][..], |old| old.head.of(base.as_bytes()));
+    let new_head = new.head.of(whole.as_bytes());
+    let likeness = (similarity::words_shared_percent(old_head, new_head), shared);
     let mut hunks: Vec<(&str, String)> = Vec::new();
     let starts = inside.iter().map(|it| it.span.start as usize);
     let ends = starts.clone().skip(1).chain([end]);
@@ -421,7 +429,7 @@ fn placed_at(
     Some(PlacedCode {
         hunks: hunks.collect(),
         keeps_head,
-        shared,
+        likeness,
     })
 }
 

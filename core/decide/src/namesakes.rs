@@ -187,56 +187,6 @@ pub(super) fn namesake_hunks(
     Some(hunks)
 }
 
-/// The block as an edit of a file that is true as a whole, if it is nothing but definitions that the file has. A comment above one that
-/// the block leaves out stays where it is.
-pub(super) fn definition_hunks(
-    reader: CodeReader<'_>,
-    language: LanguageId,
-    path: &RelPath,
-    (code, extraction): (&str, &Extraction),
-) -> Option<Vec<Hunk>> {
-    let (view, file) = (reader.view, EntityId::file(path.clone()));
-    // What disk holds besides is nobody's yet: then the file steps down for its parts.
-    let current = view
-        .current_version(&file)
-        .filter(|_| view.divergence(&file).is_none())?;
-    let base = view.text(current.artifact)?;
-    let known = reader.grammars.extract(language, base.as_bytes()).ok()?;
-    let is_remark = |extraction: &Extraction, at: u32| {
-        let mut remarks = extraction.remarks.iter();
-        remarks.find(|it| it.start == at).copied()
-    };
-    let (mut hunks, mut reached) = (Vec::new(), 0);
-    for new in outermost_definitions(extraction) {
-        let mut named = known
-            .definitions
-            .iter()
-            .filter(|it| it.symbol == new.symbol);
-        let (Some(old), None) = (named.next(), named.next()) else {
-            return None;
-        };
-        let mut place = old.span;
-        while is_remark(extraction, new.span.start).is_none()
-            && let Some(remark) = is_remark(&known, place.start)
-        {
-            let rest = base.get(remark.end as usize..place.end as usize)?;
-            place.start = place.end - u32::try_from(rest.trim_start().len()).ok()?;
-        }
-        let is_sole = base.matches(base.get(place.range())?).nth(1).is_none();
-        if !is_sole
-            || !code
-                .get(reached..new.span.start as usize)?
-                .trim()
-                .is_empty()
-        {
-            return None;
-        }
-        reached = new.span.end as usize;
-        hunks.push(replacing_hunk(place.of(base.as_bytes()), code, new.span)?);
-    }
-    (!hunks.is_empty() && code[reached..].trim().is_empty()).then_some(hunks)
-}
-
 fn true_code(reader: CodeReader<'_>, current: &CurrentVersion) -> Option<Vec<u8>> {
     reader
         .view
@@ -244,7 +194,7 @@ fn true_code(reader: CodeReader<'_>, current: &CurrentVersion) -> Option<Vec<u8>
 }
 
 /// The hunk that replaces the old definition by the new one; `None` if either isn't UTF-8.
-fn replacing_hunk(old: &[u8], code: &str, new: Span) -> Option<Hunk> {
+pub(super) fn replacing_hunk(old: &[u8], code: &str, new: Span) -> Option<Hunk> {
     Some(Hunk::Replace {
         old: core::str::from_utf8(old).ok()?.into(),
         new: core::str::from_utf8(new.of(code.as_bytes())).ok()?.into(),

@@ -84,6 +84,9 @@ pub(super) fn names() -> impl Iterator<Item = &'static (NameFamily, &'static [u8
     NAMES.iter().filter(is_name)
 }
 
+/// The name that things have, too, which are no credentials.
+const TOKEN: &[u8] = b"token";
+
 /// The text before a URL's user and password.
 pub(super) const URL: &[u8] = b"://";
 
@@ -135,19 +138,24 @@ pub(super) fn credential_at(reading: &mut ScannedText<'_>, at: usize) -> Option<
     let first = reading.text[at].to_ascii_lowercase();
     let mut names = names().filter(|(_, name)| name[0] == first);
     names.find_map(|(family, name)| {
-        let is_named = reading.has_bytes(at, name) && !is_public(&reading.text[..at]);
-        is_named.then(|| value_after(reading, *family, at + name.len()))?
+        let is_named = reading.has_bytes(at, name) && !is_public(&reading.text[..at], name);
+        let value = is_named.then(|| value_after(reading, *family, at + name.len()))??;
+        let is_public = *name == TOKEN && is_public_address(&reading.text[value.clone()]);
+        (!is_public).then_some(value)
     })
 }
 
-/// Whether the name begins as that of something public: `publicKeyToken`, `nextPageToken`.
-fn is_public(before: &[u8]) -> bool {
+/// Whether a name is that of something public: `publicKeyToken`, `nextPageToken`.
+fn is_public(before: &[u8], name: &[u8]) -> bool {
     let word = before.iter().rev();
     let word = word
         .take_while(|byte| WORD.has(**byte))
         .take(NAME_REST_MAX)
         .count();
-    has_word(&before[before.len() - word..], &[b"public", b"page"])
+    let word = &before[before.len() - word..];
+    let page = word.strip_suffix(b"_").unwrap_or(word);
+    let is_of_page = page.len() >= 4 && page[page.len() - 4..].eq_ignore_ascii_case(b"page");
+    has_word(word, &[b"public"]) || name == TOKEN && is_of_page
 }
 
 /// The separator between a name and its value.
@@ -398,11 +406,10 @@ fn is_secret(value: &[u8]) -> bool {
     value.len() >= 16
         && looks::is_jumbled(value)
         && !matches!(value[0], b'/' | b'.' | b'-')
-        && !is_public_address(value)
         && !has_word(value, &[b"::", b"://", b"xxxx", b"...", b"your"])
 }
 
-/// Whether a value is the public address of an account, which is shorter than a private key: `0x` and 40 hexadecimal digits.
+/// Whether a token's value is the public address of its contract, which is shorter than a private key: `0x` and 40 hexadecimal digits.
 fn is_public_address(value: &[u8]) -> bool {
     let digits = value.strip_prefix(b"0x");
     digits.is_some_and(|it| it.len() == 40 && it.iter().all(u8::is_ascii_hexdigit))

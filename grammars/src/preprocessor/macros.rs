@@ -122,7 +122,7 @@ impl Pass<'_> {
             if self.is(at, b',') {
                 past = at + 1;
             }
-            at = self.matching_bracket(at).unwrap_or(at) + 1;
+            at = self.matching_bracket(at).map_or(at, |mate| mate.max(at)) + 1;
         }
         self.blank_tokens(open + 1..past);
     }
@@ -580,24 +580,35 @@ impl Pass<'_> {
             && self.is(outer, b'(')
             && self.is(close + 1, b')')
             && self.tokens[outer + 1].is_word();
+        if !is_argument {
+            return;
+        }
         let names_type = |at: usize| {
             let begins = at == open + 1 || self.is(at - 1, b',');
             let ends = at + 1 == close || self.is(at + 1, b',');
-            match self.tokens[at].is_word() {
-                true => match kind_of_word(self.text(at)) {
-                    PartKind::Type | PartKind::Specifier => begins && !self.is(at + 1, b'('),
-                    PartKind::Statement => false,
-                    _ => begins && self.tokens[at + 1].is_word(),
-                },
-                false => ends && self.is_of_pointer(at),
+            let kind = |at: usize| kind_of_word(self.text(at));
+            match (self.tokens[at].is_word(), kind(at)) {
+                (true, PartKind::Type | PartKind::Specifier) => begins && !self.is(at + 1, b'('),
+                (true, PartKind::Statement) => false,
+                (true, _) => {
+                    let next = self.tokens[at + 1];
+                    begins && next.is_word() && kind(at + 1) != PartKind::Statement
+                }
+                (false, _) => ends && self.is_of_pointer(at),
             }
         };
-        if is_argument && (open + 1..close).any(names_type) {
-            self.blank_tokens(open + 1..close);
+        let mut at = open + 1;
+        while at < close {
+            if names_type(at) {
+                self.blank_tokens(open + 1..close);
+                return;
+            }
+            // What is in brackets of its own is no parameter.
+            at = self.matching_bracket(at).map_or(at, |mate| mate.max(at)) + 1;
         }
     }
 
-    /// Blanks the variable of a loop that a macro makes, `foreach (QString word, words) {`: no call declares one.
+    /// Blanks what a macro's loop over a variable of its own goes through, `foreach (QString word, line.words()) {`: no call declares one.
     pub(super) fn variable_of_loop(&mut self, open: usize) {
         let (Some(close), Some(name)) = (self.matching_bracket(open), open.checked_sub(1)) else {
             return;
@@ -611,7 +622,7 @@ impl Pass<'_> {
             && kind_of_word(self.text(open + 1)) != PartKind::Statement
             && self.is(open + 3, b',');
         if is_loop && declares {
-            self.blank_tokens(open + 1..open + 4);
+            self.blank_tokens(open + 1..close);
         }
     }
 

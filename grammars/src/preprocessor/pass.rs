@@ -414,7 +414,9 @@ impl<'a> Pass<'a> {
         match self.bracket_context() {
             BracketContext::Body => true,
             BracketContext::Type => colon.checked_sub(1).is_some_and(|index| {
-                ACCESS.contains(&self.text(index)) || self.is_blanked(self.tokens[index])
+                let is_section = |index: usize| ACCESS.contains(&self.text(index));
+                let is_blanked = self.is_blanked(self.tokens[index]);
+                is_section(index) || is_blanked && index.checked_sub(1).is_some_and(is_section)
             }),
             _ => false,
         }

@@ -114,7 +114,7 @@ impl Pass<'_> {
         end
     }
 
-    /// Blanks a word that only another compiler knows before a line's last colon among members, and returns the end of it if it is a
+    /// Blanks a word before a colon that ends its line among members, which another compiler knows, and returns the end of it if it is a
     /// section by itself: `signals:`, `protected slots:`.
     fn section_of_members(&mut self, index: usize) -> Option<usize> {
         if !self.at_start() || self.bracket_context() != BracketContext::Type {

@@ -384,6 +384,10 @@ fn entity_meant(subject: &DiagnosedSubject, written: &str) -> Result<EntityId, C
         true => entities_of_artifact(&reader, &digits)?,
         false => BTreeSet::new(),
     };
+    // A text that makes a file with one definition in it is shown for the definition.
+    if of_artifact.iter().filter(|it| it.symbol.is_some()).count() == 1 {
+        of_artifact.retain(|it| it.symbol.is_some());
+    }
     if of_artifact.len() > 1 {
         let names: Vec<String> = of_artifact.iter().map(ToString::to_string).collect();
         let why = format!(

@@ -9,6 +9,7 @@ use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, EventKind, Recorded, ReplyOutcome, ToolOutcome};
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
+use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::runs::RunResult;
 use tslp_core::scope::{OffRules, ScopeChange};
@@ -193,6 +194,10 @@ fn changes_since(
         }
         ControlFlow::Continue(())
     })?;
+    // Where its parts are told, the file says nothing more.
+    let parts = changed.iter().filter(|it: &&EntityId| it.symbol.is_some());
+    let parts: BTreeSet<RelPath> = parts.map(|it| it.path.clone()).collect();
+    changed.retain(|it| it.symbol.is_some() || !parts.contains(&it.path));
     Ok((changed, refused))
 }
 

@@ -203,7 +203,8 @@ fn an_accepted_change_that_is_not_saved_yet_is_current() {
     let doctor = tslp.page("/doctor");
     assert_eq!(
         (&doctor["stale"], &doctor["unsaved"]),
-        (&0.into(), &1.into())
+        (&0.into(), &2.into()),
+        "the file and its function"
     );
     places.write("src/ring.c", RING_BETTER);
     tslp.say("explain `ring_put`");

@@ -693,3 +693,66 @@ fn a_comment_that_the_reply_leaves_out() {
         ",
     );
 }
+
+#[test]
+fn a_class_is_not_its_constructor() {
+    check(
+        "links__a_class_is_not_its_constructor",
+        "A class in a fence that has a constructor of its name replaces the class.",
+        "
+        user
+        | ```java:Foo.java
+        | package shop;
+        |
+        | class Foo {
+        |     int a;
+        |     Foo() { a = 1; }
+        |     int get() { return old(a); }
+        | }
+        | ```
+        model
+        | Fine.
+        user
+        | Let `Foo` implement Bar and get be fresh.
+        model
+        | ```java:Foo.java
+        | class Foo implements Bar {
+        |     int a;
+        |     Foo() { a = 1; }
+        |     int get() { return fresh(a); }
+        | }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn a_comment_that_is_to_go() {
+    check(
+        "links__a_comment_that_is_to_go",
+        "The comment above a function is to be deleted: it goes, and the function is as the reply has it.",
+        "
+        user
+        | ```python:a.py
+        | import log
+        |
+        | # It is slow.
+        | def beta(a):
+        |     return a * 2
+        |
+        | def gamma(a):
+        |     return a
+        | ```
+        model
+        | Fine.
+        user
+        | Delete the comment above `beta` and let it log.
+        model
+        | ```python:a.py
+        | def beta(a):
+        |     log.info(a)
+        |     return a * 2
+        | ```
+        ",
+    );
+}
