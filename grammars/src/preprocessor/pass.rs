@@ -10,9 +10,11 @@ use crate::node::offset;
 use super::conditionals::{Conditionals, conditionals, is_never};
 use super::ending;
 use super::lex::{self, Directive, LexedSource, Token, TokenKind};
-use super::specifiers::ACCESS;
 use crate::parse::TOKENS_MAX;
 use crate::readable::{self, LanguageLooks, PLACEHOLDER_BYTES_MAX, Readable};
+
+/// The words that say who may use the members after them.
+pub(super) const ACCESS: [&[u8]; 3] = [b"public", b"private", b"protected"];
 
 /// The kind of text that a bracket encloses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

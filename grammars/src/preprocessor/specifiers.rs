@@ -4,11 +4,8 @@
 //! neither the only type nor the name is a macro. So is a call of such a word between specifiers.
 
 use super::lex::{Token, TokenKind};
-use super::pass::{BracketContext, Pass};
+use super::pass::{ACCESS, BracketContext, Pass};
 use tslp_core::slice::Span;
-
-/// The words that say who may use the members after them.
-pub(super) const ACCESS: [&[u8]; 3] = [b"public", b"private", b"protected"];
 
 /// One part of a run.
 #[derive(Clone, Copy, Debug)]
