@@ -104,7 +104,7 @@ pub(super) fn in_place_of_definitions(
 }
 
 /// What is before a span on its line.
-fn line_before(text: &str, span: Span) -> &str {
+pub(super) fn line_before(text: &str, span: Span) -> &str {
     let before = &text[..span.start as usize];
     &before[before.rfind('\n').map_or(0, |at| at + 1)..]
 }

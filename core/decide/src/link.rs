@@ -314,6 +314,7 @@ struct PlacedCode {
     hunks: Vec<Hunk>,
     /// Whether the method's head stays as it is.
     keeps_head: bool,
+    /// How alike the code is to the method.
     likeness: Likeness,
 }
 
@@ -436,10 +437,7 @@ fn placed_at(
 /// Code with the indentation of the definition at `span`. Models repeat a method with its class's indentation, without it, or
 /// with it on all lines but the first, as it stands in the class.
 fn indented_like(base: &str, span: Span, code: &str) -> String {
-    let line = base[..span.start as usize]
-        .rfind('\n')
-        .map_or(0, |at| at + 1);
-    let indentation = &base[line..span.start as usize];
+    let indentation = found_edit::line_before(base, span);
     let indentation = &indentation[..indentation.len() - indentation.trim_start().len()];
     let code = code.trim_end();
     let code = code.trim_start_matches(['\n', '\r']);

@@ -122,7 +122,7 @@ impl Pass<'_> {
             if self.is(at, b',') {
                 past = at + 1;
             }
-            at = self.matching_bracket(at).map_or(at, |mate| mate.max(at)) + 1;
+            at = self.matching_bracket(at).unwrap_or(at) + 1;
         }
         self.blank_tokens(open + 1..past);
     }
@@ -604,7 +604,7 @@ impl Pass<'_> {
                 return;
             }
             // What is in brackets of its own is no parameter.
-            at = self.matching_bracket(at).map_or(at, |mate| mate.max(at)) + 1;
+            at = self.matching_bracket(at).unwrap_or(at) + 1;
         }
     }
 
