@@ -4,7 +4,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::fmt;
 
-use tslp_core::artifact::{Level, Origin, Transition, Version};
+use tslp_core::artifact::{Level, Origin, Transition};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{ArtifactCaptured, Event, Recorded};
 use tslp_core::extract::Proof;
@@ -61,40 +61,7 @@ row! {
     }
 }
 
-/// A version that is PROPOSED.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProposedVersion {
-    /// The version.
-    pub version: Version,
-    /// The captured bytes that hold it.
-    pub source: ArtifactHash,
-    /// The certainty of its entity.
-    pub level: Level,
-    /// The proof of its definition.
-    pub proof: Proof,
-    /// Its origin.
-    pub origin: Origin,
-    /// Its episode.
-    pub episode: EpisodeId,
-    /// Its session.
-    pub session: SessionId,
-    /// Both gates' verdicts, once it was judged.
-    pub report: Option<GateReport>,
-    /// The known entity that it is suspected to rename.
-    pub rename_of: Option<EntityId>,
-    /// The event that holds both.
-    pub refused_at: Option<Seq>,
-}
-
-impl ProposedVersion {
-    /// The reason that kept it out, if it was judged.
-    #[must_use]
-    pub fn refused_for(&self) -> Option<Reason> {
-        self.report.as_ref()?.conclusion
-    }
-}
-
-/// A version that waits for promotion.
+/// A version that is PROPOSED: it waits for promotion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
     /// The version.
@@ -107,6 +74,14 @@ pub struct Proposal {
     pub artifact: ArtifactHash,
     /// Its ranges in those bytes.
     pub spans: Vec<Span>,
+    /// Its structure.
+    pub figures: Figures,
+    /// The certainty of its entity.
+    pub level: Level,
+    /// The proof of its definition.
+    pub proof: Proof,
+    /// Its origin.
+    pub origin: Origin,
     /// The episode of the reply that proposed it.
     pub episode: EpisodeId,
     /// That episode's session.
@@ -115,8 +90,8 @@ pub struct Proposal {
     pub report: Option<GateReport>,
     /// The known entity that it is suspected to rename.
     pub rename_of: Option<EntityId>,
-    /// Its origin.
-    pub origin: Origin,
+    /// The event that holds both.
+    pub refused_at: Option<Seq>,
 }
 
 impl Proposal {
@@ -133,11 +108,11 @@ const ENDED_KEPT: usize = 256;
 /// All open proposals.
 #[derive(Default)]
 pub struct Proposals {
-    by_version: BTreeMap<VersionId, ProposedVersion>,
+    by_version: BTreeMap<VersionId, Proposal>,
     by_entity: BTreeMap<EntityId, BTreeSet<VersionId>>,
     /// Discarded because disk contradicted their base, or because the user gave the same code as theirs: conversations still show
     /// them.
-    ended: BTreeMap<VersionId, ProposedVersion>,
+    ended: BTreeMap<VersionId, Proposal>,
     capture: Option<ArtifactCaptured>,
 }
 
@@ -155,9 +130,13 @@ impl Proposals {
                     return;
                 };
                 for version in &resolved.versions {
-                    let proposed = ProposedVersion {
-                        version: version.clone(),
-                        source: captured.artifact,
+                    let proposed = Proposal {
+                        version: version.id,
+                        entity: version.entity.clone(),
+                        slice: version.slice,
+                        artifact: captured.artifact,
+                        spans: version.spans.clone(),
+                        figures: version.figures,
                         level: resolved.level,
                         proof: match &resolved.grammar {
                             Some(grammar) => grammar.proof(),
@@ -205,13 +184,13 @@ impl Proposals {
         }
     }
 
-    fn insert(&mut self, proposed: ProposedVersion, changes: &mut Changes) {
-        let version = proposed.version.id;
+    fn insert(&mut self, proposed: Proposal, changes: &mut Changes) {
+        let version = proposed.version;
         self.remove(version, changes);
         // In a damaged ledger a number may have been another version's.
         let was_present = self.ended.remove(&version).is_some();
         changes.touch::<ProposalRow, _>(|| (version,), was_present);
-        let entity = proposed.version.entity.clone();
+        let entity = proposed.entity.clone();
         let open = self.by_entity.entry(entity).or_default();
         open.insert(version);
         let surplus = open.len() > PROPOSALS_PER_ENTITY_MAX;
@@ -222,43 +201,39 @@ impl Proposals {
         }
     }
 
-    fn remove(&mut self, version: VersionId, changes: &mut Changes) -> Option<ProposedVersion> {
+    fn remove(&mut self, version: VersionId, changes: &mut Changes) -> Option<Proposal> {
         let proposed = self.by_version.remove(&version)?;
         changes.touch::<ProposalRow, _>(|| (version,), true);
-        if let Some(open) = self.by_entity.get_mut(&proposed.version.entity) {
+        if let Some(open) = self.by_entity.get_mut(&proposed.entity) {
             open.remove(&version);
             if open.is_empty() {
-                self.by_entity.remove(&proposed.version.entity);
+                self.by_entity.remove(&proposed.entity);
             }
         }
         Some(proposed)
     }
 
     /// Those proposals for one entity that disk has ended, or the user with the same code, oldest first.
-    pub fn ended_for<'p>(
-        &'p self,
-        entity: &'p EntityId,
-    ) -> impl Iterator<Item = &'p ProposedVersion> {
+    pub fn ended_for<'p>(&'p self, entity: &'p EntityId) -> impl Iterator<Item = &'p Proposal> {
         let ended = self.ended.values();
-        ended.filter(move |proposed| proposed.version.entity == *entity)
+        ended.filter(move |proposed| proposed.entity == *entity)
     }
 
     /// Whether the user gives the same code as theirs.
-    fn is_taken_over(&self, proposed: &ProposedVersion) -> bool {
-        let Version { entity, slice, .. } = &proposed.version;
-        let mut open = self.for_entity(entity);
+    fn is_taken_over(&self, proposed: &Proposal) -> bool {
+        let mut open = self.for_entity(&proposed.entity);
         proposed.origin == Origin::Model
-            && open.any(|it| it.origin == Origin::User && it.version.slice == *slice)
+            && open.any(|it| it.origin == Origin::User && it.slice == proposed.slice)
     }
 
     /// The proposal with this version.
     #[must_use]
-    pub fn get(&self, version: VersionId) -> Option<&ProposedVersion> {
+    pub fn get(&self, version: VersionId) -> Option<&Proposal> {
         self.by_version.get(&version)
     }
 
     /// Open proposals, oldest first.
-    pub fn iter(&self) -> impl Iterator<Item = &ProposedVersion> {
+    pub fn iter(&self) -> impl Iterator<Item = &Proposal> {
         self.by_version.values()
     }
 
@@ -266,7 +241,7 @@ impl Proposals {
     pub fn for_entity<'p>(
         &'p self,
         entity: &EntityId,
-    ) -> impl Iterator<Item = &'p ProposedVersion> + use<'p> {
+    ) -> impl Iterator<Item = &'p Proposal> + use<'p> {
         let open = self.by_entity.get(entity);
         open.into_iter()
             .flatten()
@@ -278,11 +253,11 @@ impl Proposals {
     #[must_use]
     pub fn refused_as(&self, entity: &EntityId, slice: Option<SliceHash>) -> bool {
         let file = EntityId::file(entity.path.clone());
-        let is_of_whole_file = |proposed: &ProposedVersion| {
+        let is_of_whole_file = |proposed: &Proposal| {
             let mut wholes = self.for_entity(&file);
-            wholes.any(|whole| whole.source == proposed.source)
+            wholes.any(|whole| whole.artifact == proposed.artifact)
         };
-        let is_refused = |proposed: &&ProposedVersion| {
+        let is_refused = |proposed: &&Proposal| {
             let own = proposed.report.iter().flat_map(GateReport::own_failures);
             proposed.origin == Origin::Model
                 && own.into_iter().any(|rule| match rule {
@@ -293,14 +268,14 @@ impl Proposals {
                     _ => true,
                 })
         };
-        let lacks_symbols = |proposed: &ProposedVersion| {
+        let lacks_symbols = |proposed: &Proposal| {
             let mut own = proposed.report.iter().flat_map(GateReport::own_failures);
             own.any(|rule| rule == Reason::SymbolsKept)
         };
         match slice {
             Some(slice) => self
                 .for_entity(entity)
-                .filter(|proposed| proposed.version.slice == slice)
+                .filter(|proposed| proposed.slice == slice)
                 .any(|proposed| is_refused(&proposed)),
             None => self.for_entity(&file).any(lacks_symbols),
         }
@@ -310,7 +285,7 @@ impl Proposals {
     pub fn under_path<'p>(
         &'p self,
         path: &RelPath,
-    ) -> impl Iterator<Item = &'p ProposedVersion> + use<'p> {
+    ) -> impl Iterator<Item = &'p Proposal> + use<'p> {
         let path = path.clone();
         self.by_entity
             .range(EntityId::file(path.clone())..)
@@ -336,18 +311,16 @@ impl Keeps<ProposalRow> for Proposals {
                 _ => return Err(UnfitRow("a proposal was refused by no event")),
             },
         };
-        let proposed = ProposedVersion {
-            version: Version {
-                id: row.version,
-                entity: row.entity.clone(),
-                slice: row.artifact,
-                spans: row.spans,
-                figures: Figures {
-                    nodes: row.nodes,
-                    tokens: row.tokens,
-                },
+        let proposed = Proposal {
+            version: row.version,
+            entity: row.entity.clone(),
+            slice: row.artifact,
+            artifact: row.source,
+            spans: row.spans,
+            figures: Figures {
+                nodes: row.nodes,
+                tokens: row.tokens,
             },
-            source: row.source,
             level: row.level,
             proof: row.proof,
             origin: row.origin,
@@ -378,24 +351,23 @@ impl Keeps<ProposalRow> for Proposals {
 }
 
 impl Proposals {
-    fn row(&self, proposed: &ProposedVersion) -> ProposalRow {
-        let version = &proposed.version;
+    fn row(&self, proposed: &Proposal) -> ProposalRow {
         ProposalRow {
-            version: version.id,
-            entity: version.entity.clone(),
-            artifact: version.slice,
-            source: proposed.source,
+            version: proposed.version,
+            entity: proposed.entity.clone(),
+            artifact: proposed.slice,
+            source: proposed.artifact,
             level: proposed.level,
             origin: proposed.origin,
             episode: proposed.episode,
             session: proposed.session,
             refused_for: proposed.refused_for(),
-            spans: version.spans.clone(),
-            nodes: version.figures.nodes,
-            tokens: version.figures.tokens,
+            spans: proposed.spans.clone(),
+            nodes: proposed.figures.nodes,
+            tokens: proposed.figures.tokens,
             proof: proposed.proof,
             refused_at: proposed.refused_at,
-            is_ended: self.ended.contains_key(&version.id),
+            is_ended: self.ended.contains_key(&proposed.version),
         }
     }
 }
@@ -404,12 +376,12 @@ impl fmt::Display for Proposals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for proposed in self.by_version.values() {
             let reason = proposed.refused_for().map_or("open", Reason::code);
-            let Version {
-                id, entity, slice, ..
-            } = &proposed.version;
             writeln!(
                 f,
-                "{id} {entity} {slice:.8} {} {reason}",
+                "{} {} {:.8} {} {reason}",
+                proposed.version,
+                proposed.entity,
+                proposed.slice,
                 proposed.level.as_str()
             )?;
         }

@@ -25,7 +25,7 @@ use crate::changes::Changes;
 use crate::disk::{Disk, DiskRow, LastFinding};
 use crate::file_code::{Entry, FileCode, PackedVersions, TrackedFileRow, TrueEntity};
 use crate::packed::PackedMap;
-use crate::proposals::{Proposals, ProposedVersion};
+use crate::proposals::{Proposal, Proposals};
 use crate::row::{EventAt, Keeps, Key as _, UnfitRow, spans_text};
 use crate::sources::Sources;
 use crate::symbol_words::SymbolWords;
@@ -190,18 +190,17 @@ impl StateMap {
     fn promote(
         &mut self,
         recorded: &Recorded,
-        proposed: &ProposedVersion,
+        proposed: &Proposal,
         changes: &mut Changes,
     ) -> bool {
-        let version = &proposed.version;
         let entity = TrueEntity {
-            entity: version.entity.clone(),
-            artifact: version.slice,
-            version: version.id,
-            source: proposed.source,
-            spans: version.spans.clone(),
-            nodes: version.figures.nodes,
-            tokens: version.figures.tokens,
+            entity: proposed.entity.clone(),
+            artifact: proposed.slice,
+            version: proposed.version,
+            source: proposed.artifact,
+            spans: proposed.spans.clone(),
+            nodes: proposed.figures.nodes,
+            tokens: proposed.figures.tokens,
             origin: proposed.origin,
             episode: recorded.episode,
             seq: recorded.seq,

@@ -7,7 +7,6 @@ use core::ops::Range;
 
 use crate::disk::LastFinding;
 use crate::proposals::Proposal;
-use crate::proposals::ProposedVersion;
 use crate::records::RecordEntry;
 use crate::stale::Divergence;
 use crate::state_map::{CurrentVersion, FormerVersion};
@@ -122,7 +121,7 @@ impl StateView<'_> {
     #[must_use]
     pub fn ended_proposals(&self, entity: &EntityId) -> Vec<Proposal> {
         let ended = self.state.proposals.ended_for(entity);
-        ended.map(open_proposal).collect()
+        ended.cloned().collect()
     }
 
     /// Whether a symbol with this text's search word may have former versions or be contradicted by disk. Must
@@ -153,28 +152,20 @@ impl StateView<'_> {
             .proposals
             .iter()
             .filter(|proposed| proposed.session == session && proposed.origin == Origin::Model)
-            .map(open_proposal)
+            .cloned()
             .collect()
     }
 
     /// Open proposals for an entity.
     #[must_use]
     pub fn proposals_for(&self, entity: &EntityId) -> Vec<Proposal> {
-        self.state
-            .proposals
-            .for_entity(entity)
-            .map(open_proposal)
-            .collect()
+        self.state.proposals.for_entity(entity).cloned().collect()
     }
 
     /// Open proposals for anything in a file.
     #[must_use]
     pub fn proposals_under(&self, path: &RelPath) -> Vec<Proposal> {
-        self.state
-            .proposals
-            .under_path(path)
-            .map(open_proposal)
-            .collect()
+        self.state.proposals.under_path(path).cloned().collect()
     }
 }
 
@@ -308,20 +299,5 @@ impl StateView<'_> {
     ) -> Option<T> {
         let (seq, range) = self.resolved(artifact)?;
         self.store.content(seq)?.get(range).map(read)
-    }
-}
-
-fn open_proposal(proposed: &ProposedVersion) -> Proposal {
-    Proposal {
-        version: proposed.version.id,
-        entity: proposed.version.entity.clone(),
-        slice: proposed.version.slice,
-        session: proposed.session,
-        artifact: proposed.source,
-        spans: proposed.version.spans.clone(),
-        episode: proposed.episode,
-        report: proposed.report.clone(),
-        rename_of: proposed.rename_of.clone(),
-        origin: proposed.origin,
     }
 }
