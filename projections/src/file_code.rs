@@ -13,7 +13,7 @@ use tslp_core::extract::Proof;
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{EpisodeId, Seq, UnixMillis, VersionId};
 use tslp_core::path::RelPath;
-use tslp_core::slice::Span;
+use tslp_core::slice::{Figures, Span};
 
 use crate::packed::{PackedMap, items_in, put_number, take_number, try_number};
 use crate::row::UnfitRow;
@@ -38,18 +38,16 @@ row! {
 pub struct TrueEntity {
     /// The entity.
     pub entity: EntityId,
-    /// Its slice's hash, which is the artifact to users (spec §3.3).
-    pub artifact: SliceHash,
     /// The authoritative version.
     pub version: VersionId,
+    /// Hash of its canonical form, which is the artifact to users (spec §3.3).
+    pub slice: SliceHash,
     /// The captured bytes that hold it.
-    pub source: ArtifactHash,
-    /// Its place in them.
+    pub artifact: ArtifactHash,
+    /// Its ranges in those bytes.
     pub spans: Vec<Span>,
-    /// Nodes of its syntax tree.
-    pub nodes: u32,
-    /// Its tokens.
-    pub tokens: u32,
+    /// Its structure.
+    pub figures: Figures,
     /// Its origin.
     pub origin: Origin,
     /// The episode in which it became authoritative.
@@ -233,7 +231,7 @@ impl FileCode {
                 at: entity.updated_at_ms,
             };
         }
-        let source = self.use_source(entity.source);
+        let source = self.use_source(entity.artifact);
         let packed = pack(entity, source, on_disk, self.since);
         let is_new = self
             .entries
@@ -291,12 +289,11 @@ impl FileCode {
         }
         TrueEntity {
             entity: entry.entity_in(path),
-            artifact: entry.slice,
             version: entry.version,
-            source: self.sources[entry.source].artifact,
+            slice: entry.slice,
+            artifact: self.sources[entry.source].artifact,
             spans,
-            nodes,
-            tokens,
+            figures: Figures { nodes, tokens },
             origin: entry.origin,
             episode,
             seq: entry.seq,
@@ -378,13 +375,13 @@ fn pack(entity: &TrueEntity, source: usize, on_disk: bool, since: FirstVersion) 
     let on_disk = if on_disk { ON_DISK } else { 0 };
     let mut packed = Vec::new();
     packed.push(entity.proof as u8 | u8::from(is_users) << 2 | on_disk);
-    packed.extend_from_slice(&entity.artifact.0);
+    packed.extend_from_slice(&entity.slice.0);
     let numbers = [
         entity.seq.0.wrapping_sub(since.seq.0),
         source as u64,
         entity.version.0.wrapping_sub(since.version.0),
-        entity.nodes.into(),
-        entity.tokens.into(),
+        entity.figures.nodes.into(),
+        entity.figures.tokens.into(),
         entity.episode.0.wrapping_sub(since.episode.0),
         entity
             .updated_at_ms

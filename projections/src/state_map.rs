@@ -13,13 +13,12 @@ use hashbrown::HashTable;
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::{EntityId, Symbol, last_component};
 use tslp_core::event::{DiskFinding, DiskObserved, DiskSlice, Event, Recorded, Transitioned};
-use tslp_core::extract::Proof;
 use tslp_core::hash::{ArtifactHash, SliceHash, quick_hash};
 use tslp_core::ids::{EpisodeId, Seq, VersionId};
 use tslp_core::limits::SUPERSEDED_KEPT;
 use tslp_core::name_hash::{NameHash, NamedPath, basename_hash, name_hash};
 use tslp_core::path::RelPath;
-use tslp_core::slice::{Figures, Span};
+use tslp_core::slice::Span;
 
 use crate::changes::Changes;
 use crate::disk::{Disk, DiskRow, LastFinding};
@@ -89,27 +88,6 @@ struct TrackedFile {
     stored: u64,
     /// Its authoritative versions, once somebody has asked for one.
     code: OnceCell<Box<FileCode>>,
-}
-
-/// The authoritative version of an entity.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CurrentVersion {
-    /// The version.
-    pub version: VersionId,
-    /// Hash of its canonical form: the State Map's artifact hash.
-    pub slice: SliceHash,
-    /// The captured bytes that hold it.
-    pub artifact: ArtifactHash,
-    /// Its ranges in those bytes.
-    pub spans: Vec<Span>,
-    /// Its structure.
-    pub figures: Figures,
-    /// The proof of its definition.
-    pub proof: Proof,
-    /// Its origin.
-    pub origin: Origin,
-    /// The episode in which it became true.
-    pub episode: EpisodeId,
 }
 
 /// A version of an entity that was authoritative once.
@@ -187,27 +165,21 @@ impl StateMap {
         }
     }
 
-    fn promote(
-        &mut self,
-        recorded: &Recorded,
-        proposed: &Proposal,
-        changes: &mut Changes,
-    ) -> bool {
+    fn promote(&mut self, recorded: &Recorded, proposed: &Proposal, changes: &mut Changes) -> bool {
         let entity = TrueEntity {
             entity: proposed.entity.clone(),
-            artifact: proposed.slice,
             version: proposed.version,
-            source: proposed.artifact,
+            slice: proposed.slice,
+            artifact: proposed.artifact,
             spans: proposed.spans.clone(),
-            nodes: proposed.figures.nodes,
-            tokens: proposed.figures.tokens,
+            figures: proposed.figures,
             origin: proposed.origin,
             episode: recorded.episode,
             seq: recorded.seq,
             updated_at_ms: recorded.at,
             proof: proposed.proof,
         };
-        self.sources.version_promoted(entity.source, changes);
+        self.sources.version_promoted(entity.artifact, changes);
         // Decisions supersede the older version first. A ledger in which they didn't is damaged; the newer one wins, and the
         // caller notes the anomaly.
         let held = self.remove_entry(&entity.entity, recorded.seq, changes);
@@ -221,7 +193,7 @@ impl StateMap {
         let id = self.file_id(path);
         let symbol = entity.entity.symbol.as_ref();
         let on_disk =
-            symbol.is_some_and(|symbol| self.take_slice(id, symbol, entity.artifact, changes));
+            symbol.is_some_and(|symbol| self.take_slice(id, symbol, entity.slice, changes));
         let file = self.changing(id, seq, changes);
         file.entities += 1;
         file.code_mut().insert(entity, on_disk);
@@ -249,15 +221,15 @@ impl StateMap {
         if current != Some(transitioned.version) {
             return false;
         }
-        let Some(row) = self.remove_entry(entity, seq, changes) else {
+        let Some(removed) = self.remove_entry(entity, seq, changes) else {
             return false;
         };
         let mut former = FormerVersion {
-            slice: row.artifact,
-            artifact: row.source,
-            spans: row.spans,
-            origin: row.origin,
-            episode: row.episode,
+            slice: removed.slice,
+            artifact: removed.artifact,
+            spans: removed.spans,
+            origin: removed.origin,
+            episode: removed.episode,
         };
         changes.touch::<FormerVersionRow, _>(|| (entity.clone(),), true);
         self.superseded_words.add(entity);
@@ -292,12 +264,12 @@ impl StateMap {
         let (removed, on_disk) = file.code_mut().remove(entity)?;
         file.entities -= 1;
         self.count -= 1;
-        self.sources.version_left(removed.source, seq, changes);
+        self.sources.version_left(removed.artifact, seq, changes);
         if let Some(symbol) = &entity.symbol {
             let key = name_key(symbol.last_component(), removed.version, id);
             self.by_name.remove(&key);
             if on_disk && let Some(slices) = self.disk.slices_mut(id) {
-                slices.insert(symbol.clone(), Some(removed.artifact));
+                slices.insert(symbol.clone(), Some(removed.slice));
                 self.touch_look(id, true, changes);
             }
         }
@@ -470,22 +442,9 @@ impl StateMap {
 
     /// The authoritative version of an entity.
     #[must_use]
-    pub fn current(&self, entity: &EntityId) -> Option<CurrentVersion> {
+    pub fn current(&self, entity: &EntityId) -> Option<TrueEntity> {
         let (id, entry) = self.find(entity)?;
-        let row = self.code(id).true_entity(&entity.path, entry);
-        Some(CurrentVersion {
-            version: row.version,
-            slice: row.artifact,
-            artifact: row.source,
-            spans: row.spans,
-            figures: Figures {
-                nodes: row.nodes,
-                tokens: row.tokens,
-            },
-            proof: row.proof,
-            origin: row.origin,
-            episode: row.episode,
-        })
+        Some(self.code(id).true_entity(&entity.path, entry))
     }
 
     /// The hash of an entity's authoritative version alone.
@@ -969,7 +928,7 @@ impl fmt::Display for Looks<'_> {
 impl fmt::Display for StateMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for row in self.true_entities() {
-            let (entity, version, slice) = (row.entity, row.version, row.artifact);
+            let (entity, version, slice) = (row.entity, row.version, row.slice);
             let (origin, spans) = (row.origin, spans_text(&row.spans));
             writeln!(f, "{entity} {version} {slice:.8} {origin} {spans}")?;
         }

@@ -18,7 +18,7 @@ use tslp_core::limits::HUNKS_PER_EDIT_MAX;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::slice::Span;
-use tslp_projections::state_map::CurrentVersion;
+use tslp_projections::file_code::TrueEntity;
 
 /// An edit as it was found, and the outcome of applying it.
 #[derive(Clone, Debug)]
@@ -216,7 +216,7 @@ impl TrueText {
 }
 
 impl TextPiece {
-    fn of(view: &StateView<'_>, current: &CurrentVersion) -> Option<Self> {
+    fn of(view: &StateView<'_>, current: &TrueEntity) -> Option<Self> {
         let text = view.artifact_slices(current.artifact, &current.spans)?;
         Some(Self {
             versions: Vec::from([current.version]),
@@ -233,7 +233,7 @@ fn pieces_of(reader: CodeReader<'_>, path: &RelPath) -> Vec<TextPiece> {
         |symbol: &Symbol| view.current_version(&EntityId::symbol(path.clone(), symbol.clone()));
     let symbols = view.state.state_map().symbols_of(path).into_iter();
     let known = symbols.filter_map(|symbol| Some((current(&symbol)?, symbol)));
-    let mut left: BTreeMap<Symbol, CurrentVersion> =
+    let mut left: BTreeMap<Symbol, TrueEntity> =
         known.map(|(current, symbol)| (symbol, current)).collect();
     let texts = left.values().map(|it| (it.version, it.artifact));
     let mut texts: Vec<(VersionId, ArtifactHash)> = texts.collect();
@@ -269,16 +269,16 @@ fn pieces_of(reader: CodeReader<'_>, path: &RelPath) -> Vec<TextPiece> {
         }
     }
     // Those around others come first.
-    let mut single: Vec<CurrentVersion> = left.into_values().collect();
-    let place = |it: &CurrentVersion| {
+    let mut single: Vec<TrueEntity> = left.into_values().collect();
+    let place = |it: &TrueEntity| {
         it.spans
             .first()
             .map(|span| (span.start, u32::MAX - span.end))
     };
     single.sort_by_key(|it| (it.artifact, place(it)));
-    let mut last: Option<CurrentVersion> = None;
+    let mut last: Option<TrueEntity> = None;
     for current in single {
-        let is_inside = |around: &CurrentVersion| {
+        let is_inside = |around: &TrueEntity| {
             let inside = |span: &Span| {
                 let mut around = around.spans.iter();
                 around.any(|around| around.start <= span.start && span.end <= around.end)

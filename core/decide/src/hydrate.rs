@@ -22,8 +22,8 @@ use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
 use tslp_core::redact;
+use tslp_projections::file_code::TrueEntity;
 use tslp_projections::stale::Divergence;
-use tslp_projections::state_map::CurrentVersion;
 
 /// Entities that may be hydrated for this prompt, in the order of admission, each with its reason. Where the client has
 /// tools, a file that is named, and a definition that is named with it, are left to them: the model reads the file with the line
@@ -102,7 +102,7 @@ fn true_entities_in(view: &StateView<'_>, path: &RelPath) -> Vec<EntityId> {
     }
 }
 
-fn held_credential(view: &StateView<'_>, current: &CurrentVersion) -> bool {
+fn held_credential(view: &StateView<'_>, current: &TrueEntity) -> bool {
     let code = view.artifact_slices(current.artifact, &current.spans);
     code.is_some_and(|code| memmem::find(&code, redact::MARKER.as_bytes()).is_some())
 }
@@ -371,7 +371,7 @@ impl Hydration {
 fn admit_entity(
     view: &StateView<'_>,
     (entity, why): (&EntityId, Reason),
-    current: &CurrentVersion,
+    current: &TrueEntity,
     in_sight: &dyn Fn(&EntityId) -> bool,
     tokens_left: u32,
 ) -> Result<(String, u32), Reason> {
@@ -411,7 +411,7 @@ fn admit_entity(
 }
 
 /// The code that may be shown at all, if anything of it may.
-fn readable_code(view: &StateView<'_>, current: &CurrentVersion) -> Result<Vec<u8>, Reason> {
+fn readable_code(view: &StateView<'_>, current: &TrueEntity) -> Result<Vec<u8>, Reason> {
     let code = view
         .artifact_slices(current.artifact, &current.spans)
         .ok_or(Reason::ContentMissing)?;
@@ -471,7 +471,7 @@ pub(super) fn divergence_within(view: &StateView<'_>, entity: &EntityId) -> Opti
 fn state_block(
     view: &StateView<'_>,
     entity: &EntityId,
-    current: &CurrentVersion,
+    current: &TrueEntity,
     code: &str,
 ) -> String {
     let source = match current.proof {

@@ -10,7 +10,7 @@ use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::extract::{Body, Definition, Extraction, LanguageId};
 use tslp_core::path::RelPath;
 use tslp_core::slice::{Figures, Span};
-use tslp_projections::state_map::CurrentVersion;
+use tslp_projections::file_code::TrueEntity;
 
 /// One of several definitions of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -187,7 +187,7 @@ pub(super) fn namesake_hunks(
     Some(hunks)
 }
 
-fn true_code(reader: CodeReader<'_>, current: &CurrentVersion) -> Option<Vec<u8>> {
+fn true_code(reader: CodeReader<'_>, current: &TrueEntity) -> Option<Vec<u8>> {
     reader
         .view
         .artifact_slices(current.artifact, &current.spans)

@@ -37,9 +37,9 @@ use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
 use tslp_core::slice::{self, Figures, Span};
+use tslp_projections::file_code::TrueEntity;
 use tslp_projections::proposals::Proposal;
 use tslp_projections::stale::Divergence;
-use tslp_projections::state_map::CurrentVersion;
 
 /// The context in which the blocks of one reply are judged.
 #[derive(Clone, Copy)]
@@ -868,7 +868,7 @@ impl<'v> BlockJudge<'v> {
     }
 
     /// The structure of what the reply moved out of this version into new definitions.
-    fn moved(&self, candidate: &Candidate, current: Option<&CurrentVersion>) -> Figures {
+    fn moved(&self, candidate: &Candidate, current: Option<&TrueEntity>) -> Figures {
         let is_part = candidate.entity.symbol.is_some();
         let code = current.filter(|_| is_part && !self.judging.gained.new.is_empty());
         let code = code.and_then(|it| self.slices_text(it.artifact, &it.spans).ok());
@@ -885,7 +885,7 @@ impl<'v> BlockJudge<'v> {
     fn users_figures(
         &self,
         candidate: &Candidate,
-        current: Option<&CurrentVersion>,
+        current: Option<&TrueEntity>,
     ) -> Result<Option<Figures>, Unreadable> {
         let Some(current) = current.filter(|current| current.origin == Origin::Model) else {
             return Ok(None);
@@ -922,7 +922,7 @@ impl<'v> BlockJudge<'v> {
         &self,
         block: &ResolvedBlock<'_>,
         candidate: &Candidate,
-        current: Option<&CurrentVersion>,
+        current: Option<&TrueEntity>,
     ) -> Result<Comparison, Unreadable> {
         let (Some(current), Ok(extraction)) = (current, &block.found.extraction) else {
             // Without a base nothing can be removed, and code that isn't parsed is never CONFIRMED.
@@ -954,7 +954,7 @@ impl<'v> BlockJudge<'v> {
         found: &FoundCode,
         extraction: &Extraction,
         candidate: &Candidate,
-        (current, old): (&CurrentVersion, &[Span]),
+        (current, old): (&TrueEntity, &[Span]),
         new: &[Span],
     ) -> Result<Comparison, Unreadable> {
         let base = self.base_of(&candidate.entity.path, current.artifact)?;
@@ -997,7 +997,7 @@ impl<'v> BlockJudge<'v> {
     fn lines_added_last(
         &self,
         entity: &EntityId,
-        current: &CurrentVersion,
+        current: &TrueEntity,
         code: &str,
     ) -> BTreeSet<String> {
         let former = self.view.former_versions(entity).pop();
@@ -1016,7 +1016,7 @@ impl<'v> BlockJudge<'v> {
         found: &FoundCode,
         extraction: &Extraction,
         candidate: &Candidate,
-        current: &CurrentVersion,
+        current: &TrueEntity,
     ) -> Result<Comparison, Unreadable> {
         let before = self.slices_text(current.artifact, &current.spans)?;
         let known = self.extraction_of(&candidate.entity.path, &before);
@@ -1105,7 +1105,7 @@ impl<'v> BlockJudge<'v> {
     fn without_leaving(
         &self,
         candidate: &Candidate,
-        current: Option<&CurrentVersion>,
+        current: Option<&TrueEntity>,
         base: Figures,
     ) -> Figures {
         let is_held = |entity: &EntityId| match (&candidate.entity.symbol, &entity.symbol) {
@@ -1135,7 +1135,7 @@ impl<'v> BlockJudge<'v> {
         &self,
         block: &ResolvedBlock<'_>,
         candidate: &Candidate,
-        current: Option<&CurrentVersion>,
+        current: Option<&TrueEntity>,
     ) -> (usize, usize) {
         let path = &candidate.entity.path;
         let edit = block.found.edit.as_ref();
@@ -1165,7 +1165,7 @@ impl<'v> BlockJudge<'v> {
     }
 
     /// Whether the symbol's current definition is inside `outer`, or is `outer` itself.
-    fn is_within(&self, path: &RelPath, symbol: &Symbol, outer: &CurrentVersion) -> bool {
+    fn is_within(&self, path: &RelPath, symbol: &Symbol, outer: &TrueEntity) -> bool {
         let entity = EntityId::symbol(path.clone(), symbol.clone());
         self.view.current_version(&entity).is_some_and(|inner| {
             let is_inside = |span: &Span| {
@@ -1187,7 +1187,7 @@ struct StructureComparison {
 }
 
 impl StructureComparison {
-    fn of(found: &FoundCode, candidate: &Candidate, current: Option<&CurrentVersion>) -> Self {
+    fn of(found: &FoundCode, candidate: &Candidate, current: Option<&TrueEntity>) -> Self {
         let symbol = candidate.entity.symbol.as_ref();
         let known = symbol.and_then(|symbol| found.true_overloads.get(symbol));
         let Some(known) = known else {
@@ -1262,9 +1262,8 @@ fn unseen_entities(
     let is_replaced = |candidate: &&Candidate| {
         let entity = &candidate.entity;
         // What this very reply made before is its own.
-        let is_own = |current: &CurrentVersion| {
-            (current.origin, current.episode) == (Origin::Model, episode)
-        };
+        let is_own =
+            |current: &TrueEntity| (current.origin, current.episode) == (Origin::Model, episode);
         view.current_version(entity)
             .is_some_and(|current| !is_own(&current))
             && view

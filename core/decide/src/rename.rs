@@ -15,7 +15,7 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::EpisodeId;
 use tslp_core::limits::MENTION_CANDIDATES_MAX;
 use tslp_core::slice::{self, Span};
-use tslp_projections::state_map::CurrentVersion;
+use tslp_projections::file_code::TrueEntity;
 
 /// A known entity that a new symbol may be another name of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,7 +138,7 @@ pub(super) fn holds_word(text: &str, word: &str) -> bool {
 struct MissingDefinitions<'v> {
     view: &'v StateView<'v>,
     /// Each with whether the block may have been made from it: any if it is the whole file, else those that the model was shown.
-    tracked: Vec<(EntityId, CurrentVersion, bool)>,
+    tracked: Vec<(EntityId, TrueEntity, bool)>,
     texts: BTreeMap<ArtifactHash, Option<Vec<u8>>>,
 }
 
@@ -187,7 +187,7 @@ impl<'v> MissingDefinitions<'v> {
         symbol: &Symbol,
     ) -> Option<RenameSuspicion> {
         let new = slice::joined(found.code.as_bytes(), &candidate.spans);
-        let comparable: Vec<(EntityId, CurrentVersion)> = self
+        let comparable: Vec<(EntityId, TrueEntity)> = self
             .tracked
             .iter()
             .filter(|(entity, current, is_shown)| {
@@ -233,7 +233,7 @@ fn alike_percent(text: &[u8], spans: &[Span], new: &[u8], names: [&str; 2]) -> u
 /// A cheap bound before the comparison: two definitions share no more tokens than the smaller one has. The figures count
 /// literals and comments otherwise than the comparison does, so half of the threshold is enough here. With several
 /// definitions any of them may be the similar one.
-fn could_be_alike(thresholds: Thresholds, current: &CurrentVersion, candidate: &Candidate) -> bool {
+fn could_be_alike(thresholds: Thresholds, current: &TrueEntity, candidate: &Candidate) -> bool {
     if current.spans.len() > 1 {
         return true;
     }

@@ -25,7 +25,7 @@ use tslp_core::message::Role;
 use tslp_core::name_hash::{NameHash, basename_hash, search_word, search_word_hash};
 use tslp_core::read_message::{ReadMessage, safe_text};
 use tslp_core::slice::{self, Span};
-use tslp_projections::state_map::CurrentVersion;
+use tslp_projections::file_code::TrueEntity;
 
 /// A text that the model sees.
 #[derive(Clone, Copy)]
@@ -270,7 +270,7 @@ impl<'v> Sight<'v> {
                 let is_same = self.differs_in_layout_alone(entity, former.slice, slice);
                 is_same.then_some(edited_at)
             };
-            let own = |current: CurrentVersion| edited_at(current.origin, current.episode);
+            let own = |current: TrueEntity| edited_at(current.origin, current.episode);
             // What was refused, and the user has taken as it is on disk.
             let accepted = || {
                 let ended = view.ended_proposals(entity).into_iter();

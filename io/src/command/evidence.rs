@@ -325,7 +325,7 @@ fn entities_of_artifact(
             found.insert(entity);
         }
     };
-    reader.visit_true(&mut |truth| look((truth.entity, truth.artifact)))?;
+    reader.visit_true(&mut |truth| look((truth.entity, truth.slice)))?;
     other_versions(reader)?.for_each(look);
     Ok(found)
 }

@@ -155,7 +155,7 @@ fn truth_of(
         let of_path = truth.entry(path.clone()).or_default();
         for truth in reader.true_entities_in(path)? {
             let true_slice = TrueSlice {
-                slice: truth.artifact,
+                slice: truth.slice,
                 origin: truth.origin,
                 acknowledged: None,
             };

@@ -69,7 +69,7 @@ pub(crate) fn find_missing_lines(
         let (Some(base), Some((source, spans))) = (base, code) else {
             continue;
         };
-        let before = code_text(base.source, &base.spans, &artifact);
+        let before = code_text(base.artifact, &base.spans, &artifact);
         let after = code_text(source, &spans, &artifact);
         let (Some(before), Some(after)) = (before, after) else {
             continue;

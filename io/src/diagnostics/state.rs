@@ -67,12 +67,12 @@ impl EntityState {
     #[must_use]
     pub fn json_object(&self) -> Value {
         let mut value = json!({
-            "artifact": self.row.artifact.to_string(),
+            "artifact": self.row.slice.to_string(),
             "disk": self.disk,
             "last_updated": utc_moment(self.row.updated_at_ms.0),
             "looked_at": self.looked_at,
             "origin": self.row.origin.as_str(),
-            "source": self.row.source.to_string(),
+            "source": self.row.artifact.to_string(),
             "stale": self.is_stale(),
         });
         if self.contested {
@@ -481,7 +481,7 @@ pub fn state_lines(path_begins: &str, page: &StatePage, unread: &[String]) -> Ve
         table.add_row([
             // The table breaks cells at line feeds.
             &visible_text(&entity.name()),
-            &format!("{:.12}", entity.row.artifact),
+            &format!("{:.12}", entity.row.slice),
             &origin,
             &utc_moment(entity.row.updated_at_ms.0),
             &disk,

@@ -141,7 +141,7 @@ fn place_of(
     let Some(text) = subject.disk_now.text(&entity.path) else {
         return Ok(None);
     };
-    let source = reader.artifact(row.source)?.unwrap_or_default();
+    let source = reader.artifact(row.artifact)?.unwrap_or_default();
     let range = row.spans.first().zip(row.spans.last());
     let range = range.map(|(first, last)| first.start as usize..last.end as usize);
     let held = range.and_then(|range| std::str::from_utf8(source.get(range)?).ok());

@@ -253,11 +253,11 @@ impl<'e> Judged<'e> {
             ControlFlow::Continue(())
         })?;
         let now = reader.true_entity(&self.entity)?;
-        truths.extend(now.map(|row| Code {
-            slice: row.artifact,
-            source: row.source,
-            spans: row.spans,
-            episode: row.episode,
+        truths.extend(now.map(|truth| Code {
+            slice: truth.slice,
+            source: truth.artifact,
+            spans: truth.spans,
+            episode: truth.episode,
         }));
         let own = match of_turn.get(&self.version) {
             Some(code) => Some(code.clone()),

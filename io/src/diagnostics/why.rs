@@ -198,7 +198,7 @@ pub(super) fn entity_json(subject: &DiagnosedSubject, name: &str) -> Result<Valu
     let story: Vec<Value> = story.collect();
     let now = page.now.iter().find(|now| now.row.entity == entity);
     let place = match now {
-        Some(now) => Some((now.row.episode, now.row.source, now.row.spans.clone())),
+        Some(now) => Some((now.row.episode, now.row.artifact, now.row.spans.clone())),
         None => last_true(&reader, &entity)?.map(|was| (was.episode, was.source, was.spans)),
     };
     let code = place.as_ref().and_then(|(_, source, spans)| {
@@ -253,7 +253,7 @@ fn now_line(now: &EntityState) -> String {
         "now {} is AUTHORITATIVE in {}, artifact {:.12}, from the {}, since {}; on disk: {}{contested}",
         now.name(),
         now.row.version,
-        now.row.artifact,
+        now.row.slice,
         now.row.origin,
         utc_moment(now.row.updated_at_ms.0),
         now.disk_as_of()

@@ -88,7 +88,7 @@ fn deleted_projections_are_rebuilt_from_the_ledger() {
 fn rows_that_contradict_the_ledger_are_found_and_rebuilt() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let state = with_history(&places, &upstream);
-    ledger_file::forge_truth(&places.data, |truth| truth.artifact = SliceHash([0; 32]));
+    ledger_file::forge_truth(&places.data, |truth| truth.slice = SliceHash([0; 32]));
     let tslp = Tslp::start(&places, &upstream);
     assert_eq!(tslp.state(), state);
     assert!(
@@ -105,7 +105,7 @@ fn a_row_that_is_changed_under_a_running_proxy_is_never_believed() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let state = with_history(&places, &upstream);
     let tslp = Tslp::start(&places, &upstream);
-    ledger_file::forge_truth(&places.data, |truth| truth.artifact = SliceHash([0; 32]));
+    ledger_file::forge_truth(&places.data, |truth| truth.slice = SliceHash([0; 32]));
     let refused = tslp.chat(&prompt("what does `ring_put` do?"));
     assert_eq!(refused.status(), 503, "what is not there is not guessed");
     assert!(

@@ -6,10 +6,11 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::disk::LastFinding;
+use crate::file_code::TrueEntity;
 use crate::proposals::Proposal;
 use crate::records::RecordEntry;
 use crate::stale::Divergence;
-use crate::state_map::{CurrentVersion, FormerVersion};
+use crate::state_map::FormerVersion;
 use crate::vault::VaultLocation;
 use tslp_core::artifact::Origin;
 use tslp_core::entity::EntityId;
@@ -59,7 +60,7 @@ impl StateView<'_> {
 
     /// The authoritative version of an entity.
     #[must_use]
-    pub fn current_version(&self, entity: &EntityId) -> Option<CurrentVersion> {
+    pub fn current_version(&self, entity: &EntityId) -> Option<TrueEntity> {
         self.state.state_map.current(entity)
     }
 
