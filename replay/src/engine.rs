@@ -56,7 +56,6 @@ use tslp_decide::verify;
 use tslp_decide::work::{self as agents_work, RequestToBill, WithheldPrompt};
 use tslp_decide::write_head::{self, CodeSource};
 use tslp_projections::stale::Divergence;
-use tslp_projections::vault::VaultLocation;
 
 use crate::pending::{
     Batch, BatchBuilder, ComposedPrompt, DiskAnswers, DiskChecks, ExaminedPrompt, FileFinding,
@@ -67,7 +66,7 @@ use seen::{ModelSight, SentPrompts, SentTexts};
 use tslp_projections::disk::LastFinding;
 use tslp_projections::state::{State, StateView};
 use tslp_projections::state_map::StoredFiles;
-use tslp_projections::store::{Store, Unreadable};
+use tslp_projections::store::Store;
 
 pub mod call;
 mod draft;
@@ -1133,8 +1132,8 @@ struct UncommittedOverlay<S> {
 }
 
 impl<S: Store> Store for UncommittedOverlay<S> {
-    fn has_archives(&self) -> bool {
-        self.stored.has_archives()
+    fn inner(&self) -> Option<&dyn Store> {
+        Some(&self.stored)
     }
 
     fn content(&self, seq: Seq) -> Option<Arc<[u8]>> {
@@ -1147,17 +1146,5 @@ impl<S: Store> Store for UncommittedOverlay<S> {
     fn record(&self, seq: Seq) -> Option<Arc<RecordChanged>> {
         let fresh = self.fresh_records.get(&seq).cloned();
         fresh.or_else(|| self.stored.record(seq))
-    }
-
-    fn location(&self, artifact: ArtifactHash) -> Result<Option<VaultLocation>, Unreadable> {
-        self.stored.location(artifact)
-    }
-
-    fn outdated_since(&self, artifact: ArtifactHash) -> Result<Option<Seq>, Unreadable> {
-        self.stored.outdated_since(artifact)
-    }
-
-    fn made_by(&self, text: ArtifactHash, until: Seq) -> Result<Option<ArtifactHash>, Unreadable> {
-        self.stored.made_by(text, until)
     }
 }

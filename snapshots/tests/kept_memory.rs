@@ -3,8 +3,8 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 use tslp_core::artifact::{Level, Origin, Transition, Version};
 use tslp_core::entity::{EntityId, Symbol};
@@ -29,8 +29,7 @@ use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::changes::{Change, Changes, RowChange};
 use tslp_projections::row::UnfitRow;
 use tslp_projections::state::State;
-use tslp_projections::store::{Store, Unreadable};
-use tslp_projections::vault::VaultLocation;
+use tslp_projections::store::Store;
 use tslp_projections::{STATE_MAP, TABLES};
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{DiskAnswers, DiskCheck};
@@ -70,26 +69,6 @@ struct Sink;
 impl Store for Sink {
     fn has_archives(&self) -> bool {
         true
-    }
-
-    fn content(&self, _: Seq) -> Option<Arc<[u8]>> {
-        None
-    }
-
-    fn record(&self, _: Seq) -> Option<Arc<RecordChanged>> {
-        None
-    }
-
-    fn location(&self, _: ArtifactHash) -> Result<Option<VaultLocation>, Unreadable> {
-        Ok(None)
-    }
-
-    fn outdated_since(&self, _: ArtifactHash) -> Result<Option<Seq>, Unreadable> {
-        Ok(None)
-    }
-
-    fn made_by(&self, _: ArtifactHash, _: Seq) -> Result<Option<ArtifactHash>, Unreadable> {
-        Ok(None)
     }
 }
 
