@@ -305,11 +305,7 @@ impl Keeps<StaleRow> for Stale {
 }
 
 fn entities_of(state_map: &StateMap, path: &RelPath) -> Vec<EntityId> {
-    let mut entities: Vec<EntityId> = state_map
-        .symbols_of(path)
-        .into_iter()
-        .map(|symbol| EntityId::symbol(path.clone(), symbol))
-        .collect();
+    let mut entities = state_map.entities_in(path);
     entities.push(EntityId::file(path.clone()));
     entities
 }

@@ -473,6 +473,13 @@ impl StateMap {
         self.entries(path).filter_map(|it| it.symbol()).collect()
     }
 
+    /// The entities of a file's symbols, sorted, without that of the file.
+    #[must_use]
+    pub fn entities_in(&self, path: &RelPath) -> Vec<EntityId> {
+        let entities = self.entries(path).map(|it| it.entity_in(path));
+        entities.filter(|it| it.symbol.is_some()).collect()
+    }
+
     /// Whether the file or any symbol of it is authoritative. A file that isn't is adopted from disk as soon as a prompt names it
     /// or a tool call concerns it.
     #[must_use]

@@ -669,15 +669,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// A file and its true symbols.
     fn entities_of(&self, path: &RelPath) -> Vec<EntityId> {
-        let symbols = self.state.state_map().symbols_of(path).into_iter();
-        let symbols = symbols.map(Some).chain([None]);
-        let path = || path.clone();
-        symbols
-            .map(|symbol| EntityId {
-                path: path(),
-                symbol,
-            })
-            .collect()
+        let mut entities = self.state.state_map().entities_in(path);
+        entities.push(EntityId::file(path.clone()));
+        entities
     }
 
     /// The entities of which the file, as it was last seen, has a change of the model's that was refused.

@@ -105,10 +105,7 @@ fn truth_summary(state: &State) -> String {
     let truth = state.state_map();
     for path in truth.paths() {
         let whole = EntityId::file(path.clone());
-        let parts = truth.symbols_of(path).into_iter();
-        let entities = [whole]
-            .into_iter()
-            .chain(parts.map(|symbol| EntityId::symbol(path.clone(), symbol)));
+        let entities = [whole].into_iter().chain(truth.entities_in(path));
         let current = entities.filter_map(|entity| {
             let version = truth.current(&entity)?.version;
             let symbol = entity.symbol.map(|symbol| format!("::{symbol} "));

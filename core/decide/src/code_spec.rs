@@ -31,8 +31,7 @@ pub(crate) fn broken_rules(
     };
     let mut broken = breaches(code);
     if broken.iter().any(|it| it.line > 0) {
-        let symbols = view.state.state_map().symbols_of(path).into_iter();
-        let parts = symbols.map(|it| EntityId::symbol(path.clone(), it));
+        let parts = view.state.state_map().entities_in(path).into_iter();
         let entities = parts.chain([EntityId::file(path.clone())]);
         let artifacts = entities.filter_map(|it| Some(view.current_version(&it)?.artifact));
         for artifact in artifacts.collect::<BTreeSet<_>>() {

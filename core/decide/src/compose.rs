@@ -638,7 +638,7 @@ fn wanted_symbols(view: &StateView<'_>, candidates: &[(EntityId, Reason)]) -> Ve
         match entity.symbol {
             Some(_) => wanted.push(entity.clone()),
             None if *reason != Reason::LeftToTools => {
-                wanted.extend(hydrate::true_symbols_of(view, &entity.path))
+                wanted.extend(view.state.state_map().entities_in(&entity.path))
             }
             None => {}
         }

@@ -98,7 +98,7 @@ fn true_entities_in(view: &StateView<'_>, path: &RelPath) -> Vec<EntityId> {
     match view.current_version(&file) {
         // Nothing can be shown of a file as a whole that held a credential, and all the rest of it can.
         Some(whole) if !held_credential(view, &whole) => Vec::from([file]),
-        Some(_) | None => true_symbols_of(view, path),
+        Some(_) | None => view.state.state_map().entities_in(path),
     }
 }
 
@@ -109,25 +109,17 @@ fn held_credential(view: &StateView<'_>, current: &TrueEntity) -> bool {
 
 /// All that is true of a file: itself and its symbols.
 pub(super) fn true_entities_of(view: &StateView<'_>, path: &RelPath) -> Vec<EntityId> {
-    let mut entities = true_symbols_of(view, path);
+    let mut entities = view.state.state_map().entities_in(path);
     let file = EntityId::file(path.clone());
     entities.extend(view.current_version(&file).map(|_| file));
     entities
-}
-
-/// The entities of the file's true symbols.
-pub(super) fn true_symbols_of(view: &StateView<'_>, path: &RelPath) -> Vec<EntityId> {
-    let symbols = view.state.state_map().symbols_of(path).into_iter();
-    symbols
-        .map(|symbol| EntityId::symbol(path.clone(), symbol))
-        .collect()
 }
 
 /// The symbols that an entity consists of: itself, or those of a file.
 pub(super) fn parts_of(view: &StateView<'_>, entity: &EntityId) -> Vec<EntityId> {
     match entity.symbol {
         Some(_) => Vec::from([entity.clone()]),
-        None => true_symbols_of(view, &entity.path),
+        None => view.state.state_map().entities_in(&entity.path),
     }
 }
 
@@ -463,7 +455,7 @@ pub(super) fn divergence_within(view: &StateView<'_>, entity: &EntityId) -> Opti
     if own.is_some() || entity.symbol.is_some() {
         return own;
     }
-    let parts = true_symbols_of(view, &entity.path);
+    let parts = view.state.state_map().entities_in(&entity.path);
     parts.iter().find_map(|part| view.divergence(part))
 }
 

@@ -142,7 +142,7 @@ impl MeantLines {
 /// The definitions that `old` names in the first of its lines that names any: of a text that is like no line, since the model wrote it
 /// from memory, that is what it knew. None if there are more than [`PLACES_MAX`].
 fn named_places(view: &StateView<'_>, path: &RelPath, old: &str, truth: &str) -> Vec<Place> {
-    let symbols = hydrate::true_symbols_of(view, path);
+    let symbols = view.state.state_map().entities_in(path);
     let places_in = |line: &str| {
         let is_named = |entity: &&EntityId| {
             let name = search_word(entity);

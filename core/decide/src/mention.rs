@@ -511,8 +511,7 @@ fn word_after(text: &str, end: usize) -> (String, usize) {
 
 /// The innermost definition at a line of a file, counted from 1, where the file's text is known.
 fn symbol_at(view: &StateView<'_>, path: &RelPath, line: u32) -> Option<EntityId> {
-    let symbols = view.state.state_map().symbols_of(path).into_iter();
-    let entities = symbols.map(|symbol| EntityId::symbol(path.clone(), symbol));
+    let entities = view.state.state_map().entities_in(path).into_iter();
     let versions: Vec<_> = entities
         .filter_map(|entity| Some((view.current_version(&entity)?, entity)))
         .collect();

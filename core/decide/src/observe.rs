@@ -29,8 +29,7 @@ pub fn is_news(view: &StateView<'_>, path: &RelPath, finding: &DiskFinding) -> b
 /// losses it has: they are the change.
 #[must_use]
 pub fn discard_contradicted(view: &StateView<'_>, path: &RelPath) -> Vec<Event> {
-    let symbols = view.state.state_map().symbols_of(path).into_iter();
-    let mut symbols = symbols.map(|symbol| EntityId::symbol(path.clone(), symbol));
+    let mut symbols = view.state.state_map().entities_in(path).into_iter();
     let has_losses = symbols.any(|entity| view.divergence(&entity) == Some(Divergence::Refused));
     view.proposals_under(path)
         .into_iter()

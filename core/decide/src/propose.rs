@@ -1314,8 +1314,7 @@ pub(super) fn base_verdict_since(view: &StateView<'_>, proposal: &Proposal) -> B
             .is_some_and(|current| current.episode > proposal.episode)
     };
     let path = &entity.path;
-    let symbols = view.state.state_map().symbols_of(path).into_iter();
-    let mut others = symbols.map(|symbol| EntityId::symbol(path.clone(), symbol));
+    let mut others = view.state.state_map().entities_in(path).into_iter();
     if is_later(entity) || entity.symbol.is_none() && others.any(|other| is_later(&other)) {
         BaseVerdict::Moved
     } else {

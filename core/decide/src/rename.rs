@@ -146,11 +146,9 @@ impl<'v> MissingDefinitions<'v> {
     fn of(view: &'v StateView<'v>, episode: EpisodeId, resolution: &Resolution) -> Self {
         let candidates = resolution.candidates.iter();
         let held: BTreeSet<&EntityId> = candidates.map(|candidate| &candidate.entity).collect();
-        let symbols = resolution.path.iter().flat_map(|path| {
-            let symbols = view.state.state_map().symbols_of(path).into_iter();
-            symbols.map(|symbol| EntityId::symbol(path.clone(), symbol))
-        });
-        let tracked = symbols
+        let known = resolution.path.iter();
+        let known = known.flat_map(|path| view.state.state_map().entities_in(path));
+        let tracked = known
             .filter(|entity| !held.contains(entity))
             .filter_map(|entity| {
                 let current = view.current_version(&entity)?;

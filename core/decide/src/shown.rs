@@ -75,12 +75,8 @@ impl TakenFromDisk {
             None if view.current_version(entity).is_none() => true,
             None => view.state.stale().is_unsaved(entity) && !may_be_saved(entity),
         };
-        let symbols = view.state.state_map().symbols_of(path);
-        let known = symbols
-            .iter()
-            .map(|symbol| EntityId::symbol(path.clone(), symbol.clone()));
         let file = EntityId::file(path.clone());
-        let mut all: Vec<EntityId> = known.collect();
+        let mut all = view.state.state_map().entities_in(path);
         // Most files are as they are true.
         if !all
             .iter()
@@ -115,11 +111,10 @@ impl TakenFromDisk {
             && (is_shown(code) || is_reformatted(&file, &[code]))
             && !all.iter().any(shows_lost);
         if is_whole {
-            let new = found
-                .symbols()
-                .into_iter()
-                .filter(|symbol| !symbols.contains(symbol));
-            all.extend(new.map(|symbol| EntityId::symbol(path.clone(), symbol.clone())));
+            let defined = found.symbols().into_iter();
+            let defined = defined.map(|symbol| EntityId::symbol(path.clone(), symbol));
+            let new: Vec<EntityId> = defined.filter(|it| !all.contains(it)).collect();
+            all.extend(new);
             all.push(file);
         }
         let is_taken = |entity: &EntityId| {

@@ -120,7 +120,7 @@ pub fn take_from_disk(
 /// Whether the file holds another change of the reply that changed the entity. Where it holds none, the client's tools have said why.
 fn is_partly_saved(view: &StateView<'_>, entity: &EntityId) -> bool {
     let episode = view.current_version(entity).map(|it| it.episode);
-    let mut symbols = hydrate::true_symbols_of(view, &entity.path).into_iter();
+    let mut symbols = view.state.state_map().entities_in(&entity.path).into_iter();
     symbols.any(|other| {
         let current = view.current_version(&other);
         current.is_some_and(|current| {
@@ -179,10 +179,10 @@ fn moved_here(view: &StateView<'_>, found: &FoundCode) -> Vec<EntityId> {
     let gone = gone.filter(|(_, divergence)| *divergence == Divergence::Gone);
     let gone: BTreeSet<&RelPath> = gone.map(|(entity, _)| &entity.path).collect();
     let is_here = |path: &&&RelPath| {
-        let mut symbols = hydrate::true_symbols_of(view, path).into_iter().peekable();
-        symbols.peek().is_some()
-            && symbols.all(|entity| {
-                let truth = view.current_version(&entity).map(|current| current.slice);
+        let symbols = view.state.state_map().entities_in(path);
+        !symbols.is_empty()
+            && symbols.iter().all(|entity| {
+                let truth = view.current_version(entity).map(|current| current.slice);
                 let here = entity.symbol.as_ref().and_then(|it| found.slices.get(it));
                 truth.is_some() && here.copied() == truth
             })
@@ -480,11 +480,9 @@ fn context_counts_for(
 ) -> bool {
     // What was refused doesn't become true because a client sends its files along, nor a file that lost something by it.
     let is_refused = |entity: &EntityId| view.divergence(entity) == Some(Divergence::Refused);
-    let is_refused = is_refused(entity)
-        || entity.symbol.is_none()
-            && hydrate::true_symbols_of(view, &entity.path)
-                .iter()
-                .any(is_refused);
+    let parts = || view.state.state_map().entities_in(&entity.path);
+    let is_refused =
+        is_refused(entity) || entity.symbol.is_none() && parts().iter().any(is_refused);
     // Nor is an accepted change undone that is yet to be saved.
     if is_refused || shown::is_to_be_saved(view, session, entity) {
         return false;
@@ -547,13 +545,9 @@ fn omitted_symbols(
         .iter()
         .map(|candidate| &candidate.entity)
         .collect();
-    view.state
-        .state_map()
-        .symbols_of(path)
-        .into_iter()
-        .map(|symbol| EntityId::symbol(path.clone(), symbol))
-        .filter(|entity| !kept.contains(entity))
-        .collect()
+    let mut entities = view.state.state_map().entities_in(path);
+    entities.retain(|entity| !kept.contains(entity));
+    entities
 }
 
 /// Whether the user expects this file to be tracked. Clients also send examples and settings that define nothing; they get

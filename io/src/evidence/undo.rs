@@ -256,9 +256,8 @@ impl FileBefore {
     fn of(state: &State, path: &RelPath) -> Self {
         let map = state.state_map();
         let file = EntityId::file(path.clone());
-        let symbols = map.symbols_of(path).into_iter();
-        let symbols = symbols.map(|symbol| EntityId::symbol(path.clone(), symbol));
-        let current = symbols.chain([file.clone()]).filter_map(|entity| {
+        let parts = map.entities_in(path).into_iter();
+        let current = parts.chain([file.clone()]).filter_map(|entity| {
             let current = map.current(&entity)?;
             Some((entity, current.slice, current.artifact, current.spans))
         });
