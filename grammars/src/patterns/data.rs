@@ -32,9 +32,7 @@ pub(super) struct LanguageData {
     pub(super) file_names: Vec<String>,
     pub(super) separator: String,
     pub(super) comments: Vec<String>,
-    #[serde(default)]
     pub(super) block_comment: Option<(String, String)>,
-    #[serde(default)]
     pub(super) closes: Option<String>,
     #[serde(default)]
     pub(super) bodies: Vec<String>,
@@ -42,13 +40,9 @@ pub(super) struct LanguageData {
     pub(super) paragraphs: bool,
     #[serde(default)]
     pub(super) ignores_case: bool,
-    #[serde(default)]
     pub(super) directive: Option<String>,
-    #[serde(default)]
     pub(super) annotation: Option<String>,
-    #[serde(default)]
     pub(super) reject: Option<String>,
-    #[serde(default)]
     pub(super) preamble: Option<String>,
     pub(super) words: BTreeMap<String, String>,
     pub(super) definitions: Vec<RuleData>,
@@ -61,15 +55,10 @@ pub(super) struct LanguageData {
 pub(super) struct RuleData {
     pub(super) kind: RuleKind,
     pub(super) pattern: String,
-    #[serde(default)]
     pub(super) within: Option<RuleScope>,
-    #[serde(default)]
     pub(super) symbol: Option<String>,
-    #[serde(default)]
     pub(super) separator: Option<String>,
-    #[serde(default)]
     pub(super) inside_separator: Option<String>,
-    #[serde(default)]
     pub(super) until: Option<String>,
     #[serde(default)]
     pub(super) adds_scope: bool,

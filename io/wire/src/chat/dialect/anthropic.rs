@@ -46,23 +46,16 @@ pub(in crate::chat) fn read_item(item: &str) -> Result<Vec<WireMessage>, serde_j
 struct StreamEvent {
     #[serde(rename = "type", default)]
     kind: String,
-    #[serde(default)]
     index: Option<u32>,
-    #[serde(default)]
     content_block: Option<ContentBlock>,
-    #[serde(default)]
     delta: Option<BlockDelta>,
     /// The message of a `message_start` event.
-    #[serde(default)]
     message: Option<Value>,
     /// The blocks of a message that came as one body.
     #[serde(default, deserialize_with = "empty_if_null")]
     content: Vec<ContentBlock>,
-    #[serde(default)]
     stop_reason: Option<String>,
-    #[serde(default)]
     usage: Option<Value>,
-    #[serde(default)]
     error: Option<Value>,
 }
 
@@ -76,7 +69,6 @@ struct ContentBlock {
     thinking: String,
     #[serde(default, deserialize_with = "empty_if_null")]
     name: String,
-    #[serde(default)]
     input: Option<Box<RawValue>>,
 }
 
@@ -86,9 +78,7 @@ struct BlockDelta {
     text: String,
     #[serde(default, deserialize_with = "empty_if_null")]
     thinking: String,
-    #[serde(default)]
     partial_json: Option<String>,
-    #[serde(default)]
     stop_reason: Option<String>,
 }
 

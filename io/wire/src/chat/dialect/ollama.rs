@@ -11,7 +11,6 @@ use crate::chat::reply_content::{DecodedPiece, ReplyContent};
 
 #[derive(Deserialize)]
 struct StreamLine {
-    #[serde(default)]
     message: Option<LineMessage>,
     /// The text of a reply to generate.
     #[serde(default, deserialize_with = "empty_if_null")]
@@ -20,16 +19,11 @@ struct StreamLine {
     thinking: String,
     #[serde(default)]
     done: bool,
-    #[serde(default)]
     done_reason: Option<String>,
     /// The tokens of the conversation, by which a client of generate goes on from this reply.
-    #[serde(default)]
     context: Option<Box<RawValue>>,
-    #[serde(default)]
     prompt_eval_count: Option<u32>,
-    #[serde(default)]
     eval_count: Option<u32>,
-    #[serde(default)]
     error: Option<Value>,
 }
 
@@ -39,7 +33,6 @@ struct LineMessage {
     content: String,
     #[serde(default, deserialize_with = "empty_if_null")]
     thinking: String,
-    #[serde(default)]
     tool_calls: Option<Vec<LineCall>>,
 }
 
@@ -53,7 +46,6 @@ struct LineCall {
 struct LineFunction {
     #[serde(default)]
     name: String,
-    #[serde(default)]
     arguments: Option<Box<RawValue>>,
 }
 

@@ -17,15 +17,15 @@ struct ChatMessage<'b> {
     role: String,
     #[serde(borrow, default, deserialize_with = "present_value")]
     content: Option<&'b RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     tool_calls: Option<Vec<ChatCall<'b>>>,
     #[serde(default, deserialize_with = "empty_if_null")]
     tool_call_id: String,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     reasoning_content: Option<&'b RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     reasoning: Option<&'b RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     thinking: Option<&'b RawValue>,
 }
 
@@ -41,7 +41,7 @@ struct ChatCall<'b> {
 struct ChatFunction<'b> {
     #[serde(default)]
     name: String,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     arguments: Option<&'b RawValue>,
 }
 
@@ -148,36 +148,26 @@ fn take_delta(reply: &mut ReplyContent, choice: u32, delta: ChoiceDelta, said: &
 struct StreamChunk {
     #[serde(default, deserialize_with = "empty_if_null")]
     choices: Vec<ChunkChoice>,
-    #[serde(default)]
     error: Option<serde_json::Value>,
 }
 
 #[derive(Deserialize)]
 struct ChunkChoice {
-    #[serde(default)]
     index: Option<u32>,
-    #[serde(default)]
     delta: Option<ChoiceDelta>,
-    #[serde(default)]
     message: Option<ChoiceDelta>,
     /// The text of a reply to completions.
-    #[serde(default)]
     text: Option<String>,
-    #[serde(default)]
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct ChoiceDelta {
-    #[serde(default)]
     content: Option<DeltaContent>,
     #[serde(default, deserialize_with = "empty_if_null")]
     tool_calls: Vec<CallFragment>,
-    #[serde(default)]
     reasoning_content: Option<DeltaContent>,
-    #[serde(default)]
     reasoning: Option<DeltaContent>,
-    #[serde(default)]
     thinking: Option<DeltaContent>,
     #[serde(default, deserialize_with = "empty_if_null")]
     refusal: String,
@@ -196,7 +186,6 @@ enum DeltaContent {
 struct ContentPart {
     #[serde(default, deserialize_with = "empty_if_null")]
     text: String,
-    #[serde(default)]
     thinking: Option<DeltaContent>,
 }
 
@@ -221,7 +210,6 @@ impl DeltaContent {
 
 #[derive(Deserialize)]
 struct CallFragment {
-    #[serde(default)]
     index: Option<usize>,
     #[serde(default)]
     function: FunctionFragment,

@@ -17,7 +17,7 @@ use crate::chat::wire_message::{
 
 #[derive(Deserialize)]
 struct InputItem<'b> {
-    #[serde(rename = "type", borrow, default)]
+    #[serde(rename = "type", borrow)]
     kind: Option<Cow<'b, str>>,
     #[serde(borrow, default, deserialize_with = "empty_if_null")]
     role: Cow<'b, str>,
@@ -27,11 +27,11 @@ struct InputItem<'b> {
     name: Cow<'b, str>,
     #[serde(borrow, default, deserialize_with = "empty_if_null")]
     call_id: Cow<'b, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     arguments: Option<&'b RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     input: Option<&'b RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     output: Option<&'b RawValue>,
 }
 
@@ -139,30 +139,19 @@ fn read_other(unit: &str, item: InputItem<'_>) -> Result<Vec<WireMessage>, serde
 struct StreamEvent {
     #[serde(rename = "type", default)]
     kind: String,
-    #[serde(default)]
     output_index: Option<u32>,
-    #[serde(default)]
     content_index: Option<u32>,
-    #[serde(default)]
     delta: Option<Value>,
-    #[serde(default)]
     item: Option<OutputItem>,
     /// The id of a response that came as one body.
-    #[serde(default)]
     id: Option<String>,
-    #[serde(default)]
     response: Option<ResponseObject>,
-    #[serde(default)]
     error: Option<Value>,
     /// The message of an error that isn't wrapped.
-    #[serde(default)]
     message: Option<String>,
     /// These four are of a whole response, too.
-    #[serde(default)]
     output: Option<Vec<OutputItem>>,
-    #[serde(default)]
     status: Option<String>,
-    #[serde(default)]
     incomplete_details: Option<Value>,
     #[serde(default)]
     usage: Value,
@@ -170,15 +159,11 @@ struct StreamEvent {
 
 #[derive(Deserialize)]
 struct ResponseObject {
-    #[serde(default)]
     id: Option<String>,
-    #[serde(default)]
     status: Option<String>,
-    #[serde(default)]
     incomplete_details: Option<Value>,
     #[serde(default)]
     usage: Value,
-    #[serde(default)]
     error: Option<Value>,
 }
 
@@ -196,7 +181,6 @@ struct OutputItem {
     arguments: String,
     #[serde(default, deserialize_with = "empty_if_null")]
     input: String,
-    #[serde(default)]
     action: Option<Box<RawValue>>,
 }
 
