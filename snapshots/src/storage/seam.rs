@@ -98,10 +98,6 @@ impl Disk for SimDisk {
         self.open_file(file, false)?.read(bytes_max)
     }
 
-    fn open_to_read(&self, file: &Path) -> io::Result<Box<dyn Medium>> {
-        self.open(file)
-    }
-
     fn open(&self, file: &Path) -> io::Result<Box<dyn Medium>> {
         Ok(Box::new(self.open_file(file, false)?))
     }

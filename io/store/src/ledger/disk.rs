@@ -44,12 +44,6 @@ pub trait Disk: Debug + Send + Sync {
     /// When they can't be read.
     fn read(&self, file: &Path, bytes_max: usize) -> io::Result<Vec<u8>>;
 
-    /// Opens a file to read it alone.
-    ///
-    /// # Errors
-    /// When it is missing, or that isn't allowed.
-    fn open_to_read(&self, file: &Path) -> io::Result<Box<dyn Medium>>;
-
     /// Opens a file to read it and to write in place.
     ///
     /// # Errors
@@ -205,15 +199,6 @@ impl Disk for FileSystem {
             .take(bytes_max as u64)
             .read_to_end(&mut bytes)?;
         Ok(bytes)
-    }
-
-    /// Doesn't wait for a pipe in place of the file, which has no bytes.
-    fn open_to_read(&self, file: &Path) -> io::Result<Box<dyn Medium>> {
-        let file = OpenOptions::new()
-            .read(true)
-            .custom_flags(libc::O_NONBLOCK)
-            .open(file)?;
-        Ok(Box::new(file))
     }
 
     fn open(&self, file: &Path) -> io::Result<Box<dyn Medium>> {
