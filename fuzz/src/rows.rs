@@ -19,7 +19,6 @@ pub fn restore_rows(data: &[u8]) {
     let Ok(state) = restoring.restored(Seq(7), &|_| None) else {
         return;
     };
-    let _ = format!("{state}");
     let mut again = State::default();
     for (table, rows) in all_rows(&state).iter().enumerate() {
         for row in rows {

@@ -1,7 +1,5 @@
 //! Anomalies: events that could not have been decided on the state before them. Only a damaged ledger has any.
 
-use core::fmt;
-
 use tslp_core::event::Recorded;
 use tslp_core::ids::Seq;
 
@@ -47,13 +45,5 @@ impl Anomalies {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
-    }
-}
-
-impl fmt::Display for Anomalies {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.events
-            .values()
-            .try_for_each(|AnomalyRow { seq, event }| writeln!(f, "{seq} {}", &**event))
     }
 }

@@ -2,7 +2,6 @@
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
-use core::fmt;
 
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
@@ -170,15 +169,5 @@ impl Audits {
         let mut episodes: Vec<EpisodeId> = awaited.map(|row| row.episode).collect();
         episodes.dedup();
         episodes
-    }
-}
-
-impl fmt::Display for Audits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for row in self.rows.values() {
-            let (episode, version, status) = (row.episode, row.version, row.status.as_str());
-            writeln!(f, "{episode} {version} {} {status}", row.entity)?;
-        }
-        Ok(())
     }
 }

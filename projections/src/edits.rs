@@ -3,8 +3,6 @@
 //! The table is an archive. Memory holds only the rows that aren't durable yet, so that the store can't return them.
 
 use alloc::collections::BTreeMap;
-use alloc::vec::Vec;
-use core::fmt;
 
 use tslp_core::event::{Event, Recorded};
 use tslp_core::hash::ArtifactHash;
@@ -72,17 +70,5 @@ impl Edits {
 impl Keeps<EditRow> for Edits {
     fn visit_rows(&self, visit: &mut dyn FnMut(EditRow)) {
         self.not_durable.values().copied().for_each(visit);
-    }
-}
-
-impl fmt::Display for Edits {
-    /// The rows that aren't durable, in the order of the ledger.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut rows: Vec<_> = self.not_durable.values().collect();
-        rows.sort_unstable_by_key(|row| (row.seq, row.text));
-        for row in rows {
-            writeln!(f, "{:.8} made {:.8} {}", row.text, row.artifact, row.seq)?;
-        }
-        Ok(())
     }
 }

@@ -4,14 +4,13 @@
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
 use tslp_core::event::{Event, History, PromptMeasured, Recorded, ReplyOutcome};
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::limits::RECENT_EPISODES_KEPT;
 
 use crate::changes::Changes;
-use crate::row::{EventAt, Keeps, Key as _, UnfitRow, outcome_word};
+use crate::row::{EventAt, Keeps, Key as _, UnfitRow};
 use crate::table::Value;
 
 row! {
@@ -220,20 +219,5 @@ impl EpisodeRow {
         self.prompt_tokens = server.and_then(|server| server.prompt_tokens);
         self.cached_tokens = server.and_then(|server| server.cached_tokens);
         self.evaluated_tokens = server.and_then(|server| server.evaluated_tokens);
-    }
-}
-
-impl fmt::Display for Episodes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (id, episode) in &self.episodes {
-            let outcome = episode.outcome.map_or_else(|| "open".into(), outcome_word);
-            let history = episode.history.map_or("-", History::as_str);
-            writeln!(f, "{id} {} {} {history}", episode.session, &*outcome)?;
-            if let (Some(sent), Some(client)) = (episode.sent_chars_anew, episode.client_chars_anew)
-            {
-                writeln!(f, "  read anew {sent}, directly {client}")?;
-            }
-        }
-        Ok(())
     }
 }

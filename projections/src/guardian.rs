@@ -4,7 +4,6 @@
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
 use tslp_core::event::{
     ActionJudged, ActionRequested, CallId, CapabilityChanged, Event, GrantChange, NoticeIssued,
@@ -378,36 +377,5 @@ impl From<&GrantRow> for GrantToken {
             expires_at: row.expires_at,
             revoked: row.revoked,
         }
-    }
-}
-
-impl fmt::Display for GuardianState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(approved) = self.approved_policy() {
-            writeln!(f, "policy {} {:.12}", approved.profile, approved.text)?;
-        }
-        for ((session, capability), token) in &self.grants {
-            let revoked = if token.revoked { " revoked" } else { "" };
-            writeln!(
-                f,
-                "{session} {capability} until {}{revoked}",
-                token.expires_at.0
-            )?;
-        }
-        for tally in self.sessions.values() {
-            let halt = tally.halt.map_or("runs", Reason::code);
-            writeln!(
-                f,
-                "{} {halt}, {} builds, {} violations",
-                tally.session, tally.builds, tally.violations
-            )?;
-        }
-        for call in self.calls.values() {
-            let id = call.id();
-            let decision = call.decision.map_or("not judged", Decision::as_str);
-            let over = if call.is_over { "over" } else { "under way" };
-            writeln!(f, "{id} {decision}, {over}")?;
-        }
-        Ok(())
     }
 }

@@ -2,7 +2,6 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
-use core::fmt;
 
 use tslp_core::artifact::{Level, Origin, Transition};
 use tslp_core::entity::EntityId;
@@ -369,22 +368,5 @@ impl Proposals {
             refused_at: proposed.refused_at,
             is_ended: self.ended.contains_key(&proposed.version),
         }
-    }
-}
-
-impl fmt::Display for Proposals {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for proposed in self.by_version.values() {
-            let reason = proposed.refused_for().map_or("open", Reason::code);
-            writeln!(
-                f,
-                "{} {} {:.8} {} {reason}",
-                proposed.version,
-                proposed.entity,
-                proposed.slice,
-                proposed.level.as_str()
-            )?;
-        }
-        Ok(())
     }
 }

@@ -4,7 +4,6 @@ use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
 use tslp_core::event::{Author, Event, RecordChanged, Recorded};
 use tslp_core::ids::{Seq, UnixMillis};
@@ -300,18 +299,6 @@ impl Keeps<RecordRow> for Records {
                 self.proposed.insert(row.key, entry);
             }
             RecordStanding::Ended => return Err(UnfitRow("what has ended has no row")),
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for Records {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for entry in &self.kept {
-            writeln!(f, "{} #{} [{}]", entry.kind, entry.key, entry.author)?;
-        }
-        for entry in self.proposed.values() {
-            writeln!(f, "{} #{} [proposed]", entry.kind, entry.key)?;
         }
         Ok(())
     }

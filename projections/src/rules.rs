@@ -3,7 +3,6 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::fmt;
 
 use tslp_core::event::{Event, Recorded, RulesInForce};
 use tslp_core::ids::Seq;
@@ -93,13 +92,4 @@ fn names_and_values(rules: &RulesInForce) -> Vec<(String, String)> {
     named.sort();
     named.dedup_by(|one, other| one.0 == other.0);
     named
-}
-
-impl fmt::Display for Rules {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (name, value) in self.in_force().iter().copied().flat_map(names_and_values) {
-            writeln!(f, "{name}: {value}")?;
-        }
-        Ok(())
-    }
 }

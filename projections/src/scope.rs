@@ -3,7 +3,6 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
-use core::fmt;
 
 use tslp_core::event::{Event, Recorded};
 use tslp_core::ids::{Seq, SessionId, UnixMillis};
@@ -126,17 +125,4 @@ fn is_unlocked(row: &ScopeRow, session: SessionId, pattern: &str) -> bool {
     row.rule == ScopeChange::Lock
         && (pattern.is_empty() || row.pattern == pattern)
         && (session == ALL || [ALL, session].contains(&row.session))
-}
-
-impl fmt::Display for Scope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for row in self.rules() {
-            write!(f, "{} {}", row.rule, row.pattern)?;
-            match row.session {
-                ALL => writeln!(f)?,
-                session => writeln!(f, " in {session}")?,
-            }
-        }
-        Ok(())
-    }
 }

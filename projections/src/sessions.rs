@@ -3,7 +3,6 @@
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
 use tslp_core::artifact::{Level, Origin};
 use tslp_core::entity::EntityId;
@@ -1054,26 +1053,6 @@ fn add_numbered<T>(list: &mut VecDeque<(u64, T)>, item: T, max: usize) -> Option
 
 fn unnumbered<T: Clone>(list: &VecDeque<(u64, T)>) -> Vec<T> {
     list.iter().map(|(_, item)| item.clone()).collect()
-}
-
-impl fmt::Display for Sessions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (id, session) in &self.sessions {
-            let name = session.name.as_deref().unwrap_or("-");
-            let open = if session.open.is_some() {
-                "open"
-            } else {
-                "idle"
-            };
-            let pairs = session.exchanges.len();
-            writeln!(
-                f,
-                "{id} {name} {} messages, {pairs} recent, {open}",
-                session.length
-            )?;
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

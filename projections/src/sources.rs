@@ -4,7 +4,6 @@
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use core::fmt;
 
 use hashbrown::HashMap;
 use tslp_core::hash::ArtifactHash;
@@ -168,18 +167,6 @@ impl Keeps<PartlyTrueRow> for Sources {
 impl Keeps<OutdatedRow> for Sources {
     fn visit_rows(&self, visit: &mut dyn FnMut(OutdatedRow)) {
         self.outdated.values().copied().for_each(visit);
-    }
-}
-
-impl fmt::Display for Sources {
-    /// The rows of `outdated` that aren't durable, in the order of the ledger.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut outdated: Vec<_> = self.outdated.values().collect();
-        outdated.sort_unstable_by_key(|row| (row.seq, row.artifact));
-        for row in outdated {
-            writeln!(f, "{:.8} {}", row.artifact, row.seq)?;
-        }
-        Ok(())
     }
 }
 

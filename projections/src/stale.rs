@@ -6,7 +6,6 @@
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use core::fmt;
 
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::EntityId;
@@ -344,14 +343,5 @@ impl DiskDifference {
             Self::Gone => Some(Divergence::Gone),
             Self::Contradicted => Some(Divergence::Contradicted),
         }
-    }
-}
-
-impl fmt::Display for Stale {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (entity, difference) in &self.differing {
-            writeln!(f, "{entity} {}", difference)?;
-        }
-        Ok(())
     }
 }

@@ -4,7 +4,6 @@ mod view;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::fmt;
 
 use tslp_core::event::{Event, Recorded};
 use tslp_core::ids::{EpisodeId, Seq, SessionId};
@@ -25,7 +24,7 @@ use crate::guardian::GuardianState;
 use crate::proposals::Proposals;
 use crate::provenance::Provenance;
 use crate::records::Records;
-use crate::row::{EventAt, Keeps, Row, UnfitRow};
+use crate::row::{EventAt, Keeps, Row, StoredRow, UnfitRow};
 use crate::rules::Rules;
 use crate::scope::Scope;
 use crate::sessions::Sessions;
@@ -240,6 +239,19 @@ impl State {
     }
 }
 
+impl State {
+    /// The rows of one table, as [`Self::visit_rows`] hands them out.
+    #[must_use]
+    pub fn rows<R: StoredRow>(&self) -> Vec<R> {
+        let mut rows = Vec::new();
+        self.visit_rows(R::INDEX, &mut |cells| {
+            let row = R::from_cells(&cells);
+            rows.push(row.unwrap_or_else(|_| unreachable!("a state takes its own rows back")));
+        });
+        rows
+    }
+}
+
 /// Declares how the state hands out and takes back the rows of each table.
 macro_rules! rows_of_tables {
     ($($index:ident: $row:path => $($field:ident).+,)+) => {
@@ -304,37 +316,5 @@ impl State {
         }
         self.head = head;
         Ok(self)
-    }
-}
-
-impl fmt::Display for State {
-    /// Every projection that isn't empty, under its name.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sections: [(&str, &dyn fmt::Display); 17] = [
-            ("vault", &self.vault),
-            ("state map", &self.state_map),
-            ("proposals", &self.proposals),
-            ("tombstones", &self.tombstones),
-            ("disk", &self.state_map.looks()),
-            ("stale", &self.stale),
-            ("sessions", &self.sessions),
-            ("episodes", &self.episodes),
-            ("audits", &self.audits),
-            ("anomalies", &self.anomalies),
-            ("rules", &self.rules),
-            ("outdated", self.state_map.sources()),
-            ("edits", &self.edits),
-            ("guardian", &self.guardian),
-            ("work", &self.work),
-            ("scope", &self.scope),
-            ("records", &self.records),
-        ];
-        for (name, section) in sections {
-            let text = alloc::format!("{section}");
-            if !text.is_empty() {
-                writeln!(f, "[{name}]\n{text}")?;
-            }
-        }
-        Ok(())
     }
 }

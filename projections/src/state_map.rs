@@ -7,7 +7,6 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cell::{Cell, OnceCell, RefCell};
-use core::fmt;
 
 use hashbrown::HashTable;
 use tslp_core::artifact::{Origin, Transition};
@@ -25,7 +24,7 @@ use crate::disk::{Disk, DiskRow, LastFinding};
 use crate::file_code::{Entry, FileCode, PackedVersions, TrackedFileRow, TrueEntity};
 use crate::packed::PackedMap;
 use crate::proposals::{Proposal, Proposals};
-use crate::row::{EventAt, Keeps, Key as _, UnfitRow, spans_text};
+use crate::row::{EventAt, Keeps, Key as _, UnfitRow};
 use crate::sources::Sources;
 use crate::symbol_words::SymbolWords;
 use crate::table::Value;
@@ -617,11 +616,6 @@ impl StateMap {
         self.disk.finding(self.find_file(path)?)
     }
 
-    /// What disk held, for people.
-    pub(crate) const fn looks(&self) -> impl fmt::Display {
-        Looks(self)
-    }
-
     /// Whether any look found a file at the path.
     #[must_use]
     pub fn was_there(&self, path: &RelPath) -> bool {
@@ -909,36 +903,4 @@ fn number_of(key: NameKey) -> u128 {
 fn key_of_number(number: u128) -> NameKey {
     let bytes = number.to_be_bytes();
     bytes.last_chunk().copied().expect("a key is shorter")
-}
-
-/// What disk held, one path a line.
-struct Looks<'m>(&'m StateMap);
-
-impl fmt::Display for Looks<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(map) = self;
-        for id in map.sorted_files(|_| true) {
-            let path = &map.files[id as usize].path;
-            match map.disk.finding(id) {
-                Some(LastFinding::Missing) => writeln!(f, "{path} missing")?,
-                Some(LastFinding::Unreadable(failure)) => {
-                    writeln!(f, "{path} {}", failure.as_str())?;
-                }
-                Some(LastFinding::File(file)) => writeln!(f, "{path} {:.8}", file.whole)?,
-                None => {}
-            }
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for StateMap {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for row in self.true_entities() {
-            let (entity, version, slice) = (row.entity, row.version, row.slice);
-            let (origin, spans) = (row.origin, spans_text(&row.spans));
-            writeln!(f, "{entity} {version} {slice:.8} {origin} {spans}")?;
-        }
-        Ok(())
-    }
 }

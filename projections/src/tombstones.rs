@@ -1,7 +1,5 @@
 //! Tombstones: entities that an authoritative update left out, for a number of episodes (spec §9.2).
 
-use core::fmt;
-
 use tslp_core::artifact::Transition;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, Recorded};
@@ -89,12 +87,5 @@ impl Tombstones {
     #[must_use]
     pub fn contains(&self, entity: &EntityId) -> bool {
         self.removed.contains_key(&(entity.clone(),))
-    }
-}
-
-impl fmt::Display for Tombstones {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut rows = self.removed.values();
-        rows.try_for_each(|row| writeln!(f, "{} {} {}", row.entity, row.version, row.episode))
     }
 }

@@ -1,7 +1,6 @@
 //! What models read and wrote: by day, model and conversation.
 
 use alloc::string::String;
-use core::fmt;
 
 use tslp_core::budget::{Prices, day_of};
 use tslp_core::event::{Event, PromptMeasured, Recorded};
@@ -137,13 +136,6 @@ impl TokensUsed {
             written,
             estimated: unsure + unsure_too,
         }
-    }
-}
-
-impl fmt::Display for Usage {
-    /// Times and estimates depend on the day: nothing of it is told.
-    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Ok(())
     }
 }
 

@@ -4,8 +4,6 @@
 
 use alloc::collections::BTreeMap;
 use alloc::collections::btree_map::Entry;
-use alloc::vec::Vec;
-use core::fmt;
 
 use tslp_core::event::{ContentKind, Event, Recorded};
 use tslp_core::hash::ArtifactHash;
@@ -104,26 +102,5 @@ impl Vault {
 impl Keeps<VaultLocation> for Vault {
     fn visit_rows(&self, visit: &mut dyn FnMut(VaultLocation)) {
         self.not_durable.values().cloned().for_each(visit);
-    }
-}
-
-impl fmt::Display for Vault {
-    /// The rows that aren't durable, in the order of the ledger.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut locations: Vec<_> = self.not_durable.values().collect();
-        locations.sort_unstable_by_key(|location| location.seq);
-        for location in locations {
-            let (hash, kind, seq) = (location.hash, location.kind.as_str(), location.seq);
-            write!(
-                f,
-                "{hash:.8} {kind} {seq} {}..{}",
-                location.start, location.end
-            )?;
-            if let Some(container) = location.container {
-                write!(f, " of {container:.8}")?;
-            }
-            writeln!(f)?;
-        }
-        Ok(())
     }
 }

@@ -2,7 +2,6 @@
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use core::fmt;
 
 use tslp_core::budget::{WorkDone, day_of};
 use tslp_core::event::{ContentKind, Event, Recorded, WorkCounted};
@@ -367,24 +366,4 @@ fn framed_output(result: &[u8]) -> Option<&[u8]> {
     let head = &result[..result.len().min(HEAD_BYTES_MAX)];
     let at = head.windows(mark.len()).position(|window| window == mark)?;
     Some(&result[at + mark.len()..])
-}
-
-impl fmt::Display for Work {
-    /// Only what was counted of what replies have the client do.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let acted = self
-            .rows
-            .values()
-            .filter(|row| row.files + row.builds + row.tests > 0);
-        for row in acted {
-            let (files, lines) = (row.files, row.lines);
-            let (builds, tests) = (row.builds, row.tests);
-            writeln!(
-                f,
-                "{} files {files}, lines {lines}, builds {builds}, tests {tests}",
-                row.session
-            )?;
-        }
-        Ok(())
-    }
 }

@@ -31,6 +31,7 @@ use tslp_projections::state::State;
 
 use crate::script;
 use crate::stage::{EngineMemory, ModelInput, SentPrompt, Stage, play_script};
+use crate::state_text;
 use crate::verdicts::{self, Detail};
 
 /// Plays a story and returns its golden end, with every text that went to the model if the story is a full one.
@@ -54,8 +55,8 @@ pub fn play(story: &str) -> String {
     golden_end(&stage, detail)
 }
 
-/// The tables that are shown among decisions alone, in the order of [`State`]'s own listing. What is true comes before them.
-const TABLES_SHOWN: [&str; 4] = ["proposals", "tombstones", "stale", "anomalies"];
+/// The sections of the state that are shown among decisions alone. What is true comes before them.
+const SECTIONS_SHOWN: [&str; 4] = ["proposals", "tombstones", "stale", "anomalies"];
 
 /// The golden end of a story that was played.
 #[must_use]
@@ -93,8 +94,8 @@ pub fn golden_end(stage: &Stage, detail: Detail) -> String {
         Detail::Decisions => text + &truth_summary(stage.state()),
         Detail::Everything => format!(
             "{text}\n{}[episode entries]\n{}",
-            stage.state(),
-            stage.episode_entries()
+            state_text::state_text(stage.state()),
+            state_text::entries_text(&stage.episode_entries())
         ),
     }
 }
@@ -114,14 +115,9 @@ fn truth_summary(state: &State) -> String {
         let current: Vec<String> = current.collect();
         let _ = writeln!(text, "true: {path} {}", current.join(", "));
     }
-    let tables = state.to_string();
-    for table in tables.split("\n\n") {
-        let (name, rows) = table.split_once('\n').unwrap_or_default();
-        let name = name.trim_matches(['[', ']']);
-        if TABLES_SHOWN.contains(&name) {
-            let rows: Vec<&str> = rows.lines().collect();
-            let _ = writeln!(text, "{name}: {}", rows.join(", "));
-        }
+    let sections = state_text::sections(state).into_iter();
+    for (name, rows) in sections.filter(|(name, _)| SECTIONS_SHOWN.contains(name)) {
+        let _ = writeln!(text, "{name}: {}", rows.join(", "));
     }
     text
 }

@@ -14,7 +14,6 @@ use tslp_projections::audits::AuditRow;
 use tslp_projections::changes::Changes;
 use tslp_projections::disk::{DiskRow, PathFinding};
 use tslp_projections::file_code::TrueEntity;
-use tslp_projections::row::StoredRow;
 use tslp_projections::stale::{DiskDifference, StaleRow};
 use tslp_projections::state::State;
 use tslp_store::ledger::{LedgerError, LedgerReader};
@@ -298,13 +297,13 @@ pub fn state_page_at(
         return Ok(None);
     }
     let mut looks = LastLooks::default();
-    for row in rows_of::<DiskRow>(&state) {
+    for row in state.rows::<DiskRow>() {
         looks.seen.insert(row.path, (row.finding, row.seq));
     }
-    for row in rows_of::<StaleRow>(&state) {
+    for row in state.rows::<StaleRow>() {
         looks.differing.insert(row.entity, row.disk_holds);
     }
-    let contested = rows_of::<AuditRow>(&state).into_iter();
+    let contested = state.rows::<AuditRow>().into_iter();
     let contested = contested.filter(|row| row.status.is_contested());
     looks.contested = contested.map(|row| row.version).collect();
     let mut shown: Vec<_> = state.state_map().true_entities().collect();
@@ -332,16 +331,6 @@ pub fn state_page_at(
         page: StatePage { entities, next },
         flaw,
     }))
-}
-
-/// The rows that a state holds of a table, by key.
-fn rows_of<R: StoredRow>(state: &State) -> Vec<R> {
-    let mut rows = Vec::new();
-    state.visit_rows(R::INDEX, &mut |cells| {
-        let row = R::from_cells(&cells);
-        rows.push(row.unwrap_or_else(|_| unreachable!("a state takes its own rows back")));
-    });
-    rows
 }
 
 /// Everything that is true in one file, in the order of the symbols.

@@ -18,6 +18,7 @@ use tslp_core::reason::Reason;
 use tslp_core::slice;
 
 use tslp_projections::TABLES;
+use tslp_projections::anomalies::AnomalyRow;
 use tslp_projections::changes::Changes;
 use tslp_projections::state::State;
 use tslp_projections::table::Value;
@@ -54,7 +55,6 @@ pub fn check_nonsense_folds(data: &[u8]) {
             assert_eq!(rows, tables.rows(index), "{}", table.name);
         }
     }
-    let _ = format!("{state}");
     check_restored_midway(&ledger, &state);
 }
 
@@ -214,7 +214,8 @@ impl Law {
     /// # Panics
     /// When they differ.
     pub fn compare_state(&self, state: &State, view: &StateView<'_>) {
-        assert!(state.anomalies().is_empty(), "{}", state.anomalies());
+        let anomalies: Vec<AnomalyRow> = state.rows();
+        assert!(anomalies.is_empty(), "{anomalies:?}");
         assert_eq!(state.state_map().len(), self.authoritative.len());
         for (entity, version) in &self.authoritative {
             let current = view.current_version(entity);

@@ -2,7 +2,6 @@
 //! say, so no table holds it: it is folded from those events when somebody asks.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt;
 
 use tslp_core::artifact::{Level, Origin, Transition};
 use tslp_core::entity::EntityId;
@@ -184,25 +183,6 @@ impl EpisodeEntries {
 
     fn story(&mut self, episode: EpisodeId) -> &mut EpisodeStory {
         self.stories.entry(episode).or_default()
-    }
-}
-
-impl fmt::Display for EpisodeEntries {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (episode, story) in &self.stories {
-            // A prompt of which nothing is to be said.
-            if story.entries.is_empty() {
-                continue;
-            }
-            writeln!(f, "{episode}")?;
-            for entry in &story.entries {
-                match &entry.entity {
-                    Some(entity) => writeln!(f, "  {} {entity} {}", entry.what, entry.reason)?,
-                    None => writeln!(f, "  {} {}", entry.what, entry.reason)?,
-                }
-            }
-        }
-        Ok(())
     }
 }
 
