@@ -1,7 +1,8 @@
 # tslp in an image with nothing else in it: static, and not root.
 #
 #   docker build -t tslp .
-#   docker run --network host -v "$PWD:/workspace:ro" -v tslp:/data tslp --upstream http://127.0.0.1:11434
+#   docker run --network host -v "$PWD:/workspace:ro" -v tslp:/data -e TSLP_TOKEN=… tslp --upstream http://127.0.0.1:11434
+# The image's user is another one than you: docs/install.md.
 FROM rust:1-alpine AS build
 RUN apk add --no-cache musl-dev gcc
 WORKDIR /src

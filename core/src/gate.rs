@@ -209,6 +209,13 @@ impl GateReport {
         })
     }
 
+    /// Whether it is the user's to confirm: something other than gate A keeps it out, which nobody can overrule. The same
+    /// reason may be gate A's or damage's; the verdicts tell which.
+    #[must_use]
+    pub fn is_left_to_user(&self) -> bool {
+        self.conclusion.is_some_and(Reason::is_left_to_user) && self.passed_gate_a()
+    }
+
     /// Whether a rule that this version failed keeps it out, and not another version of its block.
     #[must_use]
     pub fn failed_by_itself(&self) -> bool {

@@ -492,6 +492,7 @@ impl Reason {
         matches!(
             self,
             Self::UserAccepted
+                | Self::DeletionAccepted
                 | Self::UserConfirmed
                 | Self::UserRejected
                 | Self::CapabilityGranted

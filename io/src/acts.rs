@@ -292,11 +292,11 @@ fn decide_directive<S: Store>(
     };
     let batch = engine.carry_out_command(pending, answers);
     let mut notices = batch.recorded.iter().rev();
-    let reason = notices.find_map(|recorded| match &recorded.event {
-        Event::NoticeIssued(notice) => Some(notice.reason),
+    let answer = notices.find_map(|recorded| match &recorded.event {
+        Event::NoticeIssued(notice) => Some(notice),
         _ => None,
     });
-    let reason = reason.unwrap_or(Reason::NothingToDo);
+    let reason = answer.map_or(Reason::NothingToDo, |answer| answer.reason);
     let (outcome, is_done) = match (verb, reason) {
         (Verb::Accept, Reason::UserAccepted) => ("accepted", true),
         (Verb::Accept, Reason::NothingToDo) if record::parse_key(&target).is_none() => {
@@ -307,9 +307,14 @@ fn decide_directive<S: Store>(
         (_, reason) => (reason.code(), reason.carries_out_directive()),
     };
     if reason == Reason::Locked
-        && let Some(missed) = engine.lock_miss(session)
+        && let Some(file) = answer.and_then(|answer| answer.entity.as_ref())
+        && let Some(cause) = engine.lock_miss(session, &file.path)
     {
-        let missed = ActResult::new(&target, missed.reason.code(), missed.message, false);
+        let words = format!(
+            "locked, but {cause}: no prompt goes out until that is mended, or `tslp unlock {}`",
+            file.path
+        );
+        let missed = ActResult::new(&target, Reason::LockMiss.code(), words, false);
         return (missed, batch);
     }
     if reason == Reason::DecisionsUngrounded {
@@ -333,6 +338,7 @@ pub fn answer_words(verb: Verb, target: &str, reason: Reason) -> Cow<'static, st
             "no statement of that key waits: `tslp records` lists what is kept, and what waits"
         }
         (_, Reason::UserAccepted) => "true as it is on disk",
+        (_, Reason::DeletionAccepted) => "gone from disk, and no longer true",
         (Verb::Accept, Reason::NothingToDo) => "true already: nothing to do",
         (Verb::Confirm | Verb::Reject, Reason::NothingToDo) => {
             "no version of the model's waits for it: `tslp recent` lists what it proposed"
@@ -406,9 +412,9 @@ pub fn answer_words(verb: Verb, target: &str, reason: Reason) -> Cow<'static, st
         (_, Reason::UserConfirmed) => "the model's version is true now",
         (_, Reason::UserRejected) => "the model's version is dropped",
         (_, Reason::NotConfirmable) => {
-            "can't be confirmed: the model's version is no whole definition that keeps what exists"
+            "can't be confirmed: the model's version is no whole definition that keeps what exists; ask for it again or, if your file is to hold it so, save it and `tslp accept` that"
         }
-        (_, Reason::CapabilityGranted) => "granted",
+        (_, Reason::CapabilityGranted) => "granted: `tslp guardian status` says until when",
         (_, Reason::CapabilityRevoked) => "taken back",
         (_, Reason::NotGrantable) => {
             "can't be granted: name BUILD_EXEC or SHELL_EXEC, with `for 15m` or less"
@@ -514,10 +520,8 @@ pub fn locate_target(
         Ok(NamedTarget::Folder(_) | NamedTarget::Workspace) => {
             return Err(no_file("a folder: `tslp adopt` takes those"));
         }
-        // The base name of a file that is tracked is enough; it may also be gone from disk.
-        Err(TargetError::Missing(_))
-            if !path.contains('/') && DataFiles::of(&config.data_dir).database.exists() =>
-        {
+        // It may be gone from disk, and the base name of a file that is tracked is enough.
+        Err(TargetError::Missing(_)) if DataFiles::of(&config.data_dir).database.exists() => {
             path.into()
         }
         Err(error) => {

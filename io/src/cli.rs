@@ -5,10 +5,11 @@ mod tool;
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{
     Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint,
@@ -455,6 +456,15 @@ fn episode_number(written: &str) -> Result<u64, String> {
 #[must_use]
 pub fn print_refusal(error: &clap::Error) -> Exit {
     let printed = error.print();
+    if let (ErrorKind::ArgumentConflict, Some(ContextValue::String(command))) =
+        (error.kind(), error.get(ContextKind::InvalidSubcommand))
+    {
+        // Whoever sees no error sees no advice.
+        let _ = writeln!(
+            io::stderr(),
+            "Settings stand behind the command, as in `tslp {command} --config FILE`."
+        );
+    }
     match (error.use_stderr(), printed) {
         (true, _) => Exit::Usage,
         (false, Ok(())) => Exit::Ok,

@@ -28,6 +28,7 @@ use tslp_store::data_dir::{self, DataDirError};
 use tslp_store::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use tslp_store::salvage;
 use tslp_store::startup::StartError;
+use tslp_workspace::target::{self, NamedTarget};
 use tslp_workspace::unread_code::in_files;
 
 use crate::adopt::AdoptMode;
@@ -141,11 +142,11 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             common,
         } => {
             let (config, _) = read_config(&common.flags.0)?;
-            // Every path begins with nothing, so none given means all.
-            let path = path.as_deref().unwrap_or("");
+            let path = path.filter(|path| !path.is_empty());
             let wanted = StateQuery {
                 contains: None,
-                path: path.strip_prefix("./").unwrap_or(path).to_owned(),
+                // Every path begins with nothing, so none given means all.
+                path: path.map_or_else(String::new, |path| path_from_root(&config, &path)),
                 after,
                 limit,
             };
@@ -199,7 +200,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
         }
         CliCommand::Why { entity, common } => {
             let (config, _) = read_config(&common.flags.0)?;
-            evidence::run_why(&config, &entity, common.output)
+            evidence::run_why(&config, &path_from_root(&config, &entity), common.output)
         }
         CliCommand::ShowPrompt { episode, flags } => {
             let (config, _) = read_config(&flags.0)?;
@@ -305,6 +306,12 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
         }
         CliCommand::Connect { client, flags } => {
             let config = config_of_running(&flags.0)?;
+            if RunningProxy::find(&config.data_dir)?.is_none() {
+                let workspace = config.workspace.display();
+                tracing::warn!(
+                    "no proxy runs for {workspace}: start one with `tslp` there, or use `tslp run CLIENT`, which does both"
+                );
+            }
             let token = config.access.token.as_ref().map(Secret::reveal);
             let lines = connect::setup_lines(client.as_deref(), config.listen, token);
             Out::stdout().lines(lines)?;
@@ -339,7 +346,7 @@ fn served_already(config: &ServeConfig, error: &ServeError) -> CommandFailure {
     if is_in_use && let Ok(Some(running)) = RunningProxy::find(&config.data_dir) {
         let (address, workspace) = (running.address, config.workspace.display());
         failure.message = format!(
-            "a proxy serves {workspace} already, at http://{address}; use it (`tslp connect`), or stop it first"
+            "a proxy serves {workspace} already, at http://{address}; use it (`tslp connect`), or end it first, by Ctrl-C where it runs"
         );
     }
     failure
@@ -352,8 +359,6 @@ enum LedgerUse {
     Stay,
     /// Do one thing and print the result: the log stays quiet unless the flags ask for it.
     Act,
-    /// The same, and a proxy may be started for it.
-    Run,
 }
 
 /// Reads the whole configuration and starts the log.
@@ -390,8 +395,7 @@ fn prepare_to(
     let loaded = match course {
         // A workspace is made by whoever serves it, in the folder where they do.
         LedgerUse::Stay => ServeConfig::load(flags, &environment),
-        LedgerUse::Act => ServeConfig::load_from_within(flags, &environment, false),
-        LedgerUse::Run => ServeConfig::load_from_within(flags, &environment, true),
+        LedgerUse::Act => ServeConfig::load_from_within(flags, &environment),
     };
     let (config, layers) = loaded.map_err(|error| CommandFailure::new(Exit::Usage, error))?;
     start_logging(&layers, course)?;
@@ -418,6 +422,21 @@ fn start_logging(layers: &ConfigLayers, course: LedgerUse) -> Result<(), Command
     Ok(())
 }
 
+/// The beginning of an entity's name, as it is written in the workspace's root, where it names a file or a folder from here.
+fn path_from_root(config: &ServeConfig, written: &str) -> String {
+    let (path, symbol) = match written.split_once("::") {
+        Some((path, symbol)) => (path, format!("::{symbol}")),
+        None => (written, String::new()),
+    };
+    let here = Environment::of_process().current_dir;
+    match target::find_target(path, &here, &config.workspace) {
+        Ok(NamedTarget::Workspace) => String::new(),
+        Ok(NamedTarget::Folder(path) | NamedTarget::File(path)) => format!("{path}{symbol}"),
+        // It may be gone from disk, or a part of a name.
+        Err(_) => written.strip_prefix("./").unwrap_or(written).to_owned(),
+    }
+}
+
 /// Whether there is a ledger; one that this user can't read is none that isn't there.
 fn has_ledger(config: &ServeConfig) -> Result<bool, CommandFailure> {
     let files = DataFiles::of(&config.data_dir);
@@ -427,6 +446,9 @@ fn has_ledger(config: &ServeConfig) -> Result<bool, CommandFailure> {
         // An empty file without an anchor is what a first start leaves that was interrupted: the next one begins anew.
         false => Ok(found.len() > 0 || files.anchor.exists()),
     }) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && files.rescued().exists() => {
+            Err(CommandFailure::new(Exit::Failure, files.copy_waits()))
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(source) => Err(LedgerError::File {
             action: "read",
@@ -658,10 +680,6 @@ fn outside_workspace(config: &ServeConfig, to: &Path) -> Result<PathBuf, Command
 fn need_ledger(config: &ServeConfig) -> Result<(), CommandFailure> {
     if has_ledger(config)? {
         return Ok(());
-    }
-    let files = DataFiles::of(&config.data_dir);
-    if files.rescued().exists() {
-        return Err(CommandFailure::new(Exit::Failure, files.copy_waits()));
     }
     let message = format!(
         "there is no ledger in {}: `tslp serve` makes one",

@@ -190,7 +190,7 @@ fn inside_json(text: &str) -> String {
 }
 
 /// The URL of an address; an address for all interfaces is this machine's own.
-fn origin_of(listen: SocketAddr) -> String {
+pub(crate) fn origin_of(listen: SocketAddr) -> String {
     let host = match listen.ip() {
         ip if ip.is_unspecified() => "127.0.0.1".to_owned(),
         std::net::IpAddr::V6(ip) => format!("[{ip}]"),

@@ -73,6 +73,11 @@ pub fn route_request(head: &RequestHead, debug: DebugPages) -> Result<Route, Ref
                 format!("this goes to {}, spelt exactly so", dialect.route_path()),
             )),
             None if path.starts_with("/v1/") || path.starts_with("/api/") => relay_route(path),
+            None if path == "/debug/last-prompt" => Err(Refusal::new(
+                404,
+                "unknown_route",
+                "what the model saw is shown here with `tslp serve --debug`; `tslp show-prompt` always has it",
+            )),
             None => {
                 let chat_routes = Dialect::ALL.map(Dialect::route_path).join(", ");
                 Err(Refusal::new(

@@ -603,9 +603,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         is_meant.then(cited).flatten()
     }
 
-    /// Why a prompt of the session couldn't go out by its locks, if so.
-    pub fn lock_miss(&self, session: SessionId) -> Option<WithheldPrompt> {
-        scope::lock_miss(&self.view(), session, &[])
+    /// Why no prompt of the session goes out by the lock of this file, if so.
+    pub fn lock_miss(&self, session: SessionId, path: &RelPath) -> Option<&'static str> {
+        let missed = scope::locks_missed(&self.view(), session, &[]);
+        let mut missed = missed.into_iter();
+        missed.find_map(|(other, cause)| (other == *path).then_some(cause))
     }
 
     /// Why no conversation is cleared, if decisions lack evidence.

@@ -348,9 +348,7 @@ fn confirm_proposal(view: &StateView<'_>, entity: &EntityId) -> EventsAndNotice 
     (recorder.into_events(), Some(Reason::UserConfirmed))
 }
 
-/// Whether it passed gate A, which nobody can overrule. `Elided` may be gate A's reason or damage's: its own report says which.
 fn is_confirmable(proposal: &Proposal) -> bool {
     let report = proposal.report.as_ref();
-    proposal.refused_for().is_some_and(Reason::is_left_to_user)
-        && report.is_some_and(GateReport::passed_gate_a)
+    report.is_some_and(GateReport::is_left_to_user)
 }

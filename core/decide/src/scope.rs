@@ -93,8 +93,19 @@ pub fn lock_miss(
     session: SessionId,
     seen: &[(RelPath, DiskFinding)],
 ) -> Option<WithheldPrompt> {
-    let mut locked = view.state.scope().locked(session).into_iter();
-    locked.find_map(|path| {
+    let first = locks_missed(view, session, seen).into_iter().next();
+    first.map(|(path, cause)| missed(&path, cause))
+}
+
+/// The files that are locked in a conversation and can't be shown whole, each with the cause.
+#[must_use]
+pub fn locks_missed(
+    view: &StateView<'_>,
+    session: SessionId,
+    seen: &[(RelPath, DiskFinding)],
+) -> Vec<(RelPath, &'static str)> {
+    let locked = view.state.scope().locked(session).into_iter();
+    let missed = locked.filter_map(|path| {
         let seen = seen.iter().find(|(other, _)| *other == path);
         let finding = seen
             .map(|(_, finding)| finding.into())
@@ -111,8 +122,9 @@ pub fn lock_miss(
             }
             Some(LastFinding::File(_)) => return None,
         };
-        Some(missed(&path, cause))
-    })
+        Some((path, cause))
+    });
+    missed.collect()
 }
 
 /// The answer to a prompt that doesn't go out because a locked file can't be shown whole.

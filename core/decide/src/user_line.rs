@@ -48,8 +48,8 @@ pub const fn about_work(reason: Reason) -> Option<&'static str> {
 pub struct UserNews {
     /// Why the entities' true code wasn't shown to the model.
     withheld: BTreeMap<EntityId, Reason>,
-    /// Why what the reply makes of the entities isn't taken over.
-    refused: BTreeMap<EntityId, Reason>,
+    /// Why what the reply makes of the entities isn't taken over, and whether the user may confirm it.
+    refused: BTreeMap<EntityId, (Reason, bool)>,
     /// What there is to say of the model's window, else of tools, budgets and loops.
     about_work: Option<String>,
 }
@@ -68,8 +68,10 @@ impl UserNews {
                     .extend(kept_out.map(|it| (it.entity.clone(), it.reason)));
             }
             Event::PromotionRefused(refused) => {
-                let reason = refused.report.conclusion.unwrap_or(Reason::GrantMissing);
-                self.refused.insert(refused.entity.clone(), reason);
+                let report = &refused.report;
+                let reason = report.conclusion.unwrap_or(Reason::GrantMissing);
+                let refusal = (reason, report.is_left_to_user());
+                self.refused.insert(refused.entity.clone(), refusal);
             }
             Event::NoticeIssued(notice) => {
                 let about_work = about_work(notice.reason).map(Into::into);
@@ -91,7 +93,10 @@ impl UserNews {
     #[must_use]
     pub fn line(&self) -> Option<String> {
         let (entity, why, can) = match self.refused.iter().next() {
-            Some((entity, reason)) => (entity, refusal_text(*reason), refusal_remedy(*reason)),
+            Some((entity, &(reason, can_be_confirmed))) => {
+                let remedy = refusal_remedy(reason, can_be_confirmed);
+                (entity, refusal_text(reason), remedy)
+            }
             None => {
                 let Some((entity, reason)) = self.withheld.iter().next() else {
                     return self.about_work.as_deref().map(delimiter::user_line);
@@ -108,6 +113,8 @@ impl UserNews {
                     Reason::DiskHoldsRefused => {
                         "`tslp undo FILE` prints the way back, `@tslp accept ENTITY` keeps it"
                     }
+                    Reason::FileGone => "`@tslp accept ENTITY` says that it is to be gone",
+                    Reason::DiskUnreadable => "`tslp why ENTITY` says more",
                     _ => "`@tslp accept ENTITY` takes what the file holds",
                 };
                 (entity, why, can)
@@ -141,13 +148,16 @@ fn refusal_text(reason: Reason) -> &'static str {
     }
 }
 
-fn refusal_remedy(reason: Reason) -> &'static str {
+fn refusal_remedy(reason: Reason, can_be_confirmed: bool) -> &'static str {
     match reason {
         Reason::Stale | Reason::DiskHoldsSuperseded => {
             "`@tslp accept ENTITY` takes what the file holds, `@tslp confirm ENTITY` the reply's code"
         }
-        _ if reason.is_left_to_user() => {
+        _ if can_be_confirmed => {
             "Don't save it before you have looked; `@tslp confirm ENTITY` takes it as it is, and asking again shows the model what is missing"
+        }
+        _ if reason.is_lost_code() => {
+            "Don't save it before you have looked; asking again shows the model what is missing"
         }
         _ => "`tslp why ENTITY` says why",
     }

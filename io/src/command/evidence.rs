@@ -156,7 +156,11 @@ pub(super) fn print_undo(config: &ServeConfig, args: &UndoArgs) -> Result<Exit, 
     match (undo.since, undo.files.len()) {
         (None, _) => writeln!(
             said,
-            "tslp: no reply with code is on record: there is nothing to take back"
+            "tslp: no reply with code{} is on record: there is nothing to take back",
+            match &wish {
+                UndoWish::File(path) => format!(" for {}", visible_text(path.as_str())),
+                UndoWish::Since(_) | UndoWish::LastReply => String::new(),
+            }
         )?,
         (Some(_), 0) if undo.left.is_empty() => {
             writeln!(

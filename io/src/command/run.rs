@@ -17,12 +17,12 @@ use tslp_store::data_dir;
 use tslp_store::ledger::DataFiles;
 use tslp_store::ledger::lock::DataDirLock;
 
-use super::{CommandFailure, LedgerUse, prepare_to, print_page};
+use super::{CommandFailure, print_page, read_config};
 use crate::cli::OutputFormat;
 use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
 use crate::config::secret::Secret;
-use crate::config::upstream::{Scheme, UpstreamUrl};
+use crate::config::upstream::{Scheme, UpstreamSetting, UpstreamUrl};
 use crate::connect::{self, ClientRun, RunPlaces};
 use crate::door::client::{DoorClient, DoorError, RunningProxy};
 use crate::exit::Exit;
@@ -58,8 +58,11 @@ pub(super) fn run_client(
         let message = format!("there is no program `{}` on your PATH", run.program);
         CommandFailure::new(Exit::Failure, message)
     })?;
-    let (config, _) = prepare_to(flags, LedgerUse::Run)?;
-    let (door, running) = hold_proxy(&config, flags)?;
+    let (config, _) = read_config(flags)?;
+    let (door, running, is_new) = hold_proxy(&config, flags)?;
+    if !is_new {
+        say_what_counts(&config, flags, &running)?;
+    }
     let model = match connect::model_named(arguments) {
         Some(model) => model,
         None if run.wants_model() => first_model(&running)?,
@@ -121,14 +124,54 @@ fn find_program(name: &str) -> Option<PathBuf> {
     candidates.find(is_program)
 }
 
-/// The door of the workspace's proxy, which is held from now on, and what it serves.
+/// Says which flags don't count, since the workspace's proxy ran before with its own.
+///
+/// # Errors
+/// If another model server is named than the one that answers.
+fn say_what_counts(
+    config: &ServeConfig,
+    flags: &WrittenFlags,
+    running: &RunningProxy,
+) -> Result<(), CommandFailure> {
+    let is_named = |name: &str| flags.written.iter().any(|(key, _)| key.name == name);
+    let is_other = match &config.upstream.place {
+        UpstreamSetting::Url(url) => *url != running.upstream,
+        UpstreamSetting::Demo => !running.is_demo,
+        UpstreamSetting::Auto => false,
+    };
+    if is_named("upstream") && is_other {
+        let answering = match running.is_demo {
+            true => "the built-in demo model".to_owned(),
+            false => format!("the model server at {}", running.upstream),
+        };
+        let message = format!(
+            "a proxy of this workspace runs already, and {answering} answers there: let its clients end first (a `tslp` in a terminal by \
+             Ctrl-C), or leave `--upstream` out"
+        );
+        return Err(CommandFailure::new(Exit::InUse, message));
+    }
+    let named = flags.written.iter().map(|(key, _)| key);
+    let left = named.filter(|key| !matches!(key.name, "workspace" | "data_dir" | "upstream"));
+    let left: Vec<String> = left.map(|key| format!("--{}", key.flag)).collect();
+    if !left.is_empty() {
+        tracing::warn!(
+            "a proxy of this workspace runs already, with the settings that it was started with: {} {} for nothing here",
+            left.join(", "),
+            if left.len() == 1 { "counts" } else { "count" }
+        );
+    }
+    Ok(())
+}
+
+/// The door of the workspace's proxy, which is held from now on, what it serves, and whether it was started for that.
 fn hold_proxy(
     config: &ServeConfig,
     flags: &WrittenFlags,
-) -> Result<(DoorClient, RunningProxy), CommandFailure> {
+) -> Result<(DoorClient, RunningProxy, bool), CommandFailure> {
     data_dir::prepare(&config.data_dir)
         .map_err(|error| CommandFailure::new(Exit::Failure, error))?;
     let until = Instant::now() + START_TIME;
+    let mut is_new = false;
     loop {
         if let Some(mut door) = DoorClient::connect(&config.data_dir)? {
             let running = RunningProxy::ask(&mut door);
@@ -137,7 +180,7 @@ fn hold_proxy(
                 Ok(running)
             });
             match held {
-                Ok(running) => return Ok((door, running)),
+                Ok(running) => return Ok((door, running, is_new)),
                 // It is just ending.
                 Err(DoorError::BrokenOff(_)) if Instant::now() < until => {}
                 Err(error) => return Err(error.into()),
@@ -148,7 +191,10 @@ fn hold_proxy(
                 Ok(lock) => {
                     drop(lock);
                     match start_proxy(config, flags)? {
-                        None => continue,
+                        None => {
+                            is_new = true;
+                            continue;
+                        }
                         // Another client may have started one at the same moment.
                         Some(_) if DoorClient::connect(&config.data_dir)?.is_some() => continue,
                         Some(why) if Instant::now() > until || !why.contains(IN_USE) => {
@@ -231,7 +277,7 @@ pub(super) fn open_page(config: &ServeConfig) -> Result<Exit, CommandFailure> {
         let message = "no proxy runs for this workspace: start one with `tslp`, then try again";
         return Err(CommandFailure::new(Exit::Failure, message));
     };
-    let address = format!("http://{}/", running.address);
+    let address = connect::origin_of(running.address) + "/";
     Out::stdout().line(&address)?;
     let opener = if cfg!(target_os = "macos") {
         "open"

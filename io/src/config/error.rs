@@ -39,7 +39,7 @@ pub enum ConfigError {
         nearest: Option<&'static str>,
     },
     /// A value that isn't allowed.
-    #[error("{place}: `{name}` {problem}{}", written_instead(written.as_deref()))]
+    #[error("{place}: `{name}` {problem}{}", written_instead(problem, written.as_deref()))]
     WrongValue {
         /// The key.
         name: &'static str,
@@ -88,6 +88,10 @@ fn name_instead(name: &str, nearest: Option<&str>) -> String {
     )
 }
 
-fn written_instead(written: Option<&str>) -> String {
-    written.map_or_else(String::new, |text| format!(", not {text:?}"))
+/// What was written in the place of what must be, where the problem doesn't say that.
+fn written_instead(problem: &str, written: Option<&str>) -> String {
+    let text = written.filter(|text| !text.is_empty() && problem.starts_with("must "));
+    let text = text.map(|text| format!("{text:?}"));
+    let text = text.filter(|text| !problem.contains(text.as_str()));
+    text.map_or_else(String::new, |text| format!(", not {text}"))
 }

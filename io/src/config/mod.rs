@@ -107,14 +107,13 @@ impl ServeConfig {
     }
 
     /// As [`Self::load`], for a command that is given somewhere in a project: where no workspace is named, it is the nearest
-    /// folder from the current one upwards that has a ledger; or, for a proxy that `may_start` there, that git tracks.
+    /// folder from the current one upwards that has a ledger, or else that git tracks.
     ///
     /// # Errors
     /// As [`Self::load`].
     pub fn load_from_within(
         flags: &WrittenFlags,
         environment: &Environment,
-        may_start: bool,
     ) -> Result<(Self, ConfigLayers), ConfigError> {
         let mut layers = ConfigLayers::read(flags, environment)?;
         let settings = &mut layers.settings;
@@ -123,8 +122,7 @@ impl ServeConfig {
                 data_dir::choose_data_dir(folder, None, environment.data_dir.as_deref()).ok()
             });
             let tracked = || workspace::tracked_by_git(&environment.current_dir);
-            let above = above.or_else(|| tracked().filter(|_| may_start));
-            settings.workspace = above.unwrap_or_default();
+            settings.workspace = above.or_else(tracked).unwrap_or_default();
         }
         Self::of_layers(layers, environment)
     }

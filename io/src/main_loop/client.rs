@@ -548,6 +548,16 @@ pub(super) enum ErrorEventForm {
     Other,
 }
 
+impl ErrorEventForm {
+    /// What ends that which the upstream left half-said. Clients of JSON lines read each one, and take none that is blank.
+    pub(super) const fn gap(self) -> &'static [u8] {
+        match self {
+            Self::EventStream => b"\n\n",
+            Self::JsonLines | Self::Other => b"",
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct UpstreamLink {
     pub(super) server: ServerNumber,

@@ -665,14 +665,12 @@ impl MainLoop {
         exchange.persistence = Persistence::Close;
         if let Downstream::Streaming {
             framing,
-            media: ErrorEventForm::EventStream | ErrorEventForm::JsonLines,
+            media: media @ (ErrorEventForm::EventStream | ErrorEventForm::JsonLines),
             ..
         } = call.downstream
             && whole
         {
-            // The blank line ends whatever the upstream left half-said.
-            let mut event = b"\n\n".to_vec();
-            event.extend_from_slice(&refusal.stream_end(dialect));
+            let event = [media.gap(), &refusal.stream_end(dialect)].concat();
             match framing {
                 // Without the last chunk: the message stays visibly incomplete.
                 ResponseFraming::Chunked => head::write_chunk(out.buffer(), &event),

@@ -73,7 +73,7 @@ impl MainLoop {
         let (
             Downstream::Streaming {
                 framing,
-                media: ErrorEventForm::EventStream | ErrorEventForm::JsonLines,
+                media: media @ (ErrorEventForm::EventStream | ErrorEventForm::JsonLines),
                 ..
             },
             Some(ending),
@@ -81,8 +81,7 @@ impl MainLoop {
         else {
             return self.response_broke(client, &refusal());
         };
-        // The blank line ends whatever the upstream left half-said.
-        let out = [&waited, b"\n\n".as_slice(), &ending].concat();
+        let out = [&waited, media.gap(), &ending].concat();
         write_body(&mut client.out, downstream, &out);
         if framing == ResponseFraming::Chunked {
             client.out.buffer().extend_from_slice(LAST_CHUNK);

@@ -228,7 +228,9 @@ fn what_is_too_long_is_refused_if_the_user_wants_that() {
     }
     assert_eq!(ask(&tslp, "m", &[user(&words(9000))]).status(), 400);
     assert!(upstream.saw_nothing());
-    let episode = tslp.last_episode();
+    // The refusal waits for no commit.
+    let episode =
+        eventually(|| Some(tslp.last_episode()).filter(|it| it["notices"][0] != Value::Null));
     assert_eq!(episode["notices"][0]["reason"], "window_exceeded");
     assert_eq!(episode["window"]["window"], 4096);
     assert_eq!(ask(&tslp, "m", &[user("hi")]).status(), 200);

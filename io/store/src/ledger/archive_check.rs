@@ -51,31 +51,45 @@ impl Default for ArchiveCheck {
 
 impl ArchiveCheck {
     /// Takes rows that the fold put; changes of tables that are no archives are ignored.
-    pub fn check_rows(&mut self, rows: impl Iterator<Item = RowChange>, stored: &impl ArchiveRows) {
+    ///
+    /// # Errors
+    /// If it was interrupted, which says nothing about the ledger.
+    pub fn check_rows(
+        &mut self,
+        rows: impl Iterator<Item = RowChange>,
+        stored: &impl ArchiveRows,
+    ) -> Result<(), LedgerError> {
         self.waiting
             .extend(rows.filter(|change| seq_column(change.table).is_some()));
-        if self.waiting.len() >= ROWS_WAITING {
-            self.look_up(stored);
+        match self.waiting.len() {
+            ROWS_WAITING.. => self.look_up(stored),
+            _ => Ok(()),
         }
     }
 
     /// Ends the check; the fold has ended at the event `head`.
-    pub fn into_results(mut self, head: Seq, stored: &impl ArchiveRows) -> Vec<ArchiveResult> {
-        self.look_up(stored);
+    ///
+    /// # Errors
+    /// As [`Self::check_rows`].
+    pub fn into_results(
+        mut self,
+        head: Seq,
+        stored: &impl ArchiveRows,
+    ) -> Result<Vec<ArchiveResult>, LedgerError> {
+        self.look_up(stored)?;
         let archives = (0..TABLES.len()).filter(|table| seq_column(*table).is_some());
-        archives
-            .map(|table| {
-                let ArchiveTally { found, flaw } = &self.tallies[table];
-                let rows = match flaw {
-                    Some(flaw) => Err(flaw.clone()),
-                    None => check_count(stored.count(table, head), *found),
-                };
-                ArchiveResult { table, rows }
-            })
-            .collect()
+        let results = archives.map(|table| {
+            let ArchiveTally { found, flaw } = &self.tallies[table];
+            let rows = match flaw {
+                Some(flaw) => Err(flaw.clone()),
+                None => check_count(stored.count(table, head), *found)?,
+            };
+            Ok(ArchiveResult { table, rows })
+        });
+        results.collect()
     }
 
-    fn look_up(&mut self, stored: &impl ArchiveRows) {
+    fn look_up(&mut self, stored: &impl ArchiveRows) -> Result<(), LedgerError> {
         self.waiting
             .sort_by(|one, other| one.table_and_key(TABLES).cmp(&other.table_and_key(TABLES)));
         for change in self.waiting.drain(..) {
@@ -83,12 +97,13 @@ impl ArchiveCheck {
             if tally.flaw.is_some() {
                 continue;
             }
-            match compare_row(&change, stored) {
+            match compare_row(&change, stored)? {
                 Ok(RowMatch::AsPut) => tally.found += 1,
                 Ok(RowMatch::Earlier) => {}
                 Err(flaw) => tally.flaw = Some(flaw),
             }
         }
+        Ok(())
     }
 }
 
@@ -98,24 +113,39 @@ enum RowMatch {
     Earlier,
 }
 
-fn compare_row(change: &RowChange, stored: &impl ArchiveRows) -> Result<RowMatch, String> {
+/// What a table's rows come to, or its flaw.
+type Compared<T> = Result<T, String>;
+
+fn compare_row(
+    change: &RowChange,
+    stored: &impl ArchiveRows,
+) -> Result<Compared<RowMatch>, LedgerError> {
     let (table, key) = change.table_and_key(TABLES);
     let Change::Put(row) = &change.change else {
-        return Err("the fold takes rows out of it, which is a defect of tslp".to_owned());
+        let flaw = "the fold takes rows out of it, which is a defect of tslp";
+        return Ok(Err(flaw.to_owned()));
     };
-    match stored.row(table, key) {
+    Ok(match stored.row(table, key) {
         Ok(Some(found)) if found == *row => Ok(RowMatch::AsPut),
         Ok(Some(found)) if put_at(table, &found) < put_at(table, row) => Ok(RowMatch::Earlier),
         Ok(_) => Err("doesn't hold what the ledger says".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
+        Err(error) => Err(flaw_of(error)?),
+    })
 }
 
-fn check_count(stored: Result<u64, LedgerError>, found: u64) -> Result<u64, String> {
-    match stored {
+fn check_count(stored: Result<u64, LedgerError>, found: u64) -> Result<Compared<u64>, LedgerError> {
+    Ok(match stored {
         Ok(rows) if rows == found => Ok(rows),
         Ok(rows) => Err(format!("holds {rows} rows, the ledger says {found}")),
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(flaw_of(error)?),
+    })
+}
+
+/// The flaw of a table that can't be read.
+fn flaw_of(error: LedgerError) -> Result<String, LedgerError> {
+    match error.is_interruption() {
+        true => Err(error),
+        false => Ok(error.to_string()),
     }
 }
 
@@ -172,8 +202,8 @@ mod tests {
         });
         let stored = stored(rows);
         let mut check = ArchiveCheck::default();
-        check.check_rows(puts.into_iter(), &stored);
-        let archives = check.into_results(Seq(9), &stored);
+        check.check_rows(puts.into_iter(), &stored).unwrap();
+        let archives = check.into_results(Seq(9), &stored).unwrap();
         let outdated = archives
             .into_iter()
             .find(|archive| archive.table == OUTDATED);
@@ -183,6 +213,43 @@ mod tests {
     #[test]
     fn the_first_row_of_each_key_and_nothing_else_is_right() {
         assert_eq!(check(&[(1, 4), (2, 9), (3, 2)]), Ok(3));
+    }
+
+    fn failed_with(code: i32) -> LedgerError {
+        LedgerError::Sqlite {
+            action: "read the tables",
+            path: "ledger.db".into(),
+            source: rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None),
+        }
+    }
+
+    #[test]
+    fn an_interruption_is_no_flaw_of_a_table() {
+        struct Interrupted(fn() -> LedgerError);
+        impl ArchiveRows for Interrupted {
+            fn row(&self, _: usize, _: &[Value]) -> Result<Option<Vec<Value>>, LedgerError> {
+                Err(self.0())
+            }
+
+            fn count(&self, _: usize, _: Seq) -> Result<u64, LedgerError> {
+                Err(self.0())
+            }
+        }
+        let put = RowChange {
+            table: OUTDATED,
+            change: Change::Put(row(1, 4)),
+        };
+        let results = |stored: &Interrupted| {
+            let mut check = ArchiveCheck::default();
+            check.check_rows([put.clone()].into_iter(), stored)?;
+            check.into_results(Seq(9), stored)
+        };
+        let stopped = results(&Interrupted(|| {
+            failed_with(rusqlite::ffi::SQLITE_INTERRUPT)
+        }));
+        assert!(stopped.unwrap_err().is_interruption());
+        let damaged = results(&Interrupted(|| failed_with(rusqlite::ffi::SQLITE_CORRUPT)));
+        assert!(damaged.unwrap().iter().all(|archive| archive.rows.is_err()));
     }
 
     #[test]

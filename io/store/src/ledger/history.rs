@@ -92,7 +92,7 @@ fn fold_into(
             let (after, found) = (done.0, end.seq.0);
             return Err(ReplayError::Gap { after, found }.into());
         }
-        check.check_rows(changes.drain(), reader);
+        check.check_rows(changes.drain(), reader)?;
         replay.settle();
     }
     if replay.head() != end {
@@ -100,7 +100,7 @@ fn fold_into(
     }
     Ok(Some((
         replay.into_state(),
-        check.into_results(end.seq, reader),
+        check.into_results(end.seq, reader)?,
     )))
 }
 
