@@ -5,9 +5,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::sentence::{self, bare_word, is_code, is_name_of, says};
+use super::sentence::{self, bare_word, is_code, is_name_of, says, unmarked};
 use tslp_core::damage::{self, Part};
-use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::entity::{EntityId, Symbol, last_component};
 use tslp_core::path::RelPath;
 use tslp_core::word_list::Vocabulary;
 
@@ -18,16 +18,32 @@ const OBJECT_WORDS_MAX: usize = 8;
 const NEGATED_BEFORE: usize = 4;
 const NEGATED_AFTER: usize = 2;
 
-/// Most characters after a verb of a language without spaces that are no object.
-const PARTICLES_MAX: usize = 2;
+/// Least characters after a verb of a language without spaces, but for particles, that are an object.
+const OBJECT_CHARS_MIN: usize = 2;
+
+/// The words that may name definitions that go, get another name or another file.
+struct Leaving {
+    /// As they were written.
+    words: Vec<String>,
+    /// Whether what goes is to be the same under another name or in another place.
+    lives_on: bool,
+}
+
+/// What is to be taken out.
+struct Object {
+    /// Its words, as they were written.
+    words: Vec<String>,
+    /// The words that may name the definitions that it is taken out of.
+    place_words: Vec<String>,
+    /// Those of them that are known; any definition, if there are none.
+    places: Vec<EntityId>,
+}
 
 /// The removals that a prompt asks for.
 pub(super) struct AskedRemovals {
     vocabulary: Vocabulary,
-    /// The words of each removal's object, as they were written.
-    objects: Vec<Vec<String>>,
-    /// The words that may name definitions that go, get another name or another file.
-    leaving: Vec<String>,
+    objects: Vec<Object>,
+    leaving: Vec<Leaving>,
     /// All words of each clause that asks for less code, as they were written.
     shrinking: Vec<Vec<String>>,
     /// All words of the clauses that neither deny nor ask, nor say what is to be added or used, as they were written.
@@ -45,6 +61,8 @@ impl AskedRemovals {
             |words: &[&str]| -> Vec<String> { words.iter().copied().map(String::from).collect() };
         let mut before: Vec<&str> = Vec::new();
         let mut clause_before: Vec<&str> = Vec::new();
+        // What was spoken of last.
+        let mut topic: Vec<&str> = Vec::new();
         let mut announced = false;
         let sentences = sentence::sentences(prompt, &vocabulary).into_iter();
         let clauses = sentences.flat_map(|it| {
@@ -57,9 +75,19 @@ impl AskedRemovals {
                 clause_before = clause;
                 continue;
             }
+            let leave = |leaving: &mut Vec<Leaving>, words: &[&str], lives_on| {
+                leaving.push(Leaving {
+                    words: owned(words),
+                    lives_on,
+                });
+            };
             // "Remove dead code: `total`"
             if core::mem::take(&mut announced) {
-                leaving.extend(owned(&clause));
+                leave(&mut leaving, &clause, false);
+            }
+            // "but keep it"
+            if keeps_it(&vocabulary, &clause) {
+                leaving.clear();
             }
             let removes = asking_verb(&vocabulary, "remove", &clause);
             let renames = asking_verb(&vocabulary, "rename", &clause);
@@ -68,22 +96,48 @@ impl AskedRemovals {
                 let next = clause.get(verb + 1).map(|word| bare_word(word));
                 let is_pronoun = next.is_some_and(|next| vocabulary.has_word("pronoun", &next));
                 // A pronoun stands for what was named before: "rename it `sum`". "The guard in `total` is old, drop it" means the guard.
-                let is_said_before = object.is_empty() || is_pronoun && removes.is_none();
+                let only_says_where = object.iter().all(|word| word.contains('/'));
+                let is_said_before =
+                    object.is_empty() || is_pronoun && (removes.is_none() || only_says_where);
                 let names_part = |word: &&str| {
                     is_part(&vocabulary, word) || is_of_kind(&vocabulary, "log", word)
                 };
+                let lives_on = is_verb(&vocabulary, "same", &without_pronoun(clause[verb]));
                 if is_said_before && (removes.is_none() || !clause_before.iter().any(names_part)) {
-                    leaving.extend(owned(&before));
+                    let named = if topic.is_empty() { &before } else { &topic };
+                    leave(&mut leaving, named, lives_on);
                 }
-                leaving.extend(owned(whole_of(&vocabulary, &object)));
+                leave(&mut leaving, whole_of(&vocabulary, &object), lives_on);
                 announced = clause.last().is_some_and(|word| word.ends_with(':'));
                 if removes.is_some() {
-                    objects.push(owned(if is_said_before {
+                    let words = if is_said_before {
                         &clause_before
                     } else {
                         &object
-                    }));
+                    };
+                    // "The check of `total`", but "the call of `total`" is no part of it.
+                    let is_around =
+                        |word: &&str| words.iter().any(names_part) || !words.contains(word);
+                    let of_clause = if is_said_before {
+                        &clause_before
+                    } else {
+                        &clause
+                    };
+                    let mut place_words: Vec<&str> = places_in(&vocabulary, of_clause)
+                        .filter(is_around)
+                        .collect();
+                    if place_words.is_empty() {
+                        place_words.extend(places_in(&vocabulary, &topic));
+                    }
+                    objects.push(Object {
+                        words: owned(words),
+                        place_words: owned(&place_words),
+                        places: Vec::new(),
+                    });
                 }
+            }
+            if clause.iter().any(|word| is_code(word)) {
+                topic.clone_from(&clause);
             }
             if asking_verb(&vocabulary, "shrink", &clause).is_some() {
                 shrinking.push(owned(&clause));
@@ -129,6 +183,17 @@ impl AskedRemovals {
         self.says_name(path, symbol) && self.said.windows(2).any(is_way)
     }
 
+    /// Looks up by `known` of which definitions the prompt speaks: a part of one is no part of another.
+    pub(super) fn look_up(&mut self, known: impl Fn(&str) -> Vec<EntityId>) {
+        for object in &mut self.objects {
+            let named = object.place_words.iter().flat_map(|word| {
+                let named = known(last_component(unmarked(word))).into_iter();
+                named.filter(|entity| is_name_of(word, entity))
+            });
+            object.places = named.collect();
+        }
+    }
+
     /// Whether a removal's object is this line: a part of code of its kind, or a name in it. What is no name of code opens plain
     /// statements alone, because it may be what the code is about.
     pub(super) fn names_line(&self, entity: &EntityId, line: &str) -> bool {
@@ -161,21 +226,42 @@ impl AskedRemovals {
                 .iter()
                 .any(|kind| is_of_kind(&self.vocabulary, kind, word))
         };
-        self.objects.iter().any(|object| {
-            let names_part = |at: usize| {
-                object
-                    .get(at)
-                    .is_some_and(|word| is_part(&self.vocabulary, word))
-            };
-            // "The error handling" is a handler, and no failure.
-            let parts = (0..object.len()).filter(|at| names_part(*at) && !names_part(at + 1));
-            let mut parts = parts.map(|at| &object[at]).peekable();
-            if parts.peek().is_some() {
-                parts.any(is_kind)
-            } else {
-                object.iter().any(|word| is_named(word))
-            }
-        })
+        let identifiers_in =
+            |text: &str| -> Vec<String> { identifiers(text).map(str::to_lowercase).collect() };
+        let line_holds = |fragment: &String| {
+            let held = identifiers_in(line);
+            let mut wanted = identifiers_in(fragment).into_iter();
+            wanted.all(|name| held.contains(&name))
+        };
+        let mut objects = self.objects.iter();
+        objects.any(
+            |Object {
+                 words: object,
+                 places,
+                 ..
+             }| {
+                let is_elsewhere = |place: &EntityId| !is_within(place, entity);
+                if entity.symbol.is_some() && !places.is_empty() && places.iter().all(is_elsewhere)
+                {
+                    return false;
+                }
+                let names_part = |at: usize| {
+                    object
+                        .get(at)
+                        .is_some_and(|word| is_part(&self.vocabulary, word))
+                };
+                // "The error handling" is a handler, and no failure.
+                let parts = (0..object.len()).filter(|at| names_part(*at) && !names_part(at + 1));
+                let mut parts = parts.map(|at| &object[at]).peekable();
+                if parts.peek().is_some() {
+                    // "The check `if rate < 0`" is no other check.
+                    let mut fragments = object.iter().filter(|word| is_fragment(word));
+                    parts.any(is_kind) && fragments.all(line_holds)
+                } else {
+                    object.iter().any(|word| is_named(word))
+                }
+            },
+        )
     }
 
     /// Whether the prompt asks for code to leave its place.
@@ -185,8 +271,36 @@ impl AskedRemovals {
 
     /// Whether the prompt asks to remove, rename or move this entity.
     pub(super) fn names(&self, entity: &EntityId) -> bool {
-        let mut words = self.leaving.iter();
-        words.any(|word| is_name_of(word, entity))
+        self.leaving.iter().any(|it| self.is_named_in(it, entity))
+    }
+
+    /// Whether the prompt asks for this entity to be the same under another name or in another place, and not to go.
+    pub(super) fn lets_live_on(&self, entity: &EntityId) -> bool {
+        let mut naming = self
+            .leaving
+            .iter()
+            .filter(|it| self.is_named_in(it, entity));
+        naming.all(|it| it.lives_on)
+    }
+
+    /// Whether words that tell what leaves its place name the entity. A path in front of which "in" stands, or that has a definition's
+    /// name beside it, says where: it is no name of all that the file holds.
+    fn is_named_in(&self, leaving: &Leaving, entity: &EntityId) -> bool {
+        let words = &leaving.words;
+        let file = EntityId::file(entity.path.clone());
+        let is_path = |word: &str| is_name_of(word, &file);
+        let is_place = |at: usize| {
+            let is = |kind: &str, at: Option<usize>| {
+                let word = at.and_then(|at| words.get(at)).map(|word| bare_word(word));
+                word.is_some_and(|word| says(&self.vocabulary, kind, &word))
+            };
+            let before = at.checked_sub(1);
+            let is_beside =
+                |other: &String| is_code(other) && !is_path(other) && !other.contains('/');
+            is("where", before) || is("of", before) || words.iter().any(is_beside)
+        };
+        (0..words.len())
+            .any(|at| is_name_of(&words[at], entity) && !(is_path(&words[at]) && is_place(at)))
     }
 
     /// The same of a definition, or of one that holds it.
@@ -211,6 +325,72 @@ impl AskedRemovals {
     }
 }
 
+/// The words of a clause that may name where something is: those marked as code, and those behind "in" or "of".
+fn places_in<'w>(vocabulary: &Vocabulary, clause: &[&'w str]) -> impl Iterator<Item = &'w str> {
+    let is = |kind: &str, word: Option<&&str>| {
+        word.is_some_and(|word| says(vocabulary, kind, &bare_word(word)))
+    };
+    let is_place = move |at: usize| {
+        let before = at.checked_sub(1).and_then(|before| clause.get(before));
+        let next = clause.get(at + 1).and_then(|word| word.get(..3));
+        is_code(clause[at])
+            || is("where", before)
+            || is("of", before)
+            || next.is_some_and(|next| vocabulary.has_word("inside", next))
+    };
+    (0..clause.len())
+        .filter(move |at| is_place(*at))
+        .map(|at| clause[at])
+}
+
+/// A verb without the pronoun behind it: "supprime-la".
+fn without_pronoun(word: &str) -> String {
+    let word = bare_word(word);
+    let verb = word.split_once('-').map(|(verb, _)| verb.into());
+    verb.unwrap_or(word)
+}
+
+/// Whether one of two definitions is the other, or is inside of it.
+fn is_within(one: &EntityId, other: &EntityId) -> bool {
+    let names = one.symbol_str().zip(other.symbol_str());
+    let holds = |outer: &str, inner: &str| {
+        let rest = inner.strip_prefix(outer);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '.', '#']))
+    };
+    one.path == other.path
+        && names.is_some_and(|(one, other)| holds(one, other) || holds(other, one))
+}
+
+/// Whether a word is a piece of code and no name.
+fn is_fragment(word: &str) -> bool {
+    word.starts_with('`') && word.contains([' ', '<', '>', '=', '!', '[', '{', '+', '*'])
+}
+
+/// Whether a clause asks for what was spoken of to stay: "keep it", "garde-la", "put it back".
+fn keeps_it(vocabulary: &Vocabulary, clause: &[&str]) -> bool {
+    let words: Vec<String> = clause.iter().map(|word| bare_word(word)).collect();
+    let is_keep = |word: &String| {
+        let verb = word.split('-').next().unwrap_or_default();
+        says(vocabulary, "keep", word) || vocabulary.has_word("keep", verb)
+    };
+    let is_lead = |word: &String| {
+        ["lead", "yet"]
+            .iter()
+            .any(|kind| vocabulary.has_word(kind, word))
+    };
+    let first = words.iter().position(|word| !is_lead(word));
+    let keeps = first.is_some_and(|at| {
+        let next = words.get(at + 1);
+        let is_it = |word: &String| {
+            let word = word.as_str();
+            vocabulary.has_word("pronoun", word) || vocabulary.has_word("it", word)
+        };
+        is_keep(&words[at]) && (words[at].contains('-') || next.is_none_or(is_it))
+    });
+    let names_none = !clause.iter().any(|word| is_code(word));
+    keeps || names_none && words.iter().any(|word| vocabulary.is_held("keep_in", word))
+}
+
 /// Whether a word, or a part of a compound such as `try/except` or `Log-Zeile`, is of this kind.
 fn is_of_kind(vocabulary: &Vocabulary, kind: &str, word: &str) -> bool {
     let word = bare_word(word);
@@ -229,8 +409,14 @@ fn is_part(vocabulary: &Vocabulary, word: &str) -> bool {
 fn whole_of<'o, 'w>(vocabulary: &Vocabulary, object: &'o [&'w str]) -> &'o [&'w str] {
     let is_of = |word: &&str| !is_code(word) && vocabulary.has_word("of", &bare_word(word));
     // A language without spaces names the whole first: "`total` 里的检查".
-    let is_inside = |word: &&str| vocabulary.has_word("inside", word.get(..3).unwrap_or_default());
-    if let Some(at) = object.iter().position(is_inside) {
+    let is_inside = |at: &usize| {
+        let is_path = at
+            .checked_sub(1)
+            .is_some_and(|before| object[before].contains('/'));
+        let begin = object[*at].get(..3).unwrap_or_default();
+        !is_path && vocabulary.has_word("inside", begin)
+    };
+    if let Some(at) = (0..object.len()).find(is_inside) {
         return &object[at..];
     }
     match object.iter().position(is_of) {
@@ -251,24 +437,11 @@ fn is_when(vocabulary: &Vocabulary, words: &[String], at: usize) -> bool {
 
 /// The position of a verb of this kind that asks for something: not negated, and not part of a condition.
 fn asking_verb(vocabulary: &Vocabulary, kind: &str, clause: &[&str]) -> Option<usize> {
-    // "supprime-la"
-    let without_pronoun = |word: &&str| {
-        let word = bare_word(word);
-        let verb = word.split_once('-').map(|(verb, _)| verb.into());
-        verb.unwrap_or(word)
-    };
-    let words: Vec<String> = clause.iter().map(without_pronoun).collect();
+    let words: Vec<String> = clause.iter().map(|word| without_pronoun(word)).collect();
     // "`total` efface le cache" and "让 `total` 去掉空格" say what code does.
     let goes_on = |rest: &[&str]| {
         let is_next = |word: &&str| vocabulary.has_word("lead", &bare_word(word));
         !rest.first().is_some_and(is_next) && has_object(vocabulary, rest)
-    };
-    // "删除重复项"
-    let holds_object = |word: &str| {
-        let ends = word.char_indices().map(|(at, c)| at + c.len_utf8());
-        let mut ends = ends.filter(|end| vocabulary.is_held("remove_in", &word[..*end]));
-        let object = ends.next().map_or("", |end| &word[end..]);
-        object.chars().filter(|c| ('一'..='鿿').contains(c)).count() > PARTICLES_MAX
     };
     let is_of_code = |at: usize| {
         let mut subject = clause[..at]
@@ -277,7 +450,7 @@ fn asking_verb(vocabulary: &Vocabulary, kind: &str, clause: &[&str]) -> Option<u
             .peekable();
         subject.peek().is_some()
             && subject.all(|word| is_code(word))
-            && (goes_on(&clause[at + 1..]) || holds_object(&words[at]))
+            && (goes_on(&clause[at + 1..]) || holds_object(vocabulary, &words[at]))
             || clause[..at]
                 .iter()
                 .any(|word| vocabulary.is_held("lets_in", word))
@@ -294,6 +467,7 @@ fn asking_verb(vocabulary: &Vocabulary, kind: &str, clause: &[&str]) -> Option<u
             ("out", "out", after),
             ("modal", "modal", last),
             ("away", "with", next),
+            ("by", "by", last),
         ];
         companions.iter().any(|(form, other, places)| {
             vocabulary.has_word(&format!("{kind}_{form}"), &words[at])
@@ -306,11 +480,34 @@ fn asking_verb(vocabulary: &Vocabulary, kind: &str, clause: &[&str]) -> Option<u
             && clause.get(at + 2).is_some_and(|name| is_code(name))
             && vocabulary.has_word("pronoun", &words[at + 1])
     };
+    let is_at = |kind: &str, at: Option<usize>| {
+        let word = at.and_then(|at| words.get(at));
+        word.is_some_and(|word| vocabulary.has_word(kind, word))
+    };
+    // "The user can delete entries", "users who remove one", "my boss wants to drop it", "we might remove it".
+    let is_by_other = |at: usize| {
+        let (last, second) = (at.checked_sub(1), at.checked_sub(2));
+        is_at("able", last) && second.is_some() && !is_at("asker", second)
+            || is_at("to", last) && is_at("others", second)
+            || is_at("may", last) && second.is_none_or(|at| words[at] != "you")
+            || is_at("who", last)
+    };
+    // "Drop me a note", "throw out of `total` early"
+    let is_idiom = |at: usize| {
+        is_at("person", Some(at + 1)) || is_at("out", Some(at + 1)) && is_at("of", Some(at + 2))
+    };
     (0..words.len()).find(|at| {
         let before = &words[at.saturating_sub(NEGATED_BEFORE)..*at];
         let after = clause[at + 1..].iter().filter(|word| !is_code(word));
-        let after: Vec<String> = after.take(NEGATED_AFTER).map(without_pronoun).collect();
+        let after: Vec<String> = after
+            .take(NEGATED_AFTER)
+            .map(|word| without_pronoun(word))
+            .collect();
         let negates = |word: &String| says(vocabulary, "not", word);
+        let is_undone = before
+            .iter()
+            .any(|word| vocabulary.has_word("instead", word))
+            || after.iter().any(|word| vocabulary.has_word("back", word));
         // A word in quotation marks or after an article is a name.
         let is_noun = clause[*at].starts_with(['"', '\'', '“', '«'])
             || before
@@ -318,10 +515,14 @@ fn asking_verb(vocabulary: &Vocabulary, kind: &str, clause: &[&str]) -> Option<u
                 .is_some_and(|word| says(vocabulary, "plain", word));
         !is_code(clause[*at])
             && !is_noun
-            && (is_verb(vocabulary, kind, &words[*at]) || asks_with_another(*at) || gives_name(*at))
+            && (is_verb(vocabulary, kind, &words[*at]) && !is_by_other(*at)
+                || asks_with_another(*at)
+                || gives_name(*at))
             && !vocabulary.is_held("not_in", &words[*at])
             && !vocabulary.is_held("when_in", &words[*at])
             && !is_of_code(*at)
+            && !is_idiom(*at)
+            && !is_undone
             && !before.iter().chain(&after).any(negates)
             && !(0..*at).any(|before| is_when(vocabulary, &words, before))
     })
@@ -341,7 +542,11 @@ fn object_of<'w>(vocabulary: &Vocabulary, clause: &[&'w str], verb: usize) -> Ve
             .skip_while(is_out)
             .take_while(|word| !["where", "when", "out"].iter().any(|kind| said(word, kind)))
             .filter(|word| {
-                !said(word, "plain") && !said(word, "filler") && !bare_word(word).is_empty()
+                let bare = bare_word(word);
+                !said(word, "plain")
+                    && !said(word, "filler")
+                    && !vocabulary.has_word("polite", &bare)
+                    && !bare.is_empty()
             })
             .collect()
     };
@@ -365,10 +570,10 @@ fn object_of<'w>(vocabulary: &Vocabulary, clause: &[&'w str], verb: usize) -> Ve
         if vocabulary.is_held("pronoun_in", &word) {
             return Vec::new();
         }
-        return words_of(&clause[..=verb])
-            .into_iter()
-            .chain(after)
-            .collect();
+        // "删掉吧"
+        let is_alone = verb == 0 && !holds_object(vocabulary, &word);
+        let own = if is_alone { &[][..] } else { &clause[..=verb] };
+        return words_of(own).into_iter().chain(after).collect();
     }
     if !has_object(vocabulary, rest) {
         // "so it can go"; "`total` soll die Preise entfernen"
@@ -385,6 +590,16 @@ fn object_of<'w>(vocabulary: &Vocabulary, clause: &[&'w str], verb: usize) -> Ve
             .unwrap_or_else(|| words_of(&said[leads..]));
     }
     after
+}
+
+/// Whether a word of a language without spaces holds a verb and what goes: "删除重复项".
+fn holds_object(vocabulary: &Vocabulary, word: &str) -> bool {
+    let ends = word.char_indices().map(|(at, c)| at + c.len_utf8());
+    let mut ends = ends.filter(|end| vocabulary.is_held("remove_in", &word[..*end]));
+    let object = ends.next().map_or("", |end| &word[end..]);
+    let says_what =
+        |c: &char| ('一'..='鿿').contains(c) && !vocabulary.has_word("particle", &String::from(*c));
+    object.chars().filter(says_what).count() >= OBJECT_CHARS_MIN
 }
 
 /// Whether words after a verb say what goes, up to where they say where.
@@ -553,6 +768,80 @@ mod tests {
         check("Delete the unused import of math.", guard, false);
         check("Remove the TODO comment from total", guard, false);
         check("Drop the loop", "    for item in items:", true);
+        let fragment = "Remove the check `if price < 0` from `total`.";
+        check(fragment, "    if price < 0:", true);
+        check(fragment, guard, false);
+    }
+
+    #[test]
+    fn a_part_is_taken_out_of_the_definition_that_is_named() {
+        let other = EntityId::symbol(RelPath::from_normalised("src/net.py"), Symbol::new("net"));
+        let known = [entity(), other.clone()];
+        for prompt in [
+            "Remove the first check in `total`.",
+            "Remove the check from total.",
+            "The guard in `total` is old, drop it.",
+            "Look at `total`. Then remove the check.",
+            "删除 `total` 里的检查",
+        ] {
+            let mut asked = AskedRemovals::of(prompt);
+            asked.look_up(|name| {
+                let named = known.iter().filter(|it| {
+                    let symbol = it.symbol.as_ref();
+                    symbol.is_some_and(|it| it.last_component() == name)
+                });
+                named.cloned().collect()
+            });
+            let guard = "    if price is None:";
+            assert!(asked.names_line(&entity(), guard), "{prompt}");
+            assert!(!asked.names_line(&other, guard), "{prompt}");
+        }
+    }
+
+    #[test]
+    fn a_path_says_where_unless_it_stands_alone() {
+        let other = EntityId::symbol(entity().path, Symbol::new("receipt"));
+        let file = EntityId::file(entity().path);
+        for prompt in [
+            "`receipt` in src/a.py is dead code. Please delete it.",
+            "`receipt` (src/a.py) isn't used any more, so delete it.",
+            "`receipt` in `src/a.py` is old. Can you remove it?",
+            "`receipt` in src/a.py wird nicht gebraucht. Entferne sie.",
+            "`receipt` de src/a.py ne sert plus, supprime-la.",
+            "把 src/a.py 里的 `receipt` 删掉",
+            "`receipt` を src/a.py から削除して",
+            "请从 src/a.py 删除 `receipt`",
+        ] {
+            let asked = AskedRemovals::of(prompt);
+            assert!(asked.names(&other), "{prompt}");
+            assert!(!asked.names(&entity()), "{prompt}");
+            assert!(!asked.names(&file), "{prompt}");
+        }
+        for prompt in [
+            "Delete src/a.py.",
+            "Please get rid of `src/a.py`",
+            "Move a.py to lib/.",
+        ] {
+            let asked = AskedRemovals::of(prompt);
+            assert!(asked.names(&entity()) && asked.names(&file), "{prompt}");
+        }
+    }
+
+    #[test]
+    fn what_is_renamed_or_moved_lives_on() {
+        let check = |prompt: &str, expected: bool| {
+            let asked = AskedRemovals::of(prompt);
+            assert!(asked.names(&entity()), "{prompt}");
+            assert_eq!(asked.lets_live_on(&entity()), expected, "{prompt}");
+        };
+        check("Rename `total` to `sum`.", true);
+        check("Move `total` to b.py.", true);
+        check("Benenne `total` in `sum` um.", true);
+        check("Déplace `total` dans b.py.", true);
+        check("把 `total` 重命名为 `sum`", true);
+        check("Delete `total`.", false);
+        check("Inline `total` into `report`.", false);
+        check("Replace `total` by a class `Totals`.", false);
     }
 
     #[test]
@@ -629,6 +918,18 @@ mod tests {
             "`total` 已经没用了，删掉它。",
             "Die Funktion `total` kann gelöscht werden.",
             "total is old, throw it away.",
+            "You can delete `total` now.",
+            "I want to drop total.",
+            "`total` is old; remove it instead.",
+            "`total` を削除してくれますか？",
+            "Try removing `total`.",
+            "Nobody uses total() any more, kill it (src/a.py).",
+            "We no longer need `total` (src/a.py); drop the whole function.",
+            "`total` wird nicht mehr gebraucht, lösch die Funktion.",
+            "Kannst du total() aus src/a.py entfernen?",
+            "src/a.py 里的 `total` 没人用了，删掉吧。",
+            "请把 `total` 从 src/a.py 中移除",
+            "Tira o `total` de src/a.py.",
         ] {
             check(prompt, true);
         }
@@ -660,6 +961,27 @@ mod tests {
             "`total` 删除文件两次，请修复。",
             "`total` がファイルを削除してしまう。",
             "`total` のチェックは削除せずに残す。",
+            "Drop me a note about `total`.",
+            "Please stop removing `total`. Put it back.",
+            "The user can delete `total` entries; handle that.",
+            "The admin may delete `total` records.",
+            "Users who remove `total` get an error.",
+            "Could deleting `total` cause problems?",
+            "I'm thinking about removing `total`. Trace it first.",
+            "We might drop `total` next year; deprecate it.",
+            "Instead of removing `total`, log a warning in it.",
+            "Rather than delete `total`, deprecate it.",
+            "Removing `total` would be a mistake.",
+            "My boss wants to drop `total`.",
+            "Prevent users from deleting `total`.",
+            "Throw out of `total` early on bad input.",
+            "On m'a dit de supprimer `total`, mais garde-la.",
+            "为什么 `total` 被删除了？",
+            "`total` 应该去掉空格。",
+            "`total` 能删除吗？先分析一下",
+            "なぜ `total` は削除されたの？",
+            "`total` は消してもいい？",
+            "`total` を削除すべきですか？",
         ] {
             check(prompt, false);
         }

@@ -635,6 +635,8 @@ struct BlockJudge<'v> {
     removals: AskedRemovals,
     /// What the block takes away because the prompt asks for it, and how it goes.
     leaving: Vec<(EntityId, Reason)>,
+    /// Of new definitions the known ones that the prompt asks to be the same under their names.
+    predecessors: BTreeMap<EntityId, EntityId>,
     /// Texts that made entities true, read once.
     bases: RefCell<BTreeMap<ArtifactHash, Rc<BaseText>>>,
 }
@@ -647,11 +649,14 @@ impl<'v> BlockJudge<'v> {
         unseen: BTreeSet<EntityId>,
     ) -> Self {
         let view = judging.view;
-        let removals = AskedRemovals::of(judging.asked);
+        let mut removals = AskedRemovals::of(judging.asked);
+        let state_map = view.state.state_map();
+        removals.look_up(|name| state_map.entities_named(name, CORRELATION_NAMESAKES_MAX));
         let path = resolution.path.as_ref();
-        let tracked = path.map_or_else(Vec::new, |path| view.state.state_map().symbols_of(path));
+        let tracked = path.map_or_else(Vec::new, |path| state_map.symbols_of(path));
         let mut judge = Self {
             leaving: Vec::new(),
+            predecessors: BTreeMap::new(),
             bases: RefCell::default(),
             unseen,
             judging,
@@ -680,7 +685,61 @@ impl<'v> BlockJudge<'v> {
             removals,
         };
         judge.leaving = judge.leaving(found, resolution.extent);
+        judge.predecessors = judge.predecessors(resolution);
         judge
+    }
+
+    /// Of the block's new definitions those that a known one is to become by the prompt: what a rename or a move leaves out on its way is
+    /// lost as in any other change. It is the one that resembles it, else that of its name, else the only one whose name is said.
+    fn predecessors(&self, resolution: &Resolution) -> BTreeMap<EntityId, EntityId> {
+        let new = resolution.candidates.iter().map(|it| &it.entity);
+        let new = new.filter(|it| it.symbol.is_some() && self.view.current_version(it).is_none());
+        let new: Vec<&EntityId> = new.collect();
+        let name = |entity: &EntityId| {
+            let symbol = entity.symbol.as_ref();
+            symbol.map(|symbol| String::from(symbol.last_component()))
+        };
+        let mut known: Vec<EntityId> = self.leaving.iter().map(|(it, _)| it.clone()).collect();
+        if !new.is_empty() && self.removals.asks() {
+            // Moved to another file.
+            let state_map = self.view.state.state_map();
+            let names = new.iter().filter_map(|it| name(it));
+            let elsewhere = names
+                .flat_map(|name| state_map.entities_named(&name, CORRELATION_NAMESAKES_MAX))
+                .filter(|it| Some(&it.path) != resolution.path.as_ref() && self.removals.names(it));
+            known.extend(elsewhere);
+        }
+        known.retain(|it| it.symbol.is_some() && self.removals.lets_live_on(it));
+        let mut pairs = BTreeMap::new();
+        for known in known {
+            let left = || new.iter().filter(|it| !pairs.contains_key(**it)).copied();
+            let is_suspected = |it: &&EntityId| {
+                let rename = self.renames.get(it);
+                rename.is_some_and(|rename| rename.known == known)
+            };
+            let is_said = |it: &&EntityId| {
+                let symbol = it.symbol.as_ref();
+                symbol.is_some_and(|symbol| self.removals.says_name(&it.path, symbol))
+            };
+            let sole = |mut found: Vec<EntityId>| match found.len() {
+                1 => found.pop(),
+                _ => None,
+            };
+            let successor = sole(left().filter(is_suspected).cloned().collect())
+                .or_else(|| {
+                    sole(
+                        left()
+                            .filter(|it| name(it) == name(&known))
+                            .cloned()
+                            .collect(),
+                    )
+                })
+                .or_else(|| sole(left().filter(is_said).cloned().collect()));
+            if let Some(successor) = successor {
+                pairs.insert(successor, known);
+            }
+        }
+        pairs
     }
 
     /// What the block takes away because the prompt asks for it. An edit names what it replaces, so that a definition or file goes
@@ -828,11 +887,18 @@ impl<'v> BlockJudge<'v> {
     }
 
     fn gate_facts(&self, block: &ResolvedBlock<'_>, candidate: &Candidate) -> GateFacts {
-        let current = self.view.current_version(&candidate.entity);
-        let (definitions, missing) = self.definitions_at_stake(block, candidate, current.as_ref());
+        let own = self.view.current_version(&candidate.entity);
+        let (definitions, missing) = self.definitions_at_stake(block, candidate, own.as_ref());
         let rename = self.renames.get(&candidate.entity);
+        let predecessor = self.predecessors.get(&candidate.entity);
+        let predecessor = predecessor.and_then(|known| self.view.current_version(known));
+        let without_leaving = |base| match &predecessor {
+            Some(_) => base,
+            None => self.without_leaving(candidate, own.as_ref(), base),
+        };
+        let current = own.clone().or_else(|| predecessor.clone());
         let structure = StructureComparison::of(block.found, candidate, current.as_ref());
-        let users_figures = self.users_figures(candidate, current.as_ref());
+        let users_figures = self.users_figures(candidate, own.as_ref());
         let comparison = self.comparison_with_truth(block, candidate, current.as_ref());
         GateFacts {
             level: block.resolution.level,
@@ -840,14 +906,10 @@ impl<'v> BlockJudge<'v> {
             bodies_stubbed: saturating_u32(structure.bodies_stubbed),
             definitions_repeated: saturating_u32(newly_repeated_heads(block, candidate)),
             figures: resolve::total_figures(
-                [structure.figures, self.moved(candidate, current.as_ref())].into_iter(),
+                [structure.figures, self.moved(candidate, own.as_ref())].into_iter(),
             ),
-            base: structure
-                .base
-                .map(|base| self.without_leaving(candidate, current.as_ref(), base)),
-            users_figures: users_figures
-                .unwrap_or(None)
-                .map(|figures| self.without_leaving(candidate, current.as_ref(), figures)),
+            base: structure.base.map(without_leaving),
+            users_figures: users_figures.unwrap_or(None).map(without_leaving),
             symbols_missing: saturating_u32(missing),
             symbols_of_base: saturating_u32(definitions),
             comparison: users_figures.and(comparison).ok(),
@@ -935,7 +997,7 @@ impl<'v> BlockJudge<'v> {
             let pairs = current.spans.iter().zip(&candidate.spans);
             let compared = pairs.map(|(old, new)| {
                 let (old, new) = (core::slice::from_ref(old), core::slice::from_ref(new));
-                self.compared_code(block.found, extraction, candidate, (current, old), new)
+                self.compared_code(block.found, extraction, (current, old), new)
             });
             let compared: Vec<Comparison> = compared.collect::<Result<_, _>>()?;
             compared
@@ -944,7 +1006,7 @@ impl<'v> BlockJudge<'v> {
                 .ok_or(Unreadable)?
         } else {
             let (old, new) = (&current.spans, &candidate.spans);
-            self.compared_code(block.found, extraction, candidate, (current, old), new)?
+            self.compared_code(block.found, extraction, (current, old), new)?
         };
         Ok(comparison)
     }
@@ -953,11 +1015,10 @@ impl<'v> BlockJudge<'v> {
         &self,
         found: &FoundCode,
         extraction: &Extraction,
-        candidate: &Candidate,
         (current, old): (&TrueEntity, &[Span]),
         new: &[Span],
     ) -> Result<Comparison, Unreadable> {
-        let base = self.base_of(&candidate.entity.path, current.artifact)?;
+        let base = self.base_of(&current.entity.path, current.artifact)?;
         let (text, known) = &*base;
         let before = slice::joined(text.as_bytes(), old);
         let before = String::from_utf8_lossy(&before);
@@ -985,22 +1046,17 @@ impl<'v> BlockJudge<'v> {
         };
         let context = ChangeContext {
             moved_to: &self.judging.gained.lines,
-            added_last: &self.lines_added_last(&candidate.entity, current, &before),
-            is_asked: &|line| self.removals.names_line(&candidate.entity, line),
-            may_shrink: self.removals.may_shrink(&candidate.entity),
+            added_last: &self.lines_added_last(current, &before),
+            is_asked: &|line| self.removals.names_line(&current.entity, line),
+            may_shrink: self.removals.may_shrink(&current.entity),
             adds_check: self.removals.has_condition,
         };
         Ok(damage::compare(content, base, new, context))
     }
 
     /// Lines of the true code that the model's last accepted change added.
-    fn lines_added_last(
-        &self,
-        entity: &EntityId,
-        current: &TrueEntity,
-        code: &str,
-    ) -> BTreeSet<String> {
-        let former = self.view.former_versions(entity).pop();
+    fn lines_added_last(&self, current: &TrueEntity, code: &str) -> BTreeSet<String> {
+        let former = self.view.former_versions(&current.entity).pop();
         let former = former.filter(|_| current.origin == Origin::Model);
         let before =
             former.and_then(|former| self.slices_text(former.artifact, &former.spans).ok());

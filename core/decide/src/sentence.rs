@@ -36,7 +36,9 @@ pub(super) fn sentences<'p>(prompt: &'p str, vocabulary: &Vocabulary) -> Vec<Sen
         if in_code || is_fence || line.starts_with('>') {
             continue;
         }
-        for piece in line.split(['，', '。', '；', '！', '？', '、']) {
+        for piece in line.split_inclusive(['，', '。', '；', '！', '？', '、']) {
+            let asks_in_cjk = piece.ends_with('？');
+            let piece = piece.trim_end_matches(['，', '。', '；', '！', '？', '、']);
             let mut clauses = Vec::from([Vec::new()]);
             let mut end = |clauses: &mut Vec<Vec<&'p str>>, asks: bool| {
                 let clauses = core::mem::replace(clauses, Vec::from([Vec::new()]));
@@ -55,7 +57,7 @@ pub(super) fn sentences<'p>(prompt: &'p str, vocabulary: &Vocabulary) -> Vec<Sen
                     clauses.push(Vec::new());
                 }
             }
-            end(&mut clauses, false);
+            end(&mut clauses, asks_in_cjk);
         }
     }
     sentences
@@ -67,7 +69,7 @@ fn is_question(vocabulary: &Vocabulary, clauses: &[Vec<&str>]) -> bool {
     let is_polite = |word: &&str| {
         let word = bare_word(word);
         let verb = word.split('-').next().unwrap_or_default();
-        vocabulary.has_word("polite", verb)
+        vocabulary.has_word("polite", verb) || vocabulary.is_held("polite_in", &word)
     };
     // An order after which only agreement is asked for: "Rename `a`, ok?"
     let is_order = || {
@@ -141,7 +143,7 @@ pub(super) fn is_code(word: &str) -> bool {
 }
 
 /// A word without the marks of a sentence, of quotes and of a call.
-fn unmarked(word: &str) -> &str {
+pub(super) fn unmarked(word: &str) -> &str {
     let word = word.trim_matches(|c: char| matches!(c, '`' | '"' | '\'' | ',' | '*'));
     let word = word.trim_end_matches(['.', '!', '?', ':', ';', ',', '`']);
     word.strip_suffix("()").unwrap_or(word)

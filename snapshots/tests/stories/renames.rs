@@ -255,6 +255,55 @@ fn asked_of_an_edit() {
 }
 
 #[test]
+fn asked_and_something_is_lost_on_the_way() {
+    after_paste(
+        "renames__asked_and_something_is_lost_on_the_way",
+        "The user asks for a rename, and a check, then the whole body is gone under the new name: held against the old one, and refused; then for a move, and a stub arrives.",
+        "
+        user
+        | Rename clamp() to limit_to.
+        model
+        | src/a.c
+        | ```
+        | <<<<<<< SEARCH
+        | int clamp(int x, int low, int high) {
+        |     if (x < low) return low;
+        | =======
+        | int limit_to(int x, int low, int high) {
+        | >>>>>>> REPLACE
+        | ```
+        user
+        | Rename clamp() to limit_to, please.
+        model
+        | src/a.c
+        | ```
+        | <<<<<<< SEARCH
+        | int clamp(int x, int low, int high) {
+        |     if (x < low) return low;
+        |     if (x > high) return high;
+        |     return x;
+        | }
+        | =======
+        | int limit_to(int x, int low, int high) {
+        |     return 0;
+        | }
+        | >>>>>>> REPLACE
+        | ```
+        user
+        | Move clamp() to src/clamp.c.
+        model
+        | ```c:src/clamp.c
+        | int clamp(int x, int low, int high) {
+        |     abort();
+        | }
+        | ```
+        user
+        | And now?
+        ",
+    );
+}
+
+#[test]
 fn not_asked_of_an_edit() {
     after_paste(
         "renames__not_asked_of_an_edit",
