@@ -377,8 +377,9 @@ fn a_refusal_is_told_and_former_code_withheld_in_every_dialect_with_a_history() 
 
 const LAZY: &str = "int ring_put(struct ring *r, int value) {\n    // ... rest unchanged ...\n}\n";
 
-const REFUSED: &str =
-    "\n\n[tslp] src/ring.c::ring_put is not taken from this reply: it lost code that was there.";
+/// Gate A's own refusal is nothing that the user can confirm.
+const REFUSED: &str = "\n\n[tslp] src/ring.c::ring_put is not taken from this reply: it lost code that was there. \
+    Don't save it before you have looked; asking again shows the model what is missing.";
 
 #[test]
 fn a_chats_user_is_told_in_every_dialect_and_the_model_never_reads_it() {

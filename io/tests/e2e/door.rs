@@ -76,6 +76,10 @@ fn every_act_is_done_by_the_proxy_that_runs() {
         "{summary}"
     );
     assert!(tslp.state().get("src/more/add.c::add").is_some());
+    // Of a file that is gone the user says that it is to be.
+    std::fs::remove_file(places.workspace.join("src/more/add.c")).unwrap();
+    done(&["accept", "src/more/add.c"], (0, "deletion_accepted"));
+    assert!(tslp.state().get("src/more/add.c::add").is_none());
     // What the model left code out of waits for the user's word.
     let elided = RING_BETTER.replace("    return 0;\n", "    // ... rest unchanged\n");
     upstream.will_say(fenced("src/ring.c", &elided));

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::harness::{Places, eventually};
+use crate::harness::{Places, RING, eventually};
 use crate::upstream::{Reply, Upstream};
 
 /// A client that says what it was given, and ends with code 7 once something comes out of a pipe.
@@ -112,6 +112,15 @@ fn a_client_is_run_as_if_it_were_called_and_the_proxy_goes_with_the_last_one() {
     // A second one uses the same proxy.
     let (mut two, said) = run.start(&["aider", "--model", "openai/other"]);
     assert_eq!(said, format!("{base} local --model openai/other\n"));
+    // Another server would be no server of theirs.
+    let elsewhere = run.through("http://127.0.0.1:1", &["aider", "--model", "m"]);
+    let refused = { elsewhere }.output().unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert_ne!(refused.status.code(), Some(0), "{said}");
+    assert!(
+        said.contains("runs already") && said.contains(&run.upstream.url),
+        "{said}"
+    );
     // Not SIGINT: where the tests are run in the background of a shell, it is ignored from the start, as the shell wants it.
     kill_process(Pid::from_child(&one), Signal::TERM).unwrap();
     assert_eq!(
@@ -151,6 +160,39 @@ fn where_the_demo_model_answers_a_line_says_so() {
         assert_eq!(said.contains("demo model answers"), says_so, "{said}");
         run.is_gone();
     }
+}
+
+#[test]
+fn a_command_in_a_folder_of_a_project_means_the_project() {
+    let run = Run::new();
+    run.places.write("src/ring.c", RING);
+    let mut accept = run.places.command(&["accept", "ring.c"]);
+    let accepted = accept
+        .current_dir(run.places.workspace.join("src"))
+        .output();
+    assert_eq!(accepted.unwrap().status.code(), Some(0));
+    for folder in ["", "src"] {
+        for arguments in [
+            &["state"][..],
+            &["state", "src"],
+            &["why", "src/ring.c::ring_put"],
+        ] {
+            let mut command = run.places.command(arguments);
+            command.current_dir(run.places.workspace.join(folder));
+            let said = command.output().unwrap();
+            let text = String::from_utf8_lossy(&said.stdout);
+            assert!(
+                text.contains("src/ring.c::ring_put"),
+                "{arguments:?} in {folder}: {said:?}"
+            );
+        }
+    }
+    let mut here = run.places.command(&["why", "ring.c::ring_put"]);
+    let said = here
+        .current_dir(run.places.workspace.join("src"))
+        .output()
+        .unwrap();
+    assert_eq!(said.status.code(), Some(0), "{said:?}");
 }
 
 #[test]

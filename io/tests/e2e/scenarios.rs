@@ -300,6 +300,10 @@ fn a_lock_holds_after_a_crash_and_a_file_that_cannot_be_shown_sends_nothing() {
             let (code, done) = places.cli_json(&["lock", name]);
             let outcome = &done["targets"][0]["outcome"];
             assert_eq!((code, outcome), (1, &json!("lock_miss")), "{name}: {done}");
+            // Which is no fault of another file.
+            let (code, done) = places.cli_json(&["lock", "src/ring.c"]);
+            let outcome = &done["targets"][0]["outcome"];
+            assert_eq!((code, outcome), (0, &json!("locked")), "{name}: {done}");
             spoken.refused(&tslp, ASK);
             acts(&places, &["unlock", name]);
         }

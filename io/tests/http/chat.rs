@@ -354,6 +354,35 @@ fn a_stream_that_breaks_gets_an_error_event_and_no_end() {
     assert_eq!(proxy.note(), "end UpstreamBroken");
 }
 
+/// Ollama's clients parse each line, and take none that is blank.
+#[test]
+fn lines_of_json_that_break_end_with_a_line_of_json() {
+    let upstream = Upstream::start(|visit| {
+        visit.request();
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n";
+        visit.wire.send(head);
+        visit
+            .wire
+            .send(chunk("{\"message\":{\"content\":\"a\"}}\n"));
+        visit.wire.send("7\r\n");
+    });
+    let proxy = Proxy::start(&upstream.url, Engine::Echo);
+    let mut client = proxy.client();
+    client.send(
+        proxy
+            .chat("{}")
+            .replace("/v1/chat/completions", "/api/chat"),
+    );
+    let text = client.closed();
+    let lines: Vec<&str> = text.lines().filter(|line| line.starts_with('{')).collect();
+    assert_eq!(lines.len(), 2, "{text}");
+    assert!(
+        lines[1].contains("\"error\":\"the model server at"),
+        "{text}"
+    );
+    assert!(!text.contains("\n\n"), "{text}");
+}
+
 #[test]
 fn a_body_that_breaks_is_visibly_cut() {
     let upstream = Upstream::start(|visit| {
