@@ -330,6 +330,12 @@ mod tests {
             ("mysql -u root -p", "hunter2", " shop"),
             ("mysqldump -h db -p'", "hunter2!", "' shop > x"),
             ("sshpass -p ", "hunter2", " ssh host"),
+            (
+                "SECRET_KEY = \"",
+                "8h@k2!x9v$w3(m#q7z&p5r*t1y^u6i0o-_=+l4n)",
+                "\"\n",
+            ),
+            ("client_secret: '", "qT7$mK2!vB9#xL4&nR6*", "',"),
         ] {
             let text = format!("{before}{secret}{after}");
             assert_eq!(
@@ -345,6 +351,11 @@ mod tests {
             "the author = \"dXNlcjpodW50ZXIy\"",
             "sk-loading-spinner-with-long-name",
             "C:\\nested\\boxes",
+            "token = \"(0[xX][0-9a-fA-F]+|[0-9]+)(u|U|l|L)*\"",
+            "api_key = \"%Y-%m-%dT%H:%M:%S.%fZ\"",
+            "secret = \"https://a1.example.com/x?y=2&z=3#f4\"",
+            "token = \"user.name@mail-2.example.org\"",
+            "password_env = \"APP_PASSWORD_1\"",
         ] {
             assert_eq!(without_credentials(harmless), harmless);
         }

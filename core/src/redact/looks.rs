@@ -38,6 +38,27 @@ pub(super) fn is_jumbled(bytes: &[u8]) -> bool {
     has_mixed_run(bytes) && kind_changes(bytes) >= 4 && entropy_tenths(bytes) >= 30
 }
 
+/// Whether letters, digits and signs follow one another as only a generator has them: `8h@k2!x9v$w3m#q7z&p5r`.
+pub(super) fn is_scattered(bytes: &[u8]) -> bool {
+    let kind = |byte: u8| (byte.is_ascii_alphabetic(), byte.is_ascii_digit());
+    let changes = bytes
+        .windows(2)
+        .filter(|pair| kind(pair[0]) != kind(pair[1]));
+    let digits = bytes.iter().filter(|byte| byte.is_ascii_digit());
+    let signs = bytes.iter().filter(|byte| !byte.is_ascii_alphanumeric());
+    bytes.len() >= SCATTERED_BYTES_MIN
+        && bytes.is_ascii()
+        && digits.count() >= 2
+        && signs.count() >= 3
+        && changes.count() * 5 >= bytes.len() * 2
+        && entropy_tenths(bytes) >= SCATTERED_ENTROPY_TENTHS_MIN
+}
+
+/// Least length of what a generator made of letters, digits and signs, and least entropy in tenths of a bit: a pattern or a format
+/// repeats its signs.
+const SCATTERED_BYTES_MIN: usize = 20;
+const SCATTERED_ENTROPY_TENTHS_MIN: u32 = 39;
+
 /// The number of digits after letters, counted twice, and of upper-case letters after lower-case ones.
 fn kind_changes(bytes: &[u8]) -> usize {
     let pairs = bytes.windows(2).map(|pair| {

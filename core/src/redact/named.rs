@@ -30,6 +30,7 @@ impl NameFamily {
     fn class(self) -> &'static ByteClass {
         match self {
             Self::Password => &PASSWORD,
+            Self::Secret => &SIGNED_SECRET,
             _ => &SECRET,
         }
     }
@@ -43,7 +44,7 @@ impl NameFamily {
                     && looks::has_mixed_run(value)
                     && looks::entropy_tenths(value) >= 30
             }
-            _ => is_secret(value),
+            _ => is_secret(value) || looks::is_scattered(value) && !has_word(value, &[b"://"]),
         }
     }
 }
@@ -106,6 +107,8 @@ static ARROW: ByteClass = ByteClass::of(b"=>");
 static TYPE: ByteClass = ByteClass::of(b"a-zA-Z0-9_ \t&'<>[]?|.*");
 static PREFIX: ByteClass = ByteClass::of(b"bBrRuUfFL@#");
 static SECRET: ByteClass = ByteClass::of(b"a-zA-Z0-9_.~+/=-");
+/// The same between quotes.
+static SIGNED_SECRET: ByteClass = ByteClass::of(b"^\0- \x7f\"'`\\<>{}[]|");
 static PASSWORD: ByteClass = ByteClass::of(b"^\0- \x7f\"'`\\<>{}()[]|");
 static BARE_PASSWORD: ByteClass = ByteClass::of(b"^\0- \x7f\"'`\\<>{}()[]|,;&");
 /// What may follow a value without quotes.
@@ -404,6 +407,7 @@ fn is_of_test_words(value: &[u8]) -> bool {
 /// Whether a value is a secret: at least sixteen characters that look random.
 fn is_secret(value: &[u8]) -> bool {
     value.len() >= 16
+        && value.iter().all(|byte| SECRET.has(*byte))
         && looks::is_jumbled(value)
         && !matches!(value[0], b'/' | b'.' | b'-')
         && !has_word(value, &[b"::", b"://", b"xxxx", b"...", b"your"])
