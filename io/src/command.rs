@@ -431,7 +431,8 @@ fn path_from_root(config: &ServeConfig, written: &str) -> String {
     let here = Environment::of_process().current_dir;
     match target::find_target(path, &here, &config.workspace) {
         Ok(NamedTarget::Workspace) => String::new(),
-        Ok(NamedTarget::Folder(path) | NamedTarget::File(path)) => format!("{path}{symbol}"),
+        Ok(NamedTarget::Folder(path)) => format!("{path}/"),
+        Ok(NamedTarget::File(path)) => format!("{path}{symbol}"),
         // It may be gone from disk, or a part of a name.
         Err(_) => written.strip_prefix("./").unwrap_or(written).to_owned(),
     }

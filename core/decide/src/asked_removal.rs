@@ -21,10 +21,15 @@ const NEGATED_AFTER: usize = 2;
 /// Least characters after a verb of a language without spaces, but for particles, that are an object.
 const OBJECT_CHARS_MIN: usize = 2;
 
+/// Longest word of such a language, in bytes, that may be a verb with its particles.
+const VERB_BYTES_MAX: usize = 96;
+
 /// The words that may name definitions that go, get another name or another file.
 struct Leaving {
     /// As they were written.
     words: Vec<String>,
+    /// All words of the clause that asks.
+    clause: Vec<String>,
     /// Whether what goes is to be the same under another name or in another place.
     lives_on: bool,
 }
@@ -63,31 +68,38 @@ impl AskedRemovals {
         let mut clause_before: Vec<&str> = Vec::new();
         // What was spoken of last.
         let mut topic: Vec<&str> = Vec::new();
-        let mut announced = false;
+        // Whether what is named next lives on.
+        let mut announced: Option<bool> = None;
         let sentences = sentence::sentences(prompt, &vocabulary).into_iter();
         let clauses = sentences.flat_map(|it| {
             let clauses = it.clauses.into_iter().filter(|clause| !clause.is_empty());
             clauses.map(move |clause| (clause, it.is_question))
         });
         for (clause, is_question) in clauses {
+            let is_topic = is_topic(&vocabulary, &clause, topic.is_empty());
             if is_question {
                 before.extend(&clause);
+                if is_topic {
+                    topic.clone_from(&clause);
+                }
                 clause_before = clause;
                 continue;
             }
             let leave = |leaving: &mut Vec<Leaving>, words: &[&str], lives_on| {
                 leaving.push(Leaving {
                     words: owned(words),
+                    clause: owned(&clause),
                     lives_on,
                 });
             };
             // "Remove dead code: `total`"
-            if core::mem::take(&mut announced) {
-                leave(&mut leaving, &clause, false);
+            if let Some(lives_on) = announced.take() {
+                leave(&mut leaving, &clause, lives_on);
             }
             // "but keep it"
             if keeps_it(&vocabulary, &clause) {
                 leaving.clear();
+                objects.clear();
             }
             let removes = asking_verb(&vocabulary, "remove", &clause);
             let renames = asking_verb(&vocabulary, "rename", &clause);
@@ -104,11 +116,17 @@ impl AskedRemovals {
                 };
                 let lives_on = is_verb(&vocabulary, "same", &without_pronoun(clause[verb]));
                 if is_said_before && (removes.is_none() || !clause_before.iter().any(names_part)) {
-                    let named = if topic.is_empty() { &before } else { &topic };
+                    let own = &clause[..verb];
+                    let named = match own.iter().any(|word| is_code(word)) {
+                        true => own,
+                        false if topic.is_empty() => &before,
+                        false => &topic,
+                    };
                     leave(&mut leaving, named, lives_on);
                 }
                 leave(&mut leaving, whole_of(&vocabulary, &object), lives_on);
-                announced = clause.last().is_some_and(|word| word.ends_with(':'));
+                let is_announced = clause.last().is_some_and(|word| word.ends_with(':'));
+                announced = is_announced.then_some(lives_on);
                 if removes.is_some() {
                     let words = if is_said_before {
                         &clause_before
@@ -126,8 +144,10 @@ impl AskedRemovals {
                     let mut place_words: Vec<&str> = places_in(&vocabulary, of_clause)
                         .filter(is_around)
                         .collect();
-                    if place_words.is_empty() {
-                        place_words.extend(places_in(&vocabulary, &topic));
+                    let is_everywhere =
+                        |word: &&str| vocabulary.has_word("every", &bare_word(word));
+                    if place_words.is_empty() && !clause.iter().any(is_everywhere) {
+                        place_words.extend(topic.iter().filter(|word| is_code(word)));
                     }
                     objects.push(Object {
                         words: owned(words),
@@ -136,7 +156,7 @@ impl AskedRemovals {
                     });
                 }
             }
-            if clause.iter().any(|word| is_code(word)) {
+            if is_topic {
                 topic.clone_from(&clause);
             }
             if asking_verb(&vocabulary, "shrink", &clause).is_some() {
@@ -228,10 +248,11 @@ impl AskedRemovals {
         };
         let identifiers_in =
             |text: &str| -> Vec<String> { identifiers(text).map(str::to_lowercase).collect() };
-        let line_holds = |fragment: &String| {
-            let held = identifiers_in(line);
-            let mut wanted = identifiers_in(fragment).into_iter();
-            wanted.all(|name| held.contains(&name))
+        let is_line = |fragment: &String| {
+            let (held, wanted) = (identifiers_in(line), identifiers_in(fragment));
+            let is_within =
+                |inner: &[String], outer: &[String]| inner.iter().all(|name| outer.contains(name));
+            is_within(&wanted, &held) || is_within(&held, &wanted)
         };
         let mut objects = self.objects.iter();
         objects.any(
@@ -255,8 +276,9 @@ impl AskedRemovals {
                 let mut parts = parts.map(|at| &object[at]).peekable();
                 if parts.peek().is_some() {
                     // "The check `if rate < 0`" is no other check.
-                    let mut fragments = object.iter().filter(|word| is_fragment(word));
-                    parts.any(is_kind) && fragments.all(line_holds)
+                    let fragments = object.iter().filter(|word| is_fragment(word));
+                    let mut fragments = fragments.peekable();
+                    parts.any(is_kind) && (fragments.peek().is_none() || fragments.any(is_line))
                 } else {
                     object.iter().any(|word| is_named(word))
                 }
@@ -276,11 +298,24 @@ impl AskedRemovals {
 
     /// Whether the prompt asks for this entity to be the same under another name or in another place, and not to go.
     pub(super) fn lets_live_on(&self, entity: &EntityId) -> bool {
-        let mut naming = self
-            .leaving
-            .iter()
-            .filter(|it| self.is_named_in(it, entity));
-        naming.all(|it| it.lives_on)
+        let mut living = self.leaving.iter().filter(|it| it.lives_on);
+        living.any(|it| self.is_named_in(it, entity) || self.names_holder(it, entity))
+    }
+
+    /// Whether the clause that lets this entity live on says the name of another one.
+    pub(super) fn says_successor(&self, entity: &EntityId, other: &EntityId) -> bool {
+        let mut living = self.leaving.iter().filter(|it| it.lives_on);
+        living.any(|it| {
+            self.is_named_in(it, entity) && it.clause.iter().any(|word| is_name_of(word, other))
+        })
+    }
+
+    /// Whether words that tell what leaves its place name a definition that holds this one.
+    fn names_holder(&self, leaving: &Leaving, entity: &EntityId) -> bool {
+        holders(entity.symbol_str().unwrap_or_default()).any(|holder| {
+            let holder = EntityId::symbol(entity.path.clone(), Symbol::new(holder));
+            self.is_named_in(leaving, &holder)
+        })
     }
 
     /// Whether words that tell what leaves its place name the entity. A path in front of which "in" stands, or that has a definition's
@@ -296,8 +331,8 @@ impl AskedRemovals {
             };
             let before = at.checked_sub(1);
             let is_beside =
-                |other: &String| is_code(other) && !is_path(other) && !other.contains('/');
-            is("where", before) || is("of", before) || words.iter().any(is_beside)
+                |other: &String| is_code(other) && !is_path(other) && !is_file_name(other);
+            is("within", before) || words.iter().any(is_beside)
         };
         (0..words.len())
             .any(|at| is_name_of(&words[at], entity) && !(is_path(&words[at]) && is_place(at)))
@@ -305,13 +340,9 @@ impl AskedRemovals {
 
     /// The same of a definition, or of one that holds it.
     pub(super) fn names_definition(&self, path: &RelPath, symbol: &Symbol) -> bool {
-        let name = symbol.as_str();
-        let holders = name
-            .match_indices([':', '.', '#'])
-            .map(|(at, _)| &name[..at]);
-        let mut holders = holders.filter(|name| !name.is_empty());
-        let names = |name: &str| self.names(&EntityId::symbol(path.clone(), Symbol::new(name)));
-        !self.leaving.is_empty() && (names(name) || holders.any(names))
+        let entity = EntityId::symbol(path.clone(), symbol.clone());
+        let mut leaving = self.leaving.iter();
+        leaving.any(|it| self.is_named_in(it, &entity) || self.names_holder(it, &entity))
     }
 
     /// Whether the prompt asks to make this entity smaller, or anything without a name.
@@ -325,23 +356,51 @@ impl AskedRemovals {
     }
 }
 
-/// The words of a clause that may name where something is: those marked as code, and those behind "in" or "of".
+/// The words of a clause that may name where something is: those behind "in" or "of".
 fn places_in<'w>(vocabulary: &Vocabulary, clause: &[&'w str]) -> impl Iterator<Item = &'w str> {
-    let is = |kind: &str, word: Option<&&str>| {
-        word.is_some_and(|word| says(vocabulary, kind, &bare_word(word)))
-    };
     let is_place = move |at: usize| {
-        let before = at.checked_sub(1).and_then(|before| clause.get(before));
-        let next = clause.get(at + 1).and_then(|word| word.get(..3));
-        is_code(clause[at])
-            || is("where", before)
-            || is("of", before)
-            || next.is_some_and(|next| vocabulary.has_word("inside", next))
+        let before = at.checked_sub(1).map(|before| bare_word(clause[before]));
+        // "`total`（src/a.py）里的检查"
+        let mut next = clause[at + 1..]
+            .iter()
+            .take(2)
+            .filter_map(|word| word.get(..3));
+        before.is_some_and(|before| vocabulary.has_word("within", &before))
+            || next.any(|next| vocabulary.has_word("inside", next))
     };
     (0..clause.len())
         .filter(move |at| is_place(*at))
         .map(|at| clause[at])
 }
+
+/// Whether a clause tells what the next ones are about: it names code, not only where or with what. "`sum` replaces it" is about the same
+/// as before.
+fn is_topic(vocabulary: &Vocabulary, clause: &[&str], is_first: bool) -> bool {
+    let is_named = |at: usize| {
+        let front = at.checked_sub(1).map(|front| bare_word(clause[front]));
+        let is_where = |front: String| front != "at" && says(vocabulary, "where", &front);
+        is_code(clause[at]) && !front.is_some_and(is_where)
+    };
+    let is_it = |word: &&str| vocabulary.has_word("pronoun", &bare_word(word));
+    (0..clause.len()).any(is_named) && (is_first || !clause.iter().any(is_it))
+}
+
+/// The names of the definitions around one, the outermost first.
+fn holders(symbol: &str) -> impl Iterator<Item = &str> {
+    let ends = symbol.match_indices([':', '.', '#']);
+    ends.map(|(at, _)| &symbol[..at])
+        .filter(|name| !name.is_empty())
+}
+
+/// Whether a word is a path, or a file's name by its ending.
+fn is_file_name(word: &str) -> bool {
+    let name = unmarked(word);
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending);
+    name.contains('/') || ending.is_some_and(|it| FILE_ENDINGS.split(' ').any(|known| known == it))
+}
+
+/// Endings of names of files, as prompts have them.
+const FILE_ENDINGS: &str = "c cc cpp cs css cxx go h hpp html java js json jsx kt lua md mjs php py pyi rb rs sh sql swift toml ts tsx txt yaml yml zig";
 
 /// A verb without the pronoun behind it: "supprime-la".
 fn without_pronoun(word: &str) -> String {
@@ -369,26 +428,29 @@ fn is_fragment(word: &str) -> bool {
 /// Whether a clause asks for what was spoken of to stay: "keep it", "garde-la", "put it back".
 fn keeps_it(vocabulary: &Vocabulary, clause: &[&str]) -> bool {
     let words: Vec<String> = clause.iter().map(|word| bare_word(word)).collect();
-    let is_keep = |word: &String| {
-        let verb = word.split('-').next().unwrap_or_default();
-        says(vocabulary, "keep", word) || vocabulary.has_word("keep", verb)
-    };
     let is_lead = |word: &String| {
         ["lead", "yet"]
             .iter()
             .any(|kind| vocabulary.has_word(kind, word))
     };
     let first = words.iter().position(|word| !is_lead(word));
+    let is_it = |word: &str| vocabulary.has_word("it", word);
+    // The pronoun ends the clause: "keep it simple" is another thing.
     let keeps = first.is_some_and(|at| {
-        let next = words.get(at + 1);
-        let is_it = |word: &String| {
-            let word = word.as_str();
-            vocabulary.has_word("pronoun", word) || vocabulary.has_word("it", word)
+        let (verb, with_it) = words[at].split_once('-').unwrap_or((&words[at], ""));
+        let is_it_next = match &words[at + 1..] {
+            _ if !with_it.is_empty() => is_it(with_it),
+            [] => true,
+            [it] => is_it(it),
+            _ => false,
         };
-        is_keep(&words[at]) && (words[at].contains('-') || next.is_none_or(is_it))
+        vocabulary.has_word("keep", verb) && is_it_next
     });
-    let names_none = !clause.iter().any(|word| is_code(word));
-    keeps || names_none && words.iter().any(|word| vocabulary.is_held("keep_in", word))
+    // "但保留它"
+    let keeps_in = |word: &String| {
+        vocabulary.is_held("keep_in", word) && vocabulary.is_held("pronoun_in", word)
+    };
+    keeps || words.iter().any(keeps_in)
 }
 
 /// Whether a word, or a part of a compound such as `try/except` or `Log-Zeile`, is of this kind.
@@ -487,9 +549,14 @@ fn asking_verb(vocabulary: &Vocabulary, kind: &str, clause: &[&str]) -> Option<u
     // "The user can delete entries", "users who remove one", "my boss wants to drop it", "we might remove it".
     let is_by_other = |at: usize| {
         let (last, second) = (at.checked_sub(1), at.checked_sub(2));
-        is_at("able", last) && second.is_some() && !is_at("asker", second)
-            || is_at("to", last) && is_at("others", second)
-            || is_at("may", last) && second.is_none_or(|at| words[at] != "you")
+        let is_users = words[..at]
+            .iter()
+            .any(|word| vocabulary.has_word("asker", word));
+        let is_codes = second.is_some_and(|second| is_code(clause[second]));
+        !is_users && is_at("able", last) && second.is_some()
+            || !is_users && is_at("to", last) && is_at("others", second)
+            || is_at("may", last) && !words[..at].iter().any(|word| word == "you")
+            || is_at("ought", last) && is_codes
             || is_at("who", last)
     };
     // "Drop me a note", "throw out of `total` early"
@@ -504,10 +571,11 @@ fn asking_verb(vocabulary: &Vocabulary, kind: &str, clause: &[&str]) -> Option<u
             .map(|word| without_pronoun(word))
             .collect();
         let negates = |word: &String| says(vocabulary, "not", word);
-        let is_undone = before
-            .iter()
-            .any(|word| vocabulary.has_word("instead", word))
-            || after.iter().any(|word| vocabulary.has_word("back", word));
+        // "Rather than delete it", "stop removing it", "put it back"
+        let (last, second) = (at.checked_sub(1), at.checked_sub(2));
+        let is_undone = is_at("stop", last)
+            || is_at("than", last) && is_at("instead", second)
+            || words[*at] == "put" && after.iter().any(|word| word == "back");
         // A word in quotation marks or after an article is a name.
         let is_noun = clause[*at].starts_with(['"', '\'', '“', '«'])
             || before
@@ -571,7 +639,7 @@ fn object_of<'w>(vocabulary: &Vocabulary, clause: &[&'w str], verb: usize) -> Ve
             return Vec::new();
         }
         // "删掉吧"
-        let is_alone = verb == 0 && !holds_object(vocabulary, &word);
+        let is_alone = verb == 0 && is_bare_verb(vocabulary, &word);
         let own = if is_alone { &[][..] } else { &clause[..=verb] };
         return words_of(own).into_iter().chain(after).collect();
     }
@@ -592,8 +660,37 @@ fn object_of<'w>(vocabulary: &Vocabulary, clause: &[&'w str], verb: usize) -> Ve
     after
 }
 
+/// Whether a word of a language without spaces is a verb and nothing that says what goes: "删掉吧", "削除してください".
+fn is_bare_verb(vocabulary: &Vocabulary, word: &str) -> bool {
+    if word.len() > VERB_BYTES_MAX {
+        return false;
+    }
+    let is_verb = |piece: &&str| {
+        let kinds = ["remove_in", "rename_in"];
+        kinds.iter().any(|kind| vocabulary.has_word(kind, piece))
+    };
+    let begins = word.char_indices().map(|(begin, _)| begin);
+    let mut verbs = begins.filter_map(|begin| {
+        let rest = &word[begin..];
+        let ends = rest.char_indices().map(|(at, c)| at + c.len_utf8());
+        let mut pieces = ends.map(|end| &rest[..end]);
+        Some((begin, pieces.find(is_verb)?))
+    });
+    let says_nothing =
+        |c: char| ('ぁ'..='ん').contains(&c) || vocabulary.has_word("particle", &String::from(c));
+    verbs.next().is_some_and(|(begin, verb)| {
+        let rest = word[..begin]
+            .chars()
+            .chain(word[begin + verb.len()..].chars());
+        rest.into_iter().all(says_nothing)
+    })
+}
+
 /// Whether a word of a language without spaces holds a verb and what goes: "删除重复项".
 fn holds_object(vocabulary: &Vocabulary, word: &str) -> bool {
+    if word.len() > VERB_BYTES_MAX {
+        return true;
+    }
     let ends = word.char_indices().map(|(at, c)| at + c.len_utf8());
     let mut ends = ends.filter(|end| vocabulary.is_held("remove_in", &word[..*end]));
     let object = ends.next().map_or("", |end| &word[end..]);
@@ -771,6 +868,16 @@ mod tests {
         let fragment = "Remove the check `if price < 0` from `total`.";
         check(fragment, "    if price < 0:", true);
         check(fragment, guard, false);
+        let both =
+            "Remove the checks `if price < 0` and `if price is None: return 0` from `total`.";
+        check(both, "    if price < 0:", true);
+        check(both, guard, true);
+        check("Bitte die Prüfung aus der Methode entfernen.", guard, true);
+        check(
+            "They told me to remove the check in `total`, but keep it.",
+            guard,
+            false,
+        );
     }
 
     #[test]
@@ -782,6 +889,7 @@ mod tests {
             "Remove the check from total.",
             "The guard in `total` is old, drop it.",
             "Look at `total`. Then remove the check.",
+            "删除 `total`（src/a.py）里的检查。",
             "删除 `total` 里的检查",
         ] {
             let mut asked = AskedRemovals::of(prompt);
@@ -831,11 +939,19 @@ mod tests {
     fn what_is_renamed_or_moved_lives_on() {
         let check = |prompt: &str, expected: bool| {
             let asked = AskedRemovals::of(prompt);
-            assert!(asked.names(&entity()), "{prompt}");
+            let (path, symbol) = (entity().path, entity().symbol.unwrap());
+            assert!(asked.names_definition(&path, &symbol), "{prompt}");
             assert_eq!(asked.lets_live_on(&entity()), expected, "{prompt}");
         };
         check("Rename `total` to `sum`.", true);
         check("Move `total` to b.py.", true);
+        check("Put `total` into b.py.", true);
+        check("Rename these: `total` to `sum`", true);
+        check(
+            "Rename `total` to `sum`. Also remove it from the docs.",
+            true,
+        );
+        check("Rename the class `Stock` to `Shelf`.", true);
         check("Benenne `total` in `sum` um.", true);
         check("Déplace `total` dans b.py.", true);
         check("把 `total` 重命名为 `sum`", true);
@@ -929,7 +1045,27 @@ mod tests {
             "Kannst du total() aus src/a.py entfernen?",
             "src/a.py 里的 `total` 没人用了，删掉吧。",
             "请把 `total` 从 src/a.py 中移除",
-            "Tira o `total` de src/a.py.",
+            "I fixed `report`. `total` is unused now so delete it.",
+            "`total` isn't used any more; `sum` replaces it. Please delete it.",
+            "`total` is dead code. I checked with `grep`, please delete it.",
+            "Use `sum` instead of `total` and delete `total`.",
+            "Stop calling `total` and delete it.",
+            "I'd rather delete `total`.",
+            "To prevent confusion rename `total` to `sum`.",
+            "En primer lugar elimina `total`.",
+            "Invece rimuovi `total`.",
+            "Move `total` back to b.py.",
+            "Delete `total`. Keep it simple.",
+            "Delete `total`. Leave it to me to test.",
+            "Supprime `total`, mais garde la fonction `receipt`.",
+            "删除 `total`，保留其他函数。",
+            "`total` を削除していただけますか？",
+            "能把 `total` 删掉吗？",
+            "`total` 删掉就行",
+            "Consider removing `total`.",
+            "You are supposed to delete `total`.",
+            "We now can delete `total`.",
+            "看看 `total`。把它删掉。",
         ] {
             check(prompt, true);
         }
@@ -975,13 +1111,23 @@ mod tests {
             "My boss wants to drop `total`.",
             "Prevent users from deleting `total`.",
             "Throw out of `total` early on bad input.",
-            "On m'a dit de supprimer `total`, mais garde-la.",
+            "On m'a dit de supprimer `total`, mais garde-la et documente-la.",
             "为什么 `total` 被删除了？",
             "`total` 应该去掉空格。",
             "`total` 能删除吗？先分析一下",
             "なぜ `total` は削除されたの？",
             "`total` は消してもいい？",
             "`total` を削除すべきですか？",
+            "看看 `total`。把检查去掉。",
+            "`total` を見て。チェックを削除してください。",
+            "看看 `total`。删除锁",
+            "看看 `total`。删除cache",
+            "They told me to delete `total`, but keep it.",
+            "你为什么删除了 `total`？",
+            "なぜ `total` を削除してくれたの？",
+            "请问可以删除 `total` 吗？",
+            "`total` should delete it when it is empty.",
+            "`total` calls `report`. I moved `sum`, so delete `report`.",
         ] {
             check(prompt, false);
         }

@@ -303,7 +303,7 @@ impl<'v> MentionScanner<'v> {
     }
 
     /// A span in backticks that is a symbol's whole name, with what no identifier holds, and perhaps its path in front:
-    /// `<Ring as Display>::fmt`, `Cart.#total`, `src/ring.rs::operator==`.
+    /// `<Ring as Display>::fmt`, `Cart.#total`, `src/ring.rs::operator==`; of a private method its last part is enough: `#total`.
     fn add_marked(&mut self, marked: &str) {
         let (path, symbol) = match marked.split_once("::") {
             Some((path, symbol)) if let Some(path) = self.tracked_file(path) => {
@@ -316,9 +316,11 @@ impl<'v> MentionScanner<'v> {
         }
         let state_map = self.view.state.state_map();
         let named = state_map.entities_named(last_component(symbol), 4 * MENTION_CANDIDATES_MAX);
-        let mut fitting = named
-            .into_iter()
-            .filter(|it| it.symbol_str() == Some(symbol));
+        let is_meant = |it: &EntityId| {
+            let last = it.symbol.as_ref().map(Symbol::last_component);
+            it.symbol_str() == Some(symbol) || symbol.starts_with('#') && last == Some(symbol)
+        };
+        let mut fitting = named.into_iter().filter(is_meant);
         if let (Some(entity), None) = (fitting.next(), fitting.next()) {
             push_new(&mut self.found.symbols, entity);
         }

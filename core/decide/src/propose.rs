@@ -690,51 +690,51 @@ impl<'v> BlockJudge<'v> {
     }
 
     /// Of the block's new definitions those that a known one is to become by the prompt: what a rename or a move leaves out on its way is
-    /// lost as in any other change. It is the one that resembles it, else that of its name, else the only one whose name is said.
+    /// lost as in any other change. It is the one that resembles it, else that of its name, else the only one that the same clause names.
     fn predecessors(&self, resolution: &Resolution) -> BTreeMap<EntityId, EntityId> {
-        let new = resolution.candidates.iter().map(|it| &it.entity);
-        let new = new.filter(|it| it.symbol.is_some() && self.view.current_version(it).is_none());
-        let new: Vec<&EntityId> = new.collect();
-        let name = |entity: &EntityId| {
-            let symbol = entity.symbol.as_ref();
-            symbol.map(|symbol| String::from(symbol.last_component()))
-        };
-        let mut known: Vec<EntityId> = self.leaving.iter().map(|(it, _)| it.clone()).collect();
-        if !new.is_empty() && self.removals.asks() {
-            // Moved to another file.
-            let state_map = self.view.state.state_map();
-            let names = new.iter().filter_map(|it| name(it));
-            let elsewhere = names
-                .flat_map(|name| state_map.entities_named(&name, CORRELATION_NAMESAKES_MAX))
-                .filter(|it| Some(&it.path) != resolution.path.as_ref() && self.removals.names(it));
-            known.extend(elsewhere);
-        }
-        known.retain(|it| it.symbol.is_some() && self.removals.lets_live_on(it));
         let mut pairs = BTreeMap::new();
+        let new = resolution.candidates.iter().map(|it| &it.entity);
+        let new = new.filter(|it| self.view.current_version(it).is_none());
+        let named = new.filter_map(|it| Some((it, it.symbol.as_ref()?.last_component())));
+        let new: Vec<(&EntityId, &str)> = named.collect();
+        if new.is_empty() || !self.removals.asks() {
+            return pairs;
+        }
+        let mut known: Vec<EntityId> = self.leaving.iter().map(|(it, _)| it.clone()).collect();
+        // Moved to another file: of namesakes the one in the same class.
+        let state_map = self.view.state.state_map();
+        for (entity, name) in &new {
+            let mut moved = state_map.entities_named(name, CORRELATION_NAMESAKES_MAX);
+            moved.retain(|it| it.path != entity.path && self.removals.names(it));
+            if moved.iter().any(|it| it.symbol == entity.symbol) {
+                moved.retain(|it| it.symbol == entity.symbol);
+            }
+            known.extend(moved.pop().filter(|_| moved.is_empty()));
+        }
+        // What leaves without being asked to go has its new name in the prompt.
+        let is_asked_to_go = |it: &EntityId| {
+            let symbol = it.symbol.as_ref();
+            symbol.is_some_and(|symbol| self.removals.names_definition(&it.path, symbol))
+        };
+        known.retain(|it| self.removals.lets_live_on(it) || !is_asked_to_go(it));
         for known in known {
-            let left = || new.iter().filter(|it| !pairs.contains_key(**it)).copied();
-            let is_suspected = |it: &&EntityId| {
+            let Some(name) = known.symbol.as_ref().map(Symbol::last_component) else {
+                continue;
+            };
+            let is_suspected = |it: &EntityId| {
                 let rename = self.renames.get(it);
                 rename.is_some_and(|rename| rename.known == known)
             };
-            let is_said = |it: &&EntityId| {
-                let symbol = it.symbol.as_ref();
-                symbol.is_some_and(|symbol| self.removals.says_name(&it.path, symbol))
+            let left = new.iter().filter(|(it, _)| !pairs.contains_key(*it));
+            let left: Vec<&(&EntityId, &str)> = left.collect();
+            let sole = |is_meant: &dyn Fn(&EntityId, &str) -> bool| {
+                let mut meant = left.iter().filter(|(it, own)| is_meant(it, own));
+                let (first, _) = meant.next()?;
+                meant.next().is_none().then(|| (*first).clone())
             };
-            let sole = |mut found: Vec<EntityId>| match found.len() {
-                1 => found.pop(),
-                _ => None,
-            };
-            let successor = sole(left().filter(is_suspected).cloned().collect())
-                .or_else(|| {
-                    sole(
-                        left()
-                            .filter(|it| name(it) == name(&known))
-                            .cloned()
-                            .collect(),
-                    )
-                })
-                .or_else(|| sole(left().filter(is_said).cloned().collect()));
+            let successor = sole(&|it, _| is_suspected(it))
+                .or_else(|| sole(&|_, own| own == name))
+                .or_else(|| sole(&|it, _| self.removals.says_successor(&known, it)));
             if let Some(successor) = successor {
                 pairs.insert(successor, known);
             }

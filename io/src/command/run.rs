@@ -135,7 +135,7 @@ fn say_what_counts(
 ) -> Result<(), CommandFailure> {
     let is_named = |name: &str| flags.written.iter().any(|(key, _)| key.name == name);
     let is_other = match &config.upstream.place {
-        UpstreamSetting::Url(url) => *url != running.upstream,
+        UpstreamSetting::Url(url) => !is_same_server(url, &running.upstream),
         UpstreamSetting::Demo => !running.is_demo,
         UpstreamSetting::Auto => false,
     };
@@ -151,7 +151,12 @@ fn say_what_counts(
         return Err(CommandFailure::new(Exit::InUse, message));
     }
     let named = flags.written.iter().map(|(key, _)| key);
-    let left = named.filter(|key| !matches!(key.name, "workspace" | "data_dir" | "upstream"));
+    let is_same = config.upstream.by_model.is_empty();
+    let left = named.filter(|key| match key.name {
+        "workspace" | "data_dir" => false,
+        "upstream" => !is_same,
+        _ => true,
+    });
     let left: Vec<String> = left.map(|key| format!("--{}", key.flag)).collect();
     if !left.is_empty() {
         tracing::warn!(
@@ -161,6 +166,16 @@ fn say_what_counts(
         );
     }
     Ok(())
+}
+
+/// Whether two URLs are one server's; this machine has several names.
+fn is_same_server(one: &UpstreamUrl, other: &UpstreamUrl) -> bool {
+    let host = |url: &UpstreamUrl| match url.host.as_str() {
+        "localhost" | "127.0.0.1" | "::1" | "[::1]" => String::new(),
+        host => host.to_owned(),
+    };
+    (one.scheme, host(one), one.port, &one.prefix)
+        == (other.scheme, host(other), other.port, &other.prefix)
 }
 
 /// The door of the workspace's proxy, which is held from now on, what it serves, and whether it was started for that.

@@ -382,6 +382,9 @@ fn a_method_of_an_implementation() {
         |   return sum;
         | }
         | ```
+        new
+        user
+        | What does `#total` do?
         ",
     );
 }
