@@ -116,8 +116,16 @@ impl AskedRemovals {
                 };
                 let lives_on = is_verb(&vocabulary, "same", &without_pronoun(clause[verb]));
                 if is_said_before && (removes.is_none() || !clause_before.iter().any(names_part)) {
+                    // "`total` is unused, so delete it", and not "make `total` delete it"
                     let own = &clause[..verb];
-                    let named = match own.iter().any(|word| is_code(word)) {
+                    let joins = |word: &&str| {
+                        let word = bare_word(word);
+                        ["lead", "filler", "polite"]
+                            .iter()
+                            .any(|kind| vocabulary.has_word(kind, &word))
+                    };
+                    let is_joined = own.last().is_some_and(joins);
+                    let named = match is_joined && own.iter().any(|word| is_code(word)) {
                         true => own,
                         false if topic.is_empty() => &before,
                         false => &topic,
@@ -1127,6 +1135,8 @@ mod tests {
             "なぜ `total` を削除してくれたの？",
             "请问可以删除 `total` 吗？",
             "`total` should delete it when it is empty.",
+            "Make `total` delete it after use.",
+            "`total` must remove it.",
             "`total` calls `report`. I moved `sum`, so delete `report`.",
         ] {
             check(prompt, false);
