@@ -697,7 +697,7 @@ impl<'v> BlockJudge<'v> {
         let new = new.filter(|it| self.view.current_version(it).is_none());
         let named = new.filter_map(|it| Some((it, it.symbol.as_ref()?.last_component())));
         let new: Vec<(&EntityId, &str)> = named.collect();
-        if new.is_empty() || !self.removals.asks() {
+        if new.is_empty() {
             return pairs;
         }
         let mut known: Vec<EntityId> = self.leaving.iter().map(|(it, _)| it.clone()).collect();
@@ -715,6 +715,10 @@ impl<'v> BlockJudge<'v> {
         let is_asked_to_go = |it: &EntityId| {
             let symbol = it.symbol.as_ref();
             symbol.is_some_and(|symbol| self.removals.names_definition(&it.path, symbol))
+        };
+        let is_said = |it: &EntityId| {
+            let symbol = it.symbol.as_ref();
+            symbol.is_some_and(|symbol| self.removals.says_name(&it.path, symbol))
         };
         known.retain(|it| self.removals.lets_live_on(it) || !is_asked_to_go(it));
         for known in known {
@@ -734,7 +738,8 @@ impl<'v> BlockJudge<'v> {
             };
             let successor = sole(&|it, _| is_suspected(it))
                 .or_else(|| sole(&|_, own| own == name))
-                .or_else(|| sole(&|it, _| self.removals.says_successor(&known, it)));
+                .or_else(|| sole(&|it, _| self.removals.says_successor(&known, it)))
+                .or_else(|| sole(&|it, _| !is_asked_to_go(&known) && is_said(it)));
             if let Some(successor) = successor {
                 pairs.insert(successor, known);
             }
