@@ -200,7 +200,11 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
         }
         CliCommand::Why { entity, common } => {
             let (config, _) = read_config(&common.flags.0)?;
-            evidence::run_why(&config, &path_from_root(&config, &entity), common.output)
+            let named = path_from_root(&config, &entity);
+            // A definition may be called as a folder is.
+            let is_folder = named.is_empty() || named.ends_with('/');
+            let named = if is_folder { &entity } else { &named };
+            evidence::run_why(&config, named, common.output)
         }
         CliCommand::ShowPrompt { episode, flags } => {
             let (config, _) = read_config(&flags.0)?;

@@ -433,7 +433,7 @@ fn is_fragment(word: &str) -> bool {
     word.starts_with('`') && word.contains([' ', '<', '>', '=', '!', '[', '{', '+', '*'])
 }
 
-/// Whether a clause asks for what was spoken of to stay: "keep it", "garde-la", "put it back".
+/// Whether a clause asks for what was spoken of to stay: "keep it", "garde-la".
 fn keeps_it(vocabulary: &Vocabulary, clause: &[&str]) -> bool {
     let words: Vec<String> = clause.iter().map(|word| bare_word(word)).collect();
     let is_lead = |word: &String| {
