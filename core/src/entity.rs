@@ -96,6 +96,14 @@ pub struct EntityId {
 }
 
 impl EntityId {
+    /// Those that are around it by its name, the outermost first.
+    pub fn holders(&self) -> impl Iterator<Item = Self> {
+        let name = self.symbol_str().unwrap_or_default();
+        let ends = name.match_indices([':', '.', '#']).map(|(at, _)| at);
+        let names = ends.filter(|at| *at > 0).map(|at| Symbol::new(&name[..at]));
+        names.map(|name| Self::symbol(self.path.clone(), name))
+    }
+
     /// The file as a whole.
     #[must_use]
     pub fn file(path: RelPath) -> Self {

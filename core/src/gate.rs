@@ -230,6 +230,19 @@ impl GateReport {
             .filter(|rule| is_needed(*rule))
     }
 
+    /// Says that nothing changed but definitions inside of this one, while disk holds another version of it, which stays news.
+    pub fn hold_against_parts_alone(&mut self) {
+        self.verdicts
+            .push(boolean_verdict(Reason::PartsChanged, true));
+    }
+
+    /// Whether disk still holds another version than the one that this one replaces.
+    #[must_use]
+    pub fn leaves_disk_news(&self) -> bool {
+        let mut verdicts = self.verdicts.iter();
+        verdicts.any(|verdict| verdict.rule == Reason::PartsChanged)
+    }
+
     /// Adds the verdict on a change where files are locked: of other files nothing may be changed.
     pub fn judge_scope(&mut self, is_within: bool) {
         self.verdicts

@@ -170,6 +170,8 @@ reasons! {
     Stale = "stale",
     /// The file could not be read, so nothing is known of it.
     DiskUnreadable = "disk_unreadable",
+    /// Nothing of it changed but definitions inside it, and the file on disk differs in something else.
+    PartsChanged = "parts_changed",
     /// The base that the change was made on is still the current one.
     BaseUnmoved = "base_unmoved",
     /// The change was made on a version that isn't current any more, or on a definition that the ledger never knew.

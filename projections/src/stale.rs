@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, NoticeIssued, Recorded};
+use tslp_core::gate::GateReport;
 use tslp_core::hash::SliceHash;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
@@ -153,8 +154,13 @@ impl Stale {
                     self.settle(entity, changes);
                 }
                 match transitioned.transition {
-                    // The gates let a model's version pass only where disk agrees with what it replaces.
-                    Transition::Promote => self.acknowledge(entity, held, changes),
+                    // The gates let a model's version pass only where disk agrees with what it replaces, but for what is around that.
+                    Transition::Promote => {
+                        let report = transitioned.report.as_ref();
+                        if !report.is_some_and(GateReport::leaves_disk_news) {
+                            self.acknowledge(entity, held, changes);
+                        }
+                    }
                     Transition::Remove => self.acknowledged.remove(&(entity.clone(),), changes),
                     // The promotion that follows decides.
                     Transition::Supersede | Transition::Discard => {}

@@ -32,6 +32,8 @@ struct Leaving {
     clause: Vec<String>,
     /// Whether what goes is to be the same under another name or in another place.
     lives_on: bool,
+    /// Whether something is to come of it elsewhere.
+    arrives: bool,
 }
 
 /// What is to be taken out.
@@ -42,6 +44,8 @@ struct Object {
     place_words: Vec<String>,
     /// Those of them that are known; any definition, if there are none.
     places: Vec<EntityId>,
+    /// Whether something is to come of it elsewhere.
+    arrives: bool,
 }
 
 /// The removals that a prompt asks for.
@@ -55,6 +59,8 @@ pub(super) struct AskedRemovals {
     said: Vec<String>,
     /// Whether the prompt says when something is to happen.
     pub(super) has_condition: bool,
+    /// Whether the reply adds nothing anywhere: what was to arrive elsewhere doesn't.
+    pub(super) nothing_arrives: bool,
 }
 
 impl AskedRemovals {
@@ -69,7 +75,7 @@ impl AskedRemovals {
         // What was spoken of last.
         let mut topic: Vec<&str> = Vec::new();
         // Whether what is named next lives on.
-        let mut announced: Option<bool> = None;
+        let mut announced: Option<(bool, bool)> = None;
         let sentences = sentence::sentences(prompt, &vocabulary).into_iter();
         let clauses = sentences.flat_map(|it| {
             let clauses = it.clauses.into_iter().filter(|clause| !clause.is_empty());
@@ -85,16 +91,17 @@ impl AskedRemovals {
                 clause_before = clause;
                 continue;
             }
-            let leave = |leaving: &mut Vec<Leaving>, words: &[&str], lives_on| {
+            let leave = |leaving: &mut Vec<Leaving>, words: &[&str], (lives_on, arrives)| {
                 leaving.push(Leaving {
                     words: owned(words),
                     clause: owned(&clause),
                     lives_on,
+                    arrives,
                 });
             };
             // "Remove dead code: `total`"
-            if let Some(lives_on) = announced.take() {
-                leave(&mut leaving, &clause, lives_on);
+            if let Some(fate) = announced.take() {
+                leave(&mut leaving, &clause, fate);
             }
             // "but keep it"
             if keeps_it(&vocabulary, &clause) {
@@ -114,7 +121,10 @@ impl AskedRemovals {
                 let names_part = |word: &&str| {
                     is_part(&vocabulary, word) || is_of_kind(&vocabulary, "log", word)
                 };
-                let lives_on = is_verb(&vocabulary, "same", &without_pronoun(clause[verb]));
+                let is_verb = |kind| is_verb(&vocabulary, kind, &without_pronoun(clause[verb]));
+                let lives_on = is_verb("same");
+                let arrives = lives_on || is_verb("elsewhere");
+                let fate = (lives_on, arrives);
                 if is_said_before && (removes.is_none() || !clause_before.iter().any(names_part)) {
                     // "`total` is unused, so delete it", and not "make `total` delete it"
                     let own = &clause[..verb];
@@ -130,11 +140,11 @@ impl AskedRemovals {
                         false if topic.is_empty() => &before,
                         false => &topic,
                     };
-                    leave(&mut leaving, named, lives_on);
+                    leave(&mut leaving, named, fate);
                 }
-                leave(&mut leaving, whole_of(&vocabulary, &object), lives_on);
+                leave(&mut leaving, whole_of(&vocabulary, &object), fate);
                 let is_announced = clause.last().is_some_and(|word| word.ends_with(':'));
-                announced = is_announced.then_some(lives_on);
+                announced = is_announced.then_some(fate);
                 if removes.is_some() {
                     let words = if is_said_before {
                         &clause_before
@@ -161,6 +171,7 @@ impl AskedRemovals {
                         words: owned(words),
                         place_words: owned(&place_words),
                         places: Vec::new(),
+                        arrives,
                     });
                 }
             }
@@ -191,6 +202,7 @@ impl AskedRemovals {
             leaving,
             shrinking,
             said,
+            nothing_arrives: false,
         }
     }
 
@@ -262,7 +274,8 @@ impl AskedRemovals {
                 |inner: &[String], outer: &[String]| inner.iter().all(|name| outer.contains(name));
             is_within(&wanted, &held) || is_within(&held, &wanted)
         };
-        let mut objects = self.objects.iter();
+        let objects = self.objects.iter();
+        let mut objects = objects.filter(|it| !(it.arrives && self.nothing_arrives));
         objects.any(
             |Object {
                  words: object,
@@ -320,10 +333,8 @@ impl AskedRemovals {
 
     /// Whether words that tell what leaves its place name a definition that holds this one.
     fn names_holder(&self, leaving: &Leaving, entity: &EntityId) -> bool {
-        holders(entity.symbol_str().unwrap_or_default()).any(|holder| {
-            let holder = EntityId::symbol(entity.path.clone(), Symbol::new(holder));
-            self.is_named_in(leaving, &holder)
-        })
+        let mut holders = entity.holders();
+        holders.any(|holder| self.is_named_in(leaving, &holder))
     }
 
     /// Whether words that tell what leaves its place name the entity. A path in front of which "in" stands, or that has a definition's
@@ -349,7 +360,8 @@ impl AskedRemovals {
     /// The same of a definition, or of one that holds it.
     pub(super) fn names_definition(&self, path: &RelPath, symbol: &Symbol) -> bool {
         let entity = EntityId::symbol(path.clone(), symbol.clone());
-        let mut leaving = self.leaving.iter();
+        let leaving = self.leaving.iter();
+        let mut leaving = leaving.filter(|it| !(it.arrives && self.nothing_arrives));
         leaving.any(|it| self.is_named_in(it, &entity) || self.names_holder(it, &entity))
     }
 
@@ -391,13 +403,6 @@ fn is_topic(vocabulary: &Vocabulary, clause: &[&str], is_first: bool) -> bool {
     };
     let is_it = |word: &&str| vocabulary.has_word("pronoun", &bare_word(word));
     (0..clause.len()).any(is_named) && (is_first || !clause.iter().any(is_it))
-}
-
-/// The names of the definitions around one, the outermost first.
-fn holders(symbol: &str) -> impl Iterator<Item = &str> {
-    let ends = symbol.match_indices([':', '.', '#']);
-    ends.map(|(at, _)| &symbol[..at])
-        .filter(|name| !name.is_empty())
 }
 
 /// Whether a word is a path, or a file's name by its ending.
@@ -969,6 +974,31 @@ mod tests {
     }
 
     #[test]
+    fn what_should_arrive_elsewhere_stays_if_nothing_does() {
+        for (prompt, arrives) in [
+            ("Inline `total` into `report`.", true),
+            ("Merge `total` into `report`.", true),
+            ("Extract `total` into b.py.", true),
+            ("Move `total` to b.py.", true),
+            ("Ersetze `total` durch `sum`.", true),
+            ("把 `total` 替换为 `sum`", true),
+            ("Delete `total`.", false),
+            ("Replace `subtotal` by `sum`. Delete `total`.", false),
+        ] {
+            let mut asked = AskedRemovals::of(prompt);
+            let (path, symbol) = (entity().path, entity().symbol.unwrap());
+            assert!(asked.names_definition(&path, &symbol), "{prompt}");
+            asked.nothing_arrives = true;
+            assert_eq!(asked.names_definition(&path, &symbol), !arrives, "{prompt}");
+        }
+        let mut asked = AskedRemovals::of("Extract the check of `total` into a helper.");
+        let check = "        if price is None:";
+        assert!(asked.names_line(&entity(), check));
+        asked.nothing_arrives = true;
+        assert!(!asked.names_line(&entity(), check));
+    }
+
+    #[test]
     fn what_asks_for_nothing_opens_nothing() {
         for prompt in [
             "Don't remove any check from total.",
@@ -1074,6 +1104,11 @@ mod tests {
             "You are supposed to delete `total`.",
             "We now can delete `total`.",
             "看看 `total`。把它删掉。",
+            "Tira o `total`.",
+            "Delete, please, `total`.",
+            "Удалите, пожалуйста, `total`.",
+            "Elimina, por favor, `total`.",
+            "Supprime, s'il te plaît, `total`.",
         ] {
             check(prompt, true);
         }

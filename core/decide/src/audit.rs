@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use tslp_projections::state::StateView;
 
 use super::Recorder;
+use super::holders;
 use super::promote;
 use super::propose::{base_verdict_since, disk_verdict};
 use tslp_core::artifact::{Origin, Transition};
@@ -184,7 +185,7 @@ fn promote_completed(
             promote::promote(recorder, Origin::Model, version, report);
         }
         let promoted: Vec<&EntityId> = versions.iter().map(|proposal| &proposal.entity).collect();
-        promote::supersede_older_whole(recorder, Origin::Model, promoted);
+        holders::supersede_holders(recorder, Origin::Model, promoted);
     }
 }
 

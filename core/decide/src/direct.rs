@@ -9,8 +9,9 @@ use tslp_projections::state::StateView;
 
 use super::Recorder;
 use super::asked_removal::AskedRemovals;
-use super::code_reader;
+use super::code_reader::{self, CodeReader};
 use super::found_code::{self, FoundCode};
+use super::holders;
 use super::hydrate;
 use super::observe;
 use super::promote::{self, MessagePieces};
@@ -199,7 +200,16 @@ pub(super) fn accept_from_disk(
         // Nothing of these bytes was ever true: disk has changed since the user accepted it.
         return (Vec::new(), Some(Reason::NothingToDo));
     }
-    let place = CodeSource::Disk(entity.symbol.clone());
+    // Taken out of its class it would leave that at odds with it.
+    let reader = CodeReader {
+        view,
+        grammars,
+        root: "",
+        session: None,
+    };
+    let fitted = reader.part_in_its_file(&found, entity);
+    let place = CodeSource::Disk(entity.symbol.clone().filter(|_| fitted.is_none()));
+    let found = fitted.unwrap_or(found);
     let mut events = write_head::write_head(
         view,
         Thresholds::default(),
@@ -257,18 +267,19 @@ pub fn accept_asked_deletions(view: &StateView<'_>, asked: &str) -> Vec<Event> {
 /// Removes those of the entities that are true and gone from disk.
 fn accept_deletion(view: &StateView<'_>, gone: &[EntityId]) -> Vec<Event> {
     let mut recorder = Recorder::new(view);
-    for entity in gone.iter().cloned() {
-        if view.divergence(&entity).is_some() && observe::slice_on_disk(view, &entity).is_none() {
-            // A part that is gone takes the file as a whole with it, and what was proposed of that.
-            let file = EntityId::file(entity.path.clone());
-            let is_part = !gone.contains(&file);
-            if is_part {
-                promote::supersede_older_whole(&mut recorder, Origin::User, [&entity]);
-                let cause = Reason::ProposalOverruled;
-                promote::discard_proposals(&mut recorder, Origin::User, &file, cause, None);
-            }
-            promote::remove_entity(&mut recorder, entity, Reason::DeletionAccepted);
+    let is_gone = |entity: &&EntityId| {
+        view.divergence(entity).is_some() && observe::slice_on_disk(view, entity).is_none()
+    };
+    for entity in gone.iter().filter(is_gone) {
+        // A part that is gone takes what holds it with it, and what was proposed of the file.
+        let file = EntityId::file(entity.path.clone());
+        if !gone.contains(&file) {
+            let leaving = gone.iter().filter(|it| it.path == entity.path);
+            holders::supersede_holders(&mut recorder, Origin::User, leaving);
+            let cause = Reason::ProposalOverruled;
+            promote::discard_proposals(&mut recorder, Origin::User, &file, cause, None);
         }
+        promote::remove_entity(&mut recorder, entity.clone(), Reason::DeletionAccepted);
     }
     recorder.into_events()
 }
@@ -311,7 +322,7 @@ fn reject_proposals(view: &StateView<'_>, entity: &EntityId) -> EventsAndNotice 
 fn confirm_proposal(view: &StateView<'_>, entity: &EntityId) -> EventsAndNotice {
     let proposals = view.proposals_for(entity);
     let newest = proposals.iter().rfind(|proposal| is_confirmable(proposal));
-    let block = newest.map(|proposal| promote::with_its_parts(view, proposal.clone()));
+    let block = newest.map(|it| holders::with_its_block(view, it.clone(), is_confirmable));
     let Some(block) = block.filter(|block| block.iter().all(is_confirmable)) else {
         let reason = if proposals.is_empty() {
             Reason::NothingToDo
@@ -338,7 +349,7 @@ fn confirm_proposal(view: &StateView<'_>, entity: &EntityId) -> EventsAndNotice 
         promote::promote(&mut recorder, Origin::User, version, report);
     }
     let promoted = block.iter().map(|proposal| &proposal.entity);
-    promote::supersede_older_whole(&mut recorder, Origin::User, promoted);
+    holders::supersede_holders(&mut recorder, Origin::User, promoted);
     for known in block
         .iter()
         .filter_map(|proposal| proposal.rename_of.as_ref())

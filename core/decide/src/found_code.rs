@@ -453,6 +453,28 @@ impl CodeReader<'_> {
         Cow::Owned(self.apply_edit(block, texts, found.path.clone(), edit.edit.clone()))
     }
 
+    /// A definition of a text of its file as an edit of the true file, where something around the definition is true as well.
+    #[must_use]
+    pub fn part_in_its_file(self, found: &FoundCode, part: &EntityId) -> Option<FoundCode> {
+        let mut around = part.holders();
+        around.find(|it| self.view.current_version(it).is_some())?;
+        let known = self.view.current_version(part)?;
+        let old = self.view.artifact_slices(known.artifact, &known.spans)?;
+        let definitions = found.extraction.as_ref().ok()?.definitions.iter();
+        let mut named = definitions.filter(|it| Some(&it.symbol) == part.symbol.as_ref());
+        let new = named.next().filter(|_| named.next().is_none())?.span;
+        if new.of(found.code.as_bytes()) == old {
+            return None;
+        }
+        let hunk = namesakes::replacing_hunk(&old, &found.code, new)?;
+        let texts = Vec::from([String::from(
+            &found.code[new.start as usize..new.end as usize],
+        )]);
+        let edit = Ok(Edit::Change(Vec::from([hunk])));
+        let edited = self.apply_edit(found.as_block(), texts, found.path.clone(), edit);
+        edited.is_clean().then_some(edited)
+    }
+
     /// Code that is a part of a file as an edit of the file, where that is true as a whole; `asked` is the prompt for it.
     #[must_use]
     pub fn in_its_file(self, found: &FoundCode, asked: &str) -> Option<FoundCode> {

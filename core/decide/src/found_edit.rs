@@ -141,10 +141,21 @@ fn change_base(
         ([whole], _) if base.is_whole => (StatedExtent::Whole, BaseTexts::Whole(whole)),
         (pieces, _) => (StatedExtent::Range, BaseTexts::Slices(pieces)),
     };
-    let edited = edit::apply(hunks, texts).map_err(reason_of_edit_error)?;
     let mut code = EditedCode::new(stated_extent, "");
     code.applied.against = base.versions();
-    for (piece, new) in base.pieces.iter().zip(edited) {
+    let former: Option<[TextPiece; 1]>;
+    let (pieces, edited) = match edit::apply(hunks, texts) {
+        // The lines between definitions are those of the file as it was last known.
+        Err(EditError::NotFound) if !base.is_whole => {
+            former = former_whole(reader, path).map(|it| [it]);
+            let former = former.as_ref().ok_or(Reason::EditTextNotFound)?;
+            let texts = BaseTexts::Slices(&[&former[0].text]);
+            (&former[..], edit::apply(hunks, texts))
+        }
+        edited => (&base.pieces[..], edited),
+    };
+    let edited = edited.map_err(reason_of_edit_error)?;
+    for (piece, new) in pieces.iter().zip(edited) {
         if base.is_whole || new.is_some() {
             code.applied.changed.extend(&piece.versions);
             add_piece(&mut code.code, new.as_deref().unwrap_or(&piece.text));
@@ -286,11 +297,49 @@ fn pieces_of(reader: CodeReader<'_>, path: &RelPath) -> Vec<TextPiece> {
             around.artifact == current.artifact && current.spans.iter().all(inside)
         };
         if !last.as_ref().is_some_and(is_inside) {
-            pieces.extend(TextPiece::of(view, &current));
+            let piece = TextPiece::of(view, &current);
+            // A method alone reads as a function, where its class isn't true any more.
+            let reads_alike = |piece: &TextPiece| {
+                let defined = || slices_of(reader, path, &piece.text).unwrap_or_default();
+                let is_member = current.entity.holders().next().is_some();
+                let own = current.entity.symbol.as_ref();
+                !is_member || own.is_some_and(|own| defined().contains_key(own))
+            };
+            pieces.extend(piece.filter(reads_alike));
             last = Some(current);
         }
     }
     pieces
+}
+
+/// What a file was as a whole before it stepped down for its parts, with the true ones in their places.
+fn former_whole(reader: CodeReader<'_>, path: &RelPath) -> Option<TextPiece> {
+    let view = reader.view;
+    let former = view.former_versions(&EntityId::file(path.clone())).pop()?;
+    let text = view.text(former.artifact)?;
+    let language = reader.grammars.language_of_path(path)?;
+    let extraction = reader.grammars.extract(language, text.as_bytes()).ok()?;
+    let current =
+        |symbol: &Symbol| view.current_version(&EntityId::symbol(path.clone(), symbol.clone()));
+    let (mut whole, mut reached) = (String::new(), 0);
+    for definition in namesakes::outermost_definitions(&extraction) {
+        let truth = current(&definition.symbol)?;
+        let [span] = truth.spans[..] else {
+            return None;
+        };
+        let truth = view.artifact_slices(truth.artifact, &[span])?;
+        whole.push_str(text.get(reached..definition.span.start as usize)?);
+        whole.push_str(core::str::from_utf8(&truth).ok()?);
+        reached = definition.span.end as usize;
+    }
+    whole.push_str(text.get(reached..)?);
+    let defined = slices_of(reader, path, &whole)?.into_iter();
+    let is_true = |(symbol, slice)| current(&symbol).filter(|it| it.slice == slice);
+    let versions = defined.map(|it| is_true(it).map(|it| it.version));
+    Some(TextPiece {
+        versions: versions.collect::<Option<_>>()?,
+        text: whole,
+    })
 }
 
 /// The slices of all that a text of the file defines.

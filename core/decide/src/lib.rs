@@ -26,6 +26,7 @@ pub mod fitted;
 pub mod found_code;
 pub mod found_edit;
 pub mod goal;
+pub mod holders;
 pub mod hydrate;
 pub mod last_runs;
 mod last_turn;

@@ -2,7 +2,6 @@
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use tslp_projections::state::StateView;
 
 use super::Recorder;
 use super::found_code::FoundCode;
@@ -18,7 +17,6 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, VersionId};
 use tslp_core::reason::Reason;
 use tslp_core::slice::Span;
-use tslp_projections::proposals::Proposal;
 
 /// The pieces in which the Vault holds a message's text: address, start and end in the message, in bytes.
 #[derive(Clone, Debug, Default)]
@@ -252,45 +250,6 @@ pub fn discard_proposals(
             report: None,
         }));
     }
-}
-
-/// A file as a whole stays the truth about itself only until a part of it is promoted out of other bytes; then its
-/// parts are the truth, until the whole is supplied again. `promoted` are entities of one file.
-pub fn supersede_older_whole<'e>(
-    recorder: &mut Recorder<'_>,
-    origin: Origin,
-    promoted: impl IntoIterator<Item = &'e EntityId>,
-) {
-    let mut promoted = promoted.into_iter().peekable();
-    let Some(first) = promoted.peek() else { return };
-    let whole = EntityId::file(first.path.clone());
-    let Some(current) = recorder.current_version_id(&whole) else {
-        return;
-    };
-    if promoted.any(|entity| *entity == whole) {
-        return;
-    }
-    recorder.push(Event::Transitioned(Transitioned {
-        version: current,
-        entity: whole,
-        transition: Transition::Supersede,
-        origin,
-        cause: Reason::PartReplaced,
-        report: None,
-    }));
-}
-
-/// The proposals that become true together with this one: for a whole file all that its block changes, so that a file and
-/// its definitions never contradict each other.
-pub fn with_its_parts(view: &StateView<'_>, proposal: Proposal) -> Vec<Proposal> {
-    if proposal.entity.symbol.is_some() {
-        return Vec::from([proposal]);
-    }
-    let is_part =
-        |other: &Proposal| (other.episode, other.artifact) == (proposal.episode, proposal.artifact);
-    let mut parts = view.proposals_under(&proposal.entity.path);
-    parts.retain(is_part);
-    parts
 }
 
 /// Takes an entity out of the State Map by the user's word (spec §9.2).

@@ -14,6 +14,7 @@ use super::asked_removal::AskedRemovals;
 use super::code_spec;
 use super::found_code::FoundCode;
 use super::found_edit::{self, EditBase};
+use super::holders;
 use super::hydrate;
 use super::namesakes;
 use super::observe;
@@ -245,7 +246,7 @@ pub fn propose(
             }
             let changed = versions.iter().map(|version| &version.entity);
             let changed = changed.chain(judge.leaving.iter().map(|(entity, _)| entity));
-            promote::supersede_older_whole(&mut recorder, Origin::Model, changed);
+            holders::supersede_holders(&mut recorder, Origin::Model, changed);
             for (entity, why) in &judge.leaving {
                 let cause = Reason::Replaced;
                 promote::discard_proposals(&mut recorder, Origin::Model, entity, cause, None);
@@ -368,6 +369,10 @@ impl GainedCode {
             }
         }
         gained
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.lines.is_empty() && self.new.is_empty()
     }
 
     /// The blocks in the order in which they are judged: one that takes something out of its file comes after the one that brings it.
@@ -650,6 +655,9 @@ impl<'v> BlockJudge<'v> {
     ) -> Self {
         let view = judging.view;
         let mut removals = AskedRemovals::of(judging.asked);
+        // An agent's other half may come with its next call.
+        let is_agents = matches!(found.format, Format::ToolCall | Format::Disk);
+        removals.nothing_arrives = !is_agents && judging.gained.is_nothing();
         let state_map = view.state.state_map();
         removals.look_up(|name| state_map.entities_named(name, CORRELATION_NAMESAKES_MAX));
         let path = resolution.path.as_ref();
@@ -835,7 +843,17 @@ impl<'v> BlockJudge<'v> {
             if facts.disk == DiskVerdict::Agrees {
                 facts.disk = disk.unwrap_or(DiskVerdict::Agrees);
             }
+            // A class isn't STALE for what an edit leaves alone: each of its methods is judged by itself.
+            let is_holder = facts.disk == DiskVerdict::Stale
+                && block.found.edit.is_some()
+                && self.changes_parts_alone(block, candidate);
+            if is_holder {
+                facts.disk = DiskVerdict::Agrees;
+            }
             let mut report = gate::judge(&facts, policy.thresholds, policy.profile);
+            if is_holder {
+                report.hold_against_parts_alone();
+            }
             if !locked.is_empty() {
                 let is_within = locked.contains(&candidate.entity.path);
                 report.judge_scope(is_within);
@@ -864,6 +882,12 @@ impl<'v> BlockJudge<'v> {
             }
         }
         reports
+    }
+
+    fn changes_parts_alone(&self, block: &ResolvedBlock<'_>, holder: &Candidate) -> bool {
+        let parts = block.resolution.candidates.iter().map(Candidate::placed);
+        let code = block.found.code.as_bytes();
+        holders::changes_parts_alone(self.view, code, holder.placed(), parts)
     }
 
     /// Records that the block is refused as a whole, because its reader would apply it as a whole: versions that passed by
@@ -1400,10 +1424,7 @@ fn disk_verdict_in(
         return DiskVerdict::Agrees;
     }
     if candidate.entity.symbol.is_some() {
-        return match differs_by_parts(view, (found, resolution), candidate) {
-            true => DiskVerdict::Agrees,
-            false => own,
-        };
+        return own;
     }
     let mut written = false;
     let is_on_its_way = resolution.candidates.iter().all(|part| {
@@ -1417,50 +1438,6 @@ fn disk_verdict_in(
     } else {
         own
     }
-}
-
-/// Whether an edit changes nothing of a definition but others inside it, and disk has changed one of those: a class isn't STALE for a
-/// method, and each is judged by itself.
-fn differs_by_parts(
-    view: &StateView<'_>,
-    (found, resolution): (&FoundCode, &Resolution),
-    holder: &Candidate,
-) -> bool {
-    let (Some(_), [around]) = (&found.edit, &holder.spans[..]) else {
-        return false;
-    };
-    let truth = |entity: &EntityId| {
-        let current = view.current_version(entity)?;
-        view.artifact_slices(current.artifact, &current.spans)
-    };
-    let parts = resolution.candidates.iter().filter(|part| {
-        let [span, ..] = part.spans[..] else {
-            return false;
-        };
-        let is_symbol = part.entity.symbol.is_some() && part.entity != holder.entity;
-        is_symbol && around.start <= span.start && span.end <= around.end
-    });
-    let code = found.code.as_bytes();
-    let (mut restored, mut reached, mut has_diverged) = (Vec::new(), around.start, false);
-    for part in parts {
-        has_diverged |= view.divergence(&part.entity).is_some();
-        for span in &part.spans {
-            // What is inside of another part is that one's.
-            if reached <= span.start {
-                restored.extend_from_slice(&code[reached as usize..span.start as usize]);
-                reached = span.end;
-            }
-        }
-        if part.spans.last().is_some_and(|last| last.end == reached) {
-            restored.extend(truth(&part.entity).unwrap_or_default());
-        }
-    }
-    restored.extend_from_slice(&code[reached as usize..around.end as usize]);
-    let squeezed = |text: Vec<u8>| -> Vec<u8> {
-        let kept = text.into_iter().filter(|byte| !byte.is_ascii_whitespace());
-        kept.collect()
-    };
-    has_diverged && truth(&holder.entity).is_some_and(|known| squeezed(known) == squeezed(restored))
 }
 
 /// The disk's verdict on an entity that is to become this slice. Disk that holds it already agrees: clients write before a reply

@@ -8,6 +8,7 @@ use tslp_projections::state::StateView;
 
 use super::found_code::FoundCode;
 use super::found_edit::FoundEdit;
+use super::holders::Placed;
 use super::namesakes::Namesake;
 use crate::similarity;
 use tslp_core::artifact::{Level, Origin};
@@ -55,6 +56,14 @@ pub struct Candidate {
     pub figures: Figures,
     /// Its definitions, in source order; empty for a whole file.
     pub definitions: Vec<Namesake>,
+}
+
+impl Candidate {
+    /// It at its places in the block.
+    #[must_use]
+    pub fn placed(&self) -> Placed<'_> {
+        (&self.entity, &self.spans)
+    }
 }
 
 impl Resolution {

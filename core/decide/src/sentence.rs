@@ -54,13 +54,24 @@ pub(super) fn sentences<'p>(prompt: &'p str, vocabulary: &Vocabulary) -> Vec<Sen
                 if word.ends_with(['.', ';', '!', '?']) {
                     end(&mut clauses, word.ends_with('?'));
                 } else if word.ends_with([',', ':']) {
-                    clauses.push(Vec::new());
+                    let is_courtesy = is_courtesy(vocabulary, last);
+                    match is_courtesy && clauses.len() > 1 {
+                        true => drop(clauses.pop()),
+                        false if is_courtesy => {}
+                        false => clauses.push(Vec::new()),
+                    }
                 }
             }
             end(&mut clauses, asks_in_cjk);
         }
     }
     sentences
+}
+
+/// Whether a clause holds nothing but politeness, and interrupts what it is in: "Delete, please, `total`".
+fn is_courtesy(vocabulary: &Vocabulary, clause: &[&str]) -> bool {
+    let mut words = clause.iter();
+    words.all(|word| vocabulary.has_word("courtesy", &bare_word(word)))
 }
 
 /// Whether a sentence that ends with a question mark asks something.

@@ -8,6 +8,7 @@ use tslp_projections::state::StateView;
 use super::Recorder;
 use super::asked_change::AskedChanges;
 use super::found_code::FoundCode;
+use super::holders;
 use super::promote;
 use super::propose::{base_verdict_since, disk_verdict};
 use crate::mention::Mentions;
@@ -55,7 +56,7 @@ pub fn verify(
                 .iter()
                 .any(|found| is_replacement(found, &proposal.entity));
         if is_verified && !promoted.contains(&proposal.entity) {
-            let block = promote::with_its_parts(view, proposal);
+            let block = holders::with_its_block(view, proposal, |it| verified(view, it).passed);
             if block.iter().any(|part| doubted.contains(&part.entity)) {
                 continue;
             }
@@ -65,7 +66,7 @@ pub fn verify(
     let paths: BTreeSet<&RelPath> = promoted.iter().map(|entity| &entity.path).collect();
     for path in paths {
         let of_path = promoted.iter().filter(|entity| entity.path == *path);
-        promote::supersede_older_whole(&mut recorder, Origin::Model, of_path);
+        holders::supersede_holders(&mut recorder, Origin::Model, of_path);
     }
     recorder.into_events()
 }
@@ -79,16 +80,7 @@ fn promote_block(
 ) {
     let granted: Vec<GateReport> = block
         .iter()
-        .map(|proposal| {
-            let disk = disk_verdict(view, &proposal.entity, proposal.slice);
-            // A part has none if the reply holds the same bytes twice, and nothing proved whose the others are.
-            let report = proposal.report.clone().unwrap_or_default();
-            report.with_late_grant(
-                LateGrant::UserVerified,
-                base_verdict_since(view, proposal),
-                disk,
-            )
-        })
+        .map(|proposal| verified(view, proposal))
         .collect();
     if !granted.iter().all(|report| report.passed) {
         return;
@@ -99,6 +91,15 @@ fn promote_block(
             promote::promote(recorder, Origin::Model, version, report);
         }
     }
+}
+
+/// What is said of a proposal that the user has seen, and went on from.
+fn verified(view: &StateView<'_>, proposal: &Proposal) -> GateReport {
+    let disk = disk_verdict(view, &proposal.entity, proposal.slice);
+    // A part has none if the reply holds the same bytes twice, and nothing proved whose the others are.
+    let report = proposal.report.clone().unwrap_or_default();
+    let base = base_verdict_since(view, proposal);
+    report.with_late_grant(LateGrant::UserVerified, base, disk)
 }
 
 /// Entities that a shadow audit doubts and whose notices may not have reached the user yet.

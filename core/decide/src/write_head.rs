@@ -7,16 +7,18 @@ use tslp_projections::state::StateView;
 
 use super::Recorder;
 use super::found_code::FoundCode;
+use super::holders;
 use super::hydrate;
 use super::observe;
 use super::promote::{self, MessagePieces, ResolvedBlock};
+use super::propose::disk_verdict;
 use super::repeat::{self, RepeatedBlock};
 use super::resolve::{self, Candidate, Resolution};
 use super::shown::{self, TakenFromDisk};
 use tslp_core::artifact::{Level, Origin, Version};
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{Event, Extent, NoticeIssued};
-use tslp_core::gate::{self, Completeness, Thresholds};
+use tslp_core::gate::{self, Completeness, DiskVerdict, Thresholds};
 use tslp_core::hash::SliceHash;
 use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::path::RelPath;
@@ -62,6 +64,18 @@ pub fn write_head(
         resolution
             .candidates
             .retain(|candidate| candidate.entity.symbol.as_ref() == Some(symbol));
+    }
+    if found.edit.is_some()
+        && resolution
+            .candidates
+            .iter()
+            .any(|it| it.entity.symbol.is_some())
+    {
+        // What else disk holds isn't the user's word for the file, which steps down for its parts.
+        resolution.candidates.retain(|candidate| {
+            candidate.entity.symbol.is_some()
+                || disk_verdict(view, &candidate.entity, candidate.slice) == DiskVerdict::Agrees
+        });
     }
     decide_block(
         view,
@@ -405,13 +419,19 @@ fn make_true(
     omitted: Vec<EntityId>,
 ) {
     let origin = block.origin;
+    let view = recorder.view;
     for version in versions {
-        let report = gate::write_head(block.resolution.level, block.completeness);
+        let mut report = gate::write_head(block.resolution.level, block.completeness);
+        if block.found.edit.is_some()
+            && disk_verdict(view, &version.entity, version.slice) != DiskVerdict::Agrees
+        {
+            report.hold_against_parts_alone();
+        }
         let version = (version.id, &version.entity);
         promote::promote(recorder, origin, version, report);
     }
     let promoted = versions.iter().map(|version| &version.entity);
-    promote::supersede_older_whole(recorder, origin, promoted);
+    holders::supersede_holders(recorder, origin, promoted);
     for entity in omitted {
         promote::remove_entity(recorder, entity, Reason::OmittedByUpdate);
     }
@@ -423,13 +443,20 @@ fn becomes_true(view: &StateView<'_>, found: &FoundCode, resolution: &Resolution
         && !edits_what_is_stale(view, found, resolution)
 }
 
-/// An edit of STALE code is refused, even the user's: the lines that it leaves unchanged are unknown.
+/// An edit of STALE code is refused, even the user's: the lines that it leaves unchanged are unknown. What is STALE around the code that it
+/// changes is no matter.
 fn edits_what_is_stale(view: &StateView<'_>, found: &FoundCode, resolution: &Resolution) -> bool {
     let diverges = |candidate: &Candidate| {
         let truth = view.current_version(&candidate.entity);
         candidate.entity.symbol.is_some()
             && truth.is_some_and(|truth| truth.slice != candidate.slice)
-            && view.divergence(&candidate.entity).is_some()
+            && disk_verdict(view, &candidate.entity, candidate.slice) != DiskVerdict::Agrees
+            && !holders::changes_parts_alone(
+                view,
+                found.code.as_bytes(),
+                candidate.placed(),
+                resolution.candidates.iter().map(Candidate::placed),
+            )
     };
     found.edit.is_some() && resolution.candidates.iter().any(diverges)
 }
@@ -459,7 +486,8 @@ fn says_something_new(
         .current_version(entity)
         .is_some_and(|current| current.slice == candidate.slice);
     match place {
-        _ if same_as_truth => counts && view.divergence(entity).is_some(),
+        // An edit says nothing of what it leaves alone.
+        _ if same_as_truth => counts && found.edit.is_none() && view.divergence(entity).is_some(),
         CodeSource::Disk(_) => true,
         CodeSource::CurrentPrompt
         | CodeSource::RepeatedPrompt

@@ -101,6 +101,278 @@ fn a_class_is_not_stale_for_its_method() {
     );
 }
 
+/// A class that is true, and to which the user then adds a method in the editor.
+const GROWN_CLASS: &str = "
+        disk src/a.py
+        | class A:
+        |     base = 1
+        |
+        |     def one(self, x):
+        |         y = x + self.base
+        |         return y
+        |
+        |     def other(self, x):
+        |         return x - self.base
+        user
+        | @tslp accept src/a.py
+        model
+        | Noted.
+        disk src/a.py
+        | class A:
+        |     base = 1
+        |
+        |     def one(self, x):
+        |         y = x + self.base
+        |         return y
+        |
+        |     def reset(self):
+        |         self.base = 1
+        |
+        |     def other(self, x):
+        |         return x - self.base
+";
+
+#[test]
+fn a_method_is_added_by_hand() {
+    check(
+        "stale__a_method_is_added_by_hand",
+        "The user adds a method in the editor: the model's edits of the others count one after the other, while the class stays STALE until \
+         the user accepts what it holds.",
+        &format!(
+            "{GROWN_CLASS}
+        user
+        | Let `A.other` in src/a.py take two off.
+        model
+        | ```python
+        | def other(self, x):
+        |     return x - self.base - 2
+        | ```
+        user
+        | Let `A.one` in src/a.py add two.
+        model
+        | src/a.py
+        | ```
+        | <<<<<<< SEARCH
+        |         y = x + self.base
+        | =======
+        |         y = x + self.base + 2
+        | >>>>>>> REPLACE
+        | ```
+        user
+        | @tslp accept src/a.py
+        | What does class `A` do?
+        "
+        ),
+    );
+}
+
+#[test]
+fn a_method_of_a_grown_class_is_pasted() {
+    check(
+        "stale__a_method_of_a_grown_class_is_pasted",
+        "The user's method counts, and so does the model's next edit of another one: neither is the user's word for what the class holds besides.",
+        &format!(
+            "{GROWN_CLASS}
+        user
+        | src/a.py
+        | ```python
+        |     def one(self, x):
+        |         return x + self.base + 5
+        | ```
+        | Fine?
+        model
+        | Yes.
+        user
+        | Let `A.other` in src/a.py take two off.
+        model
+        | ```python
+        | def other(self, x):
+        |     return x - self.base - 2
+        | ```
+        "
+        ),
+    );
+}
+
+#[test]
+fn a_method_of_a_grown_class_is_accepted() {
+    check(
+        "stale__a_method_of_a_grown_class_is_accepted",
+        "The user accepts one method of a class that holds another change, too: the class isn't left with the old one.",
+        &format!(
+            "
+        full what each version passed
+{GROWN_CLASS}
+        disk src/a.py
+        | class A:
+        |     base = 1
+        |
+        |     def one(self, x):
+        |         return x + self.base + 5
+        |
+        |     def reset(self):
+        |         self.base = 1
+        |
+        |     def other(self, x):
+        |         return x - self.base
+        user
+        | @tslp accept src/a.py::A.one
+        model
+        | Noted.
+        user
+        | Let `A.other` in src/a.py take two off.
+        model
+        | src/a.py
+        | ```
+        | <<<<<<< SEARCH
+        |         return x - self.base
+        | =======
+        |         return x - self.base - 2
+        | >>>>>>> REPLACE
+        | ```
+        "
+        ),
+    );
+}
+
+#[test]
+fn a_method_is_confirmed() {
+    check(
+        "stale__a_method_is_confirmed",
+        "A method that the user confirms takes its class and its file with it: the next edit of another one doesn't take it back.",
+        "
+        disk src/a.py
+        | class A:
+        |     def one(self, x):
+        |         if x < 0:
+        |             raise ValueError(x)
+        |         return x + 1
+        |
+        |     def other(self, x):
+        |         return x - 1
+        user
+        | @tslp accept src/a.py
+        model
+        | Noted.
+        user
+        | Look at `A.one` in src/a.py.
+        model
+        | src/a.py
+        | ```
+        | <<<<<<< SEARCH
+        |         if x < 0:
+        |             raise ValueError(x)
+        | =======
+        | >>>>>>> REPLACE
+        | ```
+        user
+        | @tslp confirm src/a.py::A.one
+        model
+        | Noted.
+        user
+        | Let `A.other` in src/a.py take two off.
+        model
+        | src/a.py
+        | ```
+        | <<<<<<< SEARCH
+        |         return x - 1
+        | =======
+        |         return x - 2
+        | >>>>>>> REPLACE
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn one_of_two_methods_is_confirmed() {
+    check(
+        "stale__one_of_two_methods_is_confirmed",
+        "The class that holds both changes isn't true, and the other method can't be read out of it: an edit of that waits for its file.",
+        "
+        disk src/a.py
+        | class A:
+        |     def one(self, x):
+        |         if x < 0:
+        |             raise ValueError(x)
+        |         return x + 1
+        |
+        |     def other(self, x):
+        |         if x > 0:
+        |             raise ValueError(x)
+        |         return x - 1
+        user
+        | @tslp accept src/a.py
+        model
+        | Noted.
+        user
+        | Look at `A.one` and `A.other` in src/a.py.
+        model
+        | src/a.py
+        | ```
+        | <<<<<<< SEARCH
+        |         if x < 0:
+        |             raise ValueError(x)
+        | =======
+        | >>>>>>> REPLACE
+        | <<<<<<< SEARCH
+        |         if x > 0:
+        |             raise ValueError(x)
+        | =======
+        | >>>>>>> REPLACE
+        | ```
+        user
+        | @tslp confirm src/a.py::A.one
+        model
+        | Noted.
+        user
+        | Let `A.other` in src/a.py take two off.
+        model
+        | src/a.py
+        | ```
+        | <<<<<<< SEARCH
+        |         return x - 1
+        | =======
+        |         return x - 2
+        | >>>>>>> REPLACE
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn an_edit_begins_above_a_function() {
+    after_paste(
+        "stale__an_edit_begins_above_a_function",
+        "The file stepped down for a function: an edit that begins above another one is one of what the file was, with its true functions.",
+        "
+        disk src/a.c
+        | #define N 9
+        | int a(int x) { return x + 1; }
+        | int b(int x) { return x + 2; }
+        user
+        | Change a()
+        model
+        | ```c:src/a.c
+        | int a(int x) { return x + 7; }
+        | ```
+        user
+        | Change b()
+        model
+        | src/a.c
+        | ```
+        | <<<<<<< SEARCH
+        | int a(int x) { return x + 7; }
+        | int b(int x) { return x + 2; }
+        | =======
+        | int a(int x) { return x + 7; }
+        | int b(int x) { return x + 5; }
+        | >>>>>>> REPLACE
+        | ```
+        ",
+    );
+}
+
 #[test]
 fn model_is_blocked() {
     after_paste(
