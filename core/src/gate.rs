@@ -230,10 +230,13 @@ impl GateReport {
             .filter(|rule| is_needed(*rule))
     }
 
-    /// Says that nothing changed but definitions inside of this one, while disk holds another version of it, which stays news.
-    pub fn hold_against_parts_alone(&mut self) {
+    /// Says whether it is let pass although disk holds another version than the one that it replaces, since nothing changed but definitions
+    /// inside of it: what disk holds stays news.
+    pub fn set_parts_alone(&mut self, is_holder: bool) {
         self.verdicts
-            .push(boolean_verdict(Reason::PartsChanged, true));
+            .retain(|verdict| verdict.rule != Reason::PartsChanged);
+        let verdict = is_holder.then(|| boolean_verdict(Reason::PartsChanged, true));
+        self.verdicts.extend(verdict);
     }
 
     /// Whether disk still holds another version than the one that this one replaces.
@@ -288,6 +291,9 @@ impl GateReport {
             is_needed(verdict.rule)
                 && !matches!(verdict.rule, Reason::BaseUnmoved | Reason::DiskAgrees)
         });
+        let is_holder = self.leaves_disk_news() && disk == DiskVerdict::Stale;
+        self.set_parts_alone(is_holder);
+        let disk = if is_holder { DiskVerdict::Agrees } else { disk };
         let moved = base_refusal(base, &mut self.verdicts);
         let disk_refusal = etv_refusal(disk, &mut self.verdicts);
         let grant = late_grant(grant, &mut self.verdicts);

@@ -783,6 +783,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             let (Some(taken), ids) = (taken, work.ids()) else {
                 continue;
             };
+            let fitted = self
+                .code_reader(&view)
+                .parts_in_their_file(&found, &taken.entities);
+            let found = fitted.unwrap_or(found);
             self.decide(work, |engine, _| {
                 write_head::take_from_disk(&engine.view(), ids, &found, &taken)
             });

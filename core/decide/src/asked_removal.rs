@@ -1121,6 +1121,8 @@ mod tests {
             "`total` soll die Preise entfernen.",
             "What happens if I delete total?",
             "Remove the check from `total`.",
+            "Delete `subtotal`, please, and keep `total`.",
+            "Delete `subtotal`, please, and then update `total`.",
             "I like how total is removed.",
             "Take the discount out of total.",
             "Delete the comment above total.",

@@ -11,10 +11,11 @@ use super::Recorder;
 use super::asked_removal::AskedRemovals;
 use super::code_reader::{self, CodeReader};
 use super::found_code::{self, FoundCode};
-use super::holders;
+use super::holders::{self, BlockOfProposal};
 use super::hydrate;
 use super::observe;
 use super::promote::{self, MessagePieces};
+use super::propose::disk_verdict;
 use super::receive::PromptRepetition;
 use super::write_head::{self, CodeSource};
 use tslp_core::artifact::{Origin, Transition};
@@ -22,7 +23,7 @@ use tslp_core::directive::Directive;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{Event, NoticeIssued, ReadFailure, Verb};
 use tslp_core::extract::Grammars;
-use tslp_core::gate::{GateReport, Thresholds, Verdict};
+use tslp_core::gate::{DiskVerdict, GateReport, Thresholds, Verdict};
 use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
@@ -207,7 +208,7 @@ pub(super) fn accept_from_disk(
         root: "",
         session: None,
     };
-    let fitted = reader.part_in_its_file(&found, entity);
+    let fitted = reader.parts_in_their_file(&found, &BTreeSet::from([entity.clone()]));
     let place = CodeSource::Disk(entity.symbol.clone().filter(|_| fitted.is_none()));
     let found = fitted.unwrap_or(found);
     let mut events = write_head::write_head(
@@ -270,15 +271,18 @@ fn accept_deletion(view: &StateView<'_>, gone: &[EntityId]) -> Vec<Event> {
     let is_gone = |entity: &&EntityId| {
         view.divergence(entity).is_some() && observe::slice_on_disk(view, entity).is_none()
     };
-    for entity in gone.iter().filter(is_gone) {
+    let leaving: Vec<&EntityId> = gone.iter().filter(is_gone).collect();
+    for of_file in leaving.chunk_by(|one, next| one.path == next.path) {
         // A part that is gone takes what holds it with it, and what was proposed of the file.
-        let file = EntityId::file(entity.path.clone());
+        let file = EntityId::file(of_file[0].path.clone());
         if !gone.contains(&file) {
-            let leaving = gone.iter().filter(|it| it.path == entity.path);
-            holders::supersede_holders(&mut recorder, Origin::User, leaving);
+            let moved = of_file.iter().copied();
+            holders::supersede_holders(&mut recorder, Origin::User, moved);
             let cause = Reason::ProposalOverruled;
             promote::discard_proposals(&mut recorder, Origin::User, &file, cause, None);
         }
+    }
+    for entity in leaving {
         promote::remove_entity(&mut recorder, entity.clone(), Reason::DeletionAccepted);
     }
     recorder.into_events()
@@ -322,8 +326,8 @@ fn reject_proposals(view: &StateView<'_>, entity: &EntityId) -> EventsAndNotice 
 fn confirm_proposal(view: &StateView<'_>, entity: &EntityId) -> EventsAndNotice {
     let proposals = view.proposals_for(entity);
     let newest = proposals.iter().rfind(|proposal| is_confirmable(proposal));
-    let block = newest.map(|it| holders::with_its_block(view, it.clone(), is_confirmable));
-    let Some(block) = block.filter(|block| block.iter().all(is_confirmable)) else {
+    let block = newest.map(|it| BlockOfProposal::of(view, it, is_confirmable));
+    let Some(block) = block.filter(|block| block.parts.iter().all(is_confirmable)) else {
         let reason = if proposals.is_empty() {
             Reason::NothingToDo
         } else {
@@ -332,7 +336,11 @@ fn confirm_proposal(view: &StateView<'_>, entity: &EntityId) -> EventsAndNotice 
         return (Vec::new(), Some(reason));
     };
     let mut recorder = Recorder::new(view);
-    for proposal in &block {
+    let is_around = [false, true].into_iter();
+    let proposals = is_around.zip([&block.parts, &block.around]);
+    let proposals =
+        proposals.flat_map(|(is_around, them)| them.iter().map(move |it| (is_around, it)));
+    for (is_around, proposal) in proposals.clone() {
         let mut report = proposal
             .report
             .clone()
@@ -343,17 +351,25 @@ fn confirm_proposal(view: &StateView<'_>, entity: &EntityId) -> EventsAndNotice 
             seen: 1,
             needed: 1,
         });
+        let disk = disk_verdict(view, &proposal.entity, proposal.slice);
+        report.set_parts_alone(is_around && disk == DiskVerdict::Stale);
         report.conclusion = Some(Reason::UserConfirmed);
         report.passed = true;
         let version = (proposal.version, &proposal.entity);
         promote::promote(&mut recorder, Origin::User, version, report);
     }
-    let promoted = block.iter().map(|proposal| &proposal.entity);
-    holders::supersede_holders(&mut recorder, Origin::User, promoted);
-    for known in block
-        .iter()
-        .filter_map(|proposal| proposal.rename_of.as_ref())
-    {
+    let renamed = proposals
+        .clone()
+        .filter_map(|(_, it)| it.rename_of.as_ref());
+    let renamed: BTreeSet<&EntityId> = renamed.collect();
+    let moved = proposals.map(|(_, it)| &it.entity);
+    holders::supersede_holders(
+        &mut recorder,
+        Origin::User,
+        moved.chain(renamed.iter().copied()),
+    );
+    holders::supersede(&mut recorder, Origin::User, block.at_odds);
+    for known in renamed {
         promote::remove_entity(&mut recorder, known.clone(), Reason::UserConfirmed);
     }
     (recorder.into_events(), Some(Reason::UserConfirmed))

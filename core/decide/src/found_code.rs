@@ -453,26 +453,39 @@ impl CodeReader<'_> {
         Cow::Owned(self.apply_edit(block, texts, found.path.clone(), edit.edit.clone()))
     }
 
-    /// A definition of a text of its file as an edit of the true file, where something around the definition is true as well.
+    /// Some definitions of a text of their file as an edit of the true file, where something around them is true that isn't among them: taken
+    /// out of it they would leave that at odds with them.
     #[must_use]
-    pub fn part_in_its_file(self, found: &FoundCode, part: &EntityId) -> Option<FoundCode> {
-        let mut around = part.holders();
-        around.find(|it| self.view.current_version(it).is_some())?;
-        let known = self.view.current_version(part)?;
-        let old = self.view.artifact_slices(known.artifact, &known.spans)?;
-        let definitions = found.extraction.as_ref().ok()?.definitions.iter();
-        let mut named = definitions.filter(|it| Some(&it.symbol) == part.symbol.as_ref());
-        let new = named.next().filter(|_| named.next().is_none())?.span;
-        if new.of(found.code.as_bytes()) == old {
+    pub fn parts_in_their_file(
+        self,
+        found: &FoundCode,
+        parts: &BTreeSet<EntityId>,
+    ) -> Option<FoundCode> {
+        let is_left = |part: &EntityId| {
+            let mut around = part.holders();
+            around.any(|it| !parts.contains(&it) && self.view.current_version(&it).is_some())
+        };
+        if !parts.iter().any(is_left) {
             return None;
         }
-        let hunk = namesakes::replacing_hunk(&old, &found.code, new)?;
-        let texts = Vec::from([String::from(
-            &found.code[new.start as usize..new.end as usize],
-        )]);
-        let edit = Ok(Edit::Change(Vec::from([hunk])));
+        let definitions = &found.extraction.as_ref().ok()?.definitions;
+        let (mut hunks, mut texts) = (Vec::new(), Vec::new());
+        for part in parts {
+            let known = self.view.current_version(part)?;
+            let old = self.view.artifact_slices(known.artifact, &known.spans)?;
+            let mut named = definitions
+                .iter()
+                .filter(|it| Some(&it.symbol) == part.symbol.as_ref());
+            let new = named.next().filter(|_| named.next().is_none())?.span;
+            if new.of(found.code.as_bytes()) != old {
+                hunks.push(namesakes::replacing_hunk(&old, &found.code, new)?);
+                texts.push(found.code.get(new.start as usize..new.end as usize)?.into());
+            }
+        }
+        let is_changed = !hunks.is_empty();
+        let edit = Ok(Edit::Change(hunks));
         let edited = self.apply_edit(found.as_block(), texts, found.path.clone(), edit);
-        edited.is_clean().then_some(edited)
+        (is_changed && edited.is_clean()).then_some(edited)
     }
 
     /// Code that is a part of a file as an edit of the file, where that is true as a whole; `asked` is the prompt for it.

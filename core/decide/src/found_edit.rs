@@ -134,26 +134,39 @@ fn change_base(
     hunks: &[Hunk],
 ) -> Result<EditedCode, Reason> {
     let base = TrueText::of(reader, path);
-    let texts: Vec<&str> = base.pieces.iter().map(|piece| &*piece.text).collect();
-    let (stated_extent, texts) = match (&texts[..], hunks) {
-        ([], [Hunk::Append(text)]) => return Ok(EditedCode::new(StatedExtent::Whole, text)),
-        ([], _) => return Err(Reason::BaseUnknown),
-        ([whole], _) if base.is_whole => (StatedExtent::Whole, BaseTexts::Whole(whole)),
-        (pieces, _) => (StatedExtent::Range, BaseTexts::Slices(pieces)),
-    };
-    let mut code = EditedCode::new(stated_extent, "");
-    code.applied.against = base.versions();
-    let former: Option<[TextPiece; 1]>;
-    let (pieces, edited) = match edit::apply(hunks, texts) {
-        // The lines between definitions are those of the file as it was last known.
-        Err(EditError::NotFound) if !base.is_whole => {
-            former = former_whole(reader, path).map(|it| [it]);
-            let former = former.as_ref().ok_or(Reason::EditTextNotFound)?;
-            let texts = BaseTexts::Slices(&[&former[0].text]);
-            (&former[..], edit::apply(hunks, texts))
+    let apply = |pieces: &[TextPiece]| {
+        let texts: Vec<&str> = pieces.iter().map(|piece| &*piece.text).collect();
+        match &texts[..] {
+            [] => Err(EditError::NoBase),
+            [whole] if base.is_whole => edit::apply(hunks, BaseTexts::Whole(whole)),
+            pieces => edit::apply(hunks, BaseTexts::Slices(pieces)),
         }
-        edited => (&base.pieces[..], edited),
     };
+    let mut edited = apply(&base.pieces);
+    let mut former = Vec::new();
+    // The lines between definitions are those of the file as it was last known.
+    if !base.is_whole && matches!(edited, Err(EditError::NotFound | EditError::NoBase)) {
+        former.extend(former_whole(reader, path));
+        if !former.is_empty() {
+            edited = apply(&former);
+        }
+    }
+    let pieces = if former.is_empty() {
+        &base.pieces
+    } else {
+        &former
+    };
+    if let (true, [Hunk::Append(text)]) = (pieces.is_empty(), hunks) {
+        return Ok(EditedCode::new(StatedExtent::Whole, text));
+    }
+    let mut code = EditedCode::new(
+        match base.is_whole {
+            true => StatedExtent::Whole,
+            false => StatedExtent::Range,
+        },
+        "",
+    );
+    code.applied.against = base.versions();
     let edited = edited.map_err(reason_of_edit_error)?;
     for (piece, new) in pieces.iter().zip(edited) {
         if base.is_whole || new.is_some() {

@@ -1,6 +1,7 @@
-//! What is around a definition: its file, and the class that it is in. A holder is never true at odds with what it holds.
+//! What is around a definition: its file, and the class that it is in. The user's word for a part, and the model's change of one, take what is
+//! around it along, or that isn't true any more.
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use memchr::memmem;
 
@@ -9,35 +10,41 @@ use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, Transitioned};
 use tslp_core::reason::Reason;
-use tslp_core::slice::Span;
+use tslp_core::slice::{self, Span};
+use tslp_projections::file_code::TrueEntity;
 use tslp_projections::proposals::Proposal;
+use tslp_projections::stale::Divergence;
 use tslp_projections::state::StateView;
 
 /// What holds a part stays the truth about itself only until the part becomes true out of other bytes, or goes: a file, or a class. Then
-/// its parts are the truth, until it is supplied again. `promoted` are entities of one file.
+/// its parts are the truth, until it is supplied again. `moved` are the entities of one file that become true or go.
 pub fn supersede_holders<'e>(
     recorder: &mut Recorder<'_>,
     origin: Origin,
-    promoted: impl IntoIterator<Item = &'e EntityId>,
+    moved: impl IntoIterator<Item = &'e EntityId>,
 ) {
-    let promoted: BTreeSet<&EntityId> = promoted.into_iter().collect();
-    let Some(first) = promoted.first() else {
+    let moved: BTreeSet<&EntityId> = moved.into_iter().collect();
+    let Some(first) = moved.first() else {
         return;
     };
     let view = recorder.view;
-    let holds = |holder: &EntityId, part: &EntityId| {
-        let texts = text_of(view, holder).zip(text_of(view, part));
-        texts.is_some_and(|(outer, inner)| memmem::find(&outer, &inner).is_some())
-    };
     let mut holders = BTreeSet::from([EntityId::file(first.path.clone())]);
-    for part in &promoted {
-        let around = part.holders().filter(|it| !promoted.contains(it));
-        holders.extend(around.filter(|it| holds(it, part)));
+    for part in &moved {
+        let around = part.holders().filter(|it| !moved.contains(it));
+        holders.extend(around.filter(|it| is_inside(view, part, it)));
     }
+    holders.retain(|holder| !moved.contains(holder));
+    supersede(recorder, origin, holders);
+}
+
+/// Takes back what a part has replaced.
+pub fn supersede(
+    recorder: &mut Recorder<'_>,
+    origin: Origin,
+    holders: impl IntoIterator<Item = EntityId>,
+) {
     for holder in holders {
-        let current = recorder.current_version_id(&holder);
-        let current = current.filter(|_| !promoted.contains(&holder));
-        if let Some(version) = current {
+        if let Some(version) = recorder.current_version_id(&holder) {
             recorder.push(Event::Transitioned(Transitioned {
                 version,
                 entity: holder,
@@ -50,79 +57,127 @@ pub fn supersede_holders<'e>(
     }
 }
 
-/// An entity's true text.
-fn text_of(view: &StateView<'_>, entity: &EntityId) -> Option<Vec<u8>> {
-    let current = view.current_version(entity)?;
-    view.artifact_slices(current.artifact, &current.spans)
+/// Whether a definition is a part of another one by its name, and stands in that one's true code as it is.
+pub(super) fn is_inside(view: &StateView<'_>, part: &EntityId, holder: &EntityId) -> bool {
+    let currents = view.current_version(holder).zip(view.current_version(part));
+    let Some((outer, inner)) = currents.filter(|_| part.holders().any(|it| it == *holder)) else {
+        return false;
+    };
+    if outer.artifact == inner.artifact {
+        return inner.spans.iter().all(|it| is_held(*it, &outer.spans));
+    }
+    let Some(around) = text_of(view, &outer, &outer.spans) else {
+        return false;
+    };
+    inner.spans.iter().all(|span| {
+        let text = text_of(view, &inner, &[*span]);
+        text.is_some_and(|text| memmem::find(&around, &text).is_some())
+    })
+}
+
+fn is_held(span: Span, around: &[Span]) -> bool {
+    let mut around = around.iter();
+    around.any(|it| it.start <= span.start && span.end <= it.end)
+}
+
+fn text_of(view: &StateView<'_>, current: &TrueEntity, spans: &[Span]) -> Option<Vec<u8>> {
+    view.artifact_slices(current.artifact, spans)
 }
 
 /// An entity at its places in a text.
 pub type Placed<'p> = (&'p EntityId, &'p [Span]);
 
-/// Whether a text changes nothing of what is true of a holder but some of its parts.
+/// Whether a text changes nothing of what is true of a holder but some of its parts, each of which has as many places as before.
 pub fn changes_parts_alone<'p>(
     view: &StateView<'_>,
     code: &[u8],
     (holder, places): Placed<'_>,
     parts: impl Iterator<Item = Placed<'p>>,
 ) -> bool {
-    let ([around], Some(known)) = (places, text_of(view, holder)) else {
+    let ([around], Some(current)) = (places, view.current_version(holder)) else {
         return false;
     };
-    let is_inside = |span: &Span| around.start <= span.start && span.end <= around.end;
-    let parts = parts.filter(|(part, spans)| *part != holder && spans.iter().all(is_inside));
-    let mut parts: Vec<Placed<'_>> = parts.filter(|(part, _)| part.symbol.is_some()).collect();
-    // Those around others come first: what is inside of another part is that one's.
-    parts.sort_by_key(|(_, spans)| spans.first().map(|it| (it.start, u32::MAX - it.end)));
-    let (mut restored, mut reached) = (Vec::new(), around.start);
-    for (part, spans) in parts {
-        for span in spans {
-            if reached <= span.start {
-                restored.extend_from_slice(&code[reached as usize..span.start as usize]);
-                reached = span.end;
-            }
-        }
-        if spans.last().is_some_and(|last| last.end == reached) {
-            restored.extend(text_of(view, part).unwrap_or_default());
+    let Some(known) = text_of(view, &current, &current.spans) else {
+        return false;
+    };
+    let mut replaced: Vec<(Span, Vec<u8>)> = Vec::new();
+    for (part, spans) in parts.filter(|(part, _)| part.symbol.is_some()) {
+        // Names that one statement binds are no parts of each other.
+        let is_part = |it: &Span| is_held(*it, places) && it != around;
+        let current = view.current_version(part);
+        if let Some(current) = current
+            && spans.iter().all(is_part)
+            && spans.len() == current.spans.len()
+        {
+            let truths = current.spans.iter();
+            let truths = truths.filter_map(|it| text_of(view, &current, &[*it]));
+            replaced.extend(spans.iter().copied().zip(truths));
         }
     }
-    restored.extend_from_slice(&code[reached as usize..around.end as usize]);
-    let squeezed = |text: Vec<u8>| -> Vec<u8> {
-        let kept = text.into_iter().filter(|byte| !byte.is_ascii_whitespace());
-        kept.collect()
-    };
-    reached > around.start && squeezed(known) == squeezed(restored)
+    // Those around others come first: what is inside of another part is that one's.
+    replaced.sort_by_key(|(span, _)| (span.start, u32::MAX - span.end));
+    let (mut restored, mut reached) = (Vec::new(), around.start);
+    let between = |from: u32, to: u32| code.get(from as usize..to as usize);
+    for (span, truth) in replaced {
+        if reached <= span.start {
+            restored.extend_from_slice(between(reached, span.start).unwrap_or_default());
+            restored.extend(truth);
+            reached = span.end;
+        }
+    }
+    restored.extend_from_slice(between(reached, around.end).unwrap_or_default());
+    reached > around.start
+        && (restored == known || slice::differ_in_layout_alone(&restored, &known))
 }
 
-/// The proposals that become true together with this one: of what its block changes all that is inside of it, and of what is around it
-/// what changes in nothing else, if it is fit.
-pub fn with_its_block(
-    view: &StateView<'_>,
-    proposal: Proposal,
-    is_fit: impl Fn(&Proposal) -> bool,
-) -> Vec<Proposal> {
-    let mut block = view.proposals_under(&proposal.entity.path);
-    block.retain(|it| (it.episode, it.artifact) == (proposal.episode, proposal.artifact));
-    let holds = |outer: &Proposal, inner: &Proposal| {
-        let mut around = outer.spans.iter();
-        let holds = |span: &Span| around.any(|it| it.start <= span.start && span.end <= it.end);
-        let is_larger = outer.entity.symbol.is_none() || inner.entity.symbol.is_some();
-        is_larger && inner.spans.iter().all(holds)
-    };
-    let (mut chosen, others): (Vec<Proposal>, Vec<Proposal>) =
-        block.into_iter().partition(|it| holds(&proposal, it));
-    let code = view.artifact_content(proposal.artifact).unwrap_or_default();
-    let placed: Vec<Placed<'_>> = chosen
-        .iter()
-        .map(|it| (&it.entity, &it.spans[..]))
-        .collect();
-    let is_explained = |around: &&Proposal| {
-        let parts = placed.iter().copied();
-        holds(around, &proposal)
-            && is_fit(around)
-            && changes_parts_alone(view, &code, (&around.entity, &around.spans), parts)
-    };
-    let around: Vec<Proposal> = others.iter().filter(is_explained).cloned().collect();
-    chosen.extend(around);
-    chosen
+/// A proposal with what its block changes inside of it and around it.
+pub struct BlockOfProposal {
+    /// The proposal, and what is inside of it.
+    pub parts: Vec<Proposal>,
+    /// What is around it and changes in nothing else.
+    pub around: Vec<Proposal>,
+    /// What is around it and changes in something else, too.
+    pub at_odds: Vec<EntityId>,
+}
+
+impl BlockOfProposal {
+    /// The block of a proposal; what is around it goes along if it `is_fit`.
+    pub fn of(
+        view: &StateView<'_>,
+        proposal: &Proposal,
+        is_fit: impl Fn(&Proposal) -> bool,
+    ) -> Self {
+        let mut block = view.proposals_under(&proposal.entity.path);
+        block.retain(|it| (it.episode, it.artifact) == (proposal.episode, proposal.artifact));
+        // A reply may hold the same bytes twice.
+        let newest = block.into_iter().map(|it| (it.entity.clone(), it));
+        let mut block: BTreeMap<EntityId, Proposal> = newest.collect();
+        block.insert(proposal.entity.clone(), proposal.clone());
+        let holds = |outer: &Proposal, inner: &Proposal| {
+            let is_larger = outer.entity.symbol.is_none() || inner.entity.symbol.is_some();
+            is_larger && inner.spans.iter().all(|it| is_held(*it, &outer.spans))
+        };
+        let block = block.into_values();
+        let (parts, others): (Vec<Proposal>, Vec<Proposal>) =
+            block.partition(|it| holds(proposal, it));
+        let others = others.into_iter().filter(|it| holds(it, proposal));
+        let code = view.artifact_content(proposal.artifact).unwrap_or_default();
+        let placed = parts.iter().map(|it| (&it.entity, &it.spans[..]));
+        let goes_along = |around: &Proposal| {
+            let divergence = view.divergence(&around.entity);
+            let is_doubted = matches!(
+                divergence,
+                Some(Divergence::Contradicted | Divergence::Refused)
+            );
+            let place = (&around.entity, &around.spans[..]);
+            !is_doubted && is_fit(around) && changes_parts_alone(view, &code, place, placed.clone())
+        };
+        let (around, left): (Vec<Proposal>, Vec<Proposal>) = others.partition(goes_along);
+        let at_odds = left.into_iter().map(|it| it.entity).collect();
+        Self {
+            parts,
+            around,
+            at_odds,
+        }
+    }
 }

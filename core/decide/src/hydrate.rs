@@ -8,6 +8,7 @@ use memchr::memmem;
 use tslp_projections::disk::LastFinding;
 use tslp_projections::state::StateView;
 
+use super::holders;
 use super::prompt_facts::Prompt;
 use crate::mention::Mentions;
 use tslp_core::delimiter::{self, STATE_CLOSE, STATE_OPEN};
@@ -44,7 +45,7 @@ pub fn hydration_candidates(
     };
     let locked = view.state.scope().locked(session);
     for path in &locked {
-        for entity in true_entities_in(view, path) {
+        for entity in largest_true(view, &EntityId::file(path.clone())) {
             add(entity, Reason::Locked);
         }
     }
@@ -52,12 +53,12 @@ pub fn hydration_candidates(
         true => add(entity, reason),
         false => add(entity, Reason::BypassedByLock),
     };
-    let in_file = |path: &RelPath, reason| match tools {
-        Tools::None => {
-            let known = true_entities_in(view, path).into_iter();
-            known.map(|entity| (entity, reason)).collect()
+    let shown_of = |entity: &EntityId, reason| match (tools, &entity.symbol) {
+        (Tools::Offered, None) => Vec::from([(entity.clone(), Reason::LeftToTools)]),
+        _ => {
+            let largest = largest_true(view, entity).into_iter();
+            largest.map(|entity| (entity, reason)).collect()
         }
-        Tools::Offered => Vec::from([(EntityId::file(path.clone()), Reason::LeftToTools)]),
     };
     for entity in &mentions.ambiguous {
         add(entity.clone(), Reason::AmbiguousName);
@@ -70,7 +71,9 @@ pub fn hydration_candidates(
             true => Reason::LeftToTools,
             false => Reason::Mentioned,
         };
-        add(entity.clone(), reason);
+        for (entity, reason) in shown_of(entity, reason) {
+            add(entity, reason);
+        }
     }
     // An edit that didn't apply is a proposal for the whole file, and the model needs the file to try again.
     let proposed = view.proposals_in(session).into_iter();
@@ -80,26 +83,39 @@ pub fn hydration_candidates(
     let files = mentions.files.iter().cloned().map(EntityId::file);
     let files = files.map(|file| (file, Reason::FileMentioned));
     for (entity, reason) in proposed.chain(followed_up).chain(files) {
-        match entity.symbol {
-            Some(_) => add(entity, reason),
-            None => {
-                for (part, reason) in in_file(&entity.path, reason) {
-                    add(part, reason);
-                }
-            }
+        for (entity, reason) in shown_of(&entity, reason) {
+            add(entity, reason);
         }
     }
     list
 }
 
-/// The file as a whole if it is true, else its true symbols.
-fn true_entities_in(view: &StateView<'_>, path: &RelPath) -> Vec<EntityId> {
-    let file = EntityId::file(path.clone());
-    match view.current_version(&file) {
+/// An entity, and if it can't be shown as a whole, the largest true definitions inside of it.
+fn largest_true(view: &StateView<'_>, entity: &EntityId) -> Vec<EntityId> {
+    let is_whole = |entity: &EntityId| {
+        let current = view.current_version(entity);
         // Nothing can be shown of a file as a whole that held a credential, and all the rest of it can.
-        Some(whole) if !held_credential(view, &whole) => Vec::from([file]),
-        Some(_) | None => view.state.state_map().entities_in(path),
+        let is_fit = |it| entity.symbol.is_some() || !held_credential(view, &it);
+        divergence_within(view, entity).is_none() && current.is_some_and(is_fit)
+    };
+    // Then the same is said of all that is inside of it.
+    let is_void = |entity: &EntityId| {
+        use Divergence::{Contradicted, Gone, Unreadable};
+        let divergence = view.divergence(entity);
+        matches!(divergence, Some(Contradicted | Gone | Unreadable))
+    };
+    let mut largest = Vec::from([entity.clone()]);
+    if !is_whole(entity) && !is_void(entity) {
+        let mut parts = view.state.state_map().entities_in(&entity.path);
+        parts.retain(|part| entity.symbol.is_none() || holders::is_inside(view, part, entity));
+        let covers = |holder: &EntityId, part: &EntityId| {
+            holder != entity && is_whole(holder) && holders::is_inside(view, part, holder)
+        };
+        let is_covered = |part: &EntityId| part.holders().any(|holder| covers(&holder, part));
+        largest.extend(parts.into_iter().filter(|part| !is_covered(part)));
     }
+    largest.retain(|it| view.current_version(it).is_some());
+    largest
 }
 
 fn held_credential(view: &StateView<'_>, current: &TrueEntity) -> bool {

@@ -319,6 +319,8 @@ pub struct GainedCode {
     moved: BTreeSet<EntityId>,
     /// Of each new definition its lines and its structure.
     new: Vec<(BTreeSet<String>, Figures)>,
+    /// Whether it is known to add no line anywhere.
+    adds_nothing: bool,
 }
 
 impl GainedCode {
@@ -368,11 +370,19 @@ impl GainedCode {
                     .extend(after.filter(|key| !before.contains(key)));
             }
         }
+        let is_without_new_lines = |found: &FoundCode| {
+            let is_kept = !matches!(&found.edit, Some(it) if it.outcome.is_err());
+            let file = found.usable_path().cloned().map(EntityId::file);
+            let current = file.and_then(|file| view.current_version(&file));
+            let text = current.and_then(|current| view.text(current.artifact));
+            let known = text.filter(|_| is_kept).unwrap_or_default();
+            let known: BTreeSet<String> = damage::line_keys(&known).collect();
+            damage::line_keys(&found.code).all(|key| known.contains(&key))
+        };
+        gained.adds_nothing = gained.lines.is_empty()
+            && gained.new.is_empty()
+            && found.iter().all(is_without_new_lines);
         gained
-    }
-
-    fn is_nothing(&self) -> bool {
-        self.lines.is_empty() && self.new.is_empty()
     }
 
     /// The blocks in the order in which they are judged: one that takes something out of its file comes after the one that brings it.
@@ -657,7 +667,7 @@ impl<'v> BlockJudge<'v> {
         let mut removals = AskedRemovals::of(judging.asked);
         // An agent's other half may come with its next call.
         let is_agents = matches!(found.format, Format::ToolCall | Format::Disk);
-        removals.nothing_arrives = !is_agents && judging.gained.is_nothing();
+        removals.nothing_arrives = !is_agents && judging.gained.adds_nothing;
         let state_map = view.state.state_map();
         removals.look_up(|name| state_map.entities_named(name, CORRELATION_NAMESAKES_MAX));
         let path = resolution.path.as_ref();
@@ -851,9 +861,7 @@ impl<'v> BlockJudge<'v> {
                 facts.disk = DiskVerdict::Agrees;
             }
             let mut report = gate::judge(&facts, policy.thresholds, policy.profile);
-            if is_holder {
-                report.hold_against_parts_alone();
-            }
+            report.set_parts_alone(is_holder);
             if !locked.is_empty() {
                 let is_within = locked.contains(&candidate.entity.path);
                 report.judge_scope(is_within);

@@ -48,14 +48,20 @@ pub(super) fn sentences<'p>(prompt: &'p str, vocabulary: &Vocabulary) -> Vec<Sen
                     paragraph,
                 });
             };
+            let mut is_interrupted = false;
             for word in words_in(piece) {
+                // "Delete `a`, please, and keep `b`": what was interrupted is over.
+                if core::mem::take(&mut is_interrupted) && goes_on(vocabulary, word) {
+                    clauses.push(Vec::new());
+                }
                 let last = clauses.last_mut().expect("there is one");
                 last.push(word);
                 if word.ends_with(['.', ';', '!', '?']) {
                     end(&mut clauses, word.ends_with('?'));
                 } else if word.ends_with([',', ':']) {
                     let is_courtesy = is_courtesy(vocabulary, last);
-                    match is_courtesy && clauses.len() > 1 {
+                    is_interrupted = is_courtesy && clauses.len() > 1;
+                    match is_interrupted {
                         true => drop(clauses.pop()),
                         false if is_courtesy => {}
                         false => clauses.push(Vec::new()),
@@ -72,6 +78,14 @@ pub(super) fn sentences<'p>(prompt: &'p str, vocabulary: &Vocabulary) -> Vec<Sen
 fn is_courtesy(vocabulary: &Vocabulary, clause: &[&str]) -> bool {
     let mut words = clause.iter();
     words.all(|word| vocabulary.has_word("courtesy", &bare_word(word)))
+}
+
+/// Whether a word begins another clause: "and", "but".
+fn goes_on(vocabulary: &Vocabulary, word: &str) -> bool {
+    let word = bare_word(word);
+    ["lead", "yet"]
+        .iter()
+        .any(|kind| vocabulary.has_word(kind, &word))
 }
 
 /// Whether a sentence that ends with a question mark asks something.

@@ -8,7 +8,7 @@ use tslp_projections::state::StateView;
 use super::Recorder;
 use super::asked_change::AskedChanges;
 use super::found_code::FoundCode;
-use super::holders;
+use super::holders::{self, BlockOfProposal};
 use super::promote;
 use super::propose::{base_verdict_since, disk_verdict};
 use crate::mention::Mentions;
@@ -47,6 +47,7 @@ pub fn verify(
     let doubted = doubted_by_audit(view, session);
     let mut recorder = Recorder::new(view);
     let mut promoted: BTreeSet<EntityId> = BTreeSet::new();
+    let mut at_odds: BTreeSet<EntityId> = BTreeSet::new();
     // The newest proposal of an entity is the one that the user has seen last.
     for proposal in waiting.into_iter().rev() {
         let is_verified = before.shown.contains(&proposal.entity)
@@ -56,11 +57,20 @@ pub fn verify(
                 .iter()
                 .any(|found| is_replacement(found, &proposal.entity));
         if is_verified && !promoted.contains(&proposal.entity) {
-            let block = holders::with_its_block(view, proposal, |it| verified(view, it).passed);
-            if block.iter().any(|part| doubted.contains(&part.entity)) {
+            let is_fit = |it: &Proposal| verified(view, it).passed;
+            let block = BlockOfProposal::of(view, &proposal, is_fit);
+            let odd = block.at_odds;
+            let block: Vec<Proposal> = block.parts.into_iter().chain(block.around).collect();
+            let is_moot = |part: &Proposal| recorder.has_moved(part.version);
+            if block
+                .iter()
+                .any(|part| doubted.contains(&part.entity) || is_moot(part))
+            {
                 continue;
             }
-            promote_block(&mut recorder, view, block, &mut promoted);
+            if promote_block(&mut recorder, view, block, &mut promoted) {
+                at_odds.extend(odd);
+            }
         }
     }
     let paths: BTreeSet<&RelPath> = promoted.iter().map(|entity| &entity.path).collect();
@@ -68,22 +78,24 @@ pub fn verify(
         let of_path = promoted.iter().filter(|entity| entity.path == *path);
         holders::supersede_holders(&mut recorder, Origin::Model, of_path);
     }
+    at_odds.retain(|entity| !promoted.contains(entity));
+    holders::supersede(&mut recorder, Origin::Model, at_odds);
     recorder.into_events()
 }
 
-/// Promotes a block that only lacked a grant, if disk still agrees with all of it.
+/// Promotes a block that only lacked a grant, if disk still agrees with all of it. Whether it was.
 fn promote_block(
     recorder: &mut Recorder<'_>,
     view: &StateView<'_>,
     block: Vec<Proposal>,
     promoted: &mut BTreeSet<EntityId>,
-) {
+) -> bool {
     let granted: Vec<GateReport> = block
         .iter()
         .map(|proposal| verified(view, proposal))
         .collect();
     if !granted.iter().all(|report| report.passed) {
-        return;
+        return false;
     }
     for (proposal, report) in block.into_iter().zip(granted) {
         if promoted.insert(proposal.entity.clone()) {
@@ -91,6 +103,7 @@ fn promote_block(
             promote::promote(recorder, Origin::Model, version, report);
         }
     }
+    true
 }
 
 /// What is said of a proposal that the user has seen, and went on from.

@@ -65,12 +65,11 @@ pub fn write_head(
             .candidates
             .retain(|candidate| candidate.entity.symbol.as_ref() == Some(symbol));
     }
-    if found.edit.is_some()
-        && resolution
-            .candidates
-            .iter()
-            .any(|it| it.entity.symbol.is_some())
-    {
+    let changes = |candidate: &Candidate| {
+        let truth = view.current_version(&candidate.entity);
+        candidate.entity.symbol.is_some() && truth.is_none_or(|it| it.slice != candidate.slice)
+    };
+    if found.edit.is_some() && resolution.candidates.iter().any(changes) {
         // What else disk holds isn't the user's word for the file, which steps down for its parts.
         resolution.candidates.retain(|candidate| {
             candidate.entity.symbol.is_some()
@@ -100,7 +99,21 @@ pub fn take_from_disk(
         return Vec::new();
     }
     let is_taken = |candidate: &Candidate| taken.entities.contains(&candidate.entity);
-    resolution.candidates.retain(is_taken);
+    let (mut candidates, others): (Vec<Candidate>, Vec<Candidate>) =
+        resolution.candidates.drain(..).partition(is_taken);
+    // A class of which disk has changed nothing else, or which holds the definitions that are put into it, goes along.
+    let goes_along = |around: &Candidate| {
+        around.entity.symbol.is_some()
+            && holders::changes_parts_alone(
+                view,
+                found.code.as_bytes(),
+                around.placed(),
+                candidates.iter().map(Candidate::placed),
+            )
+    };
+    let around: Vec<Candidate> = others.into_iter().filter(goes_along).collect();
+    candidates.extend(around);
+    resolution.candidates = candidates;
     let is_whole = |candidate: &Candidate| candidate.entity.symbol.is_none();
     let omitted = if resolution.candidates.iter().any(is_whole) {
         // What is on disk and was true already isn't among those that are taken.
@@ -422,16 +435,18 @@ fn make_true(
     let view = recorder.view;
     for version in versions {
         let mut report = gate::write_head(block.resolution.level, block.completeness);
+        let is_known = view.current_version(&version.entity).is_some();
         if block.found.edit.is_some()
+            && is_known
             && disk_verdict(view, &version.entity, version.slice) != DiskVerdict::Agrees
         {
-            report.hold_against_parts_alone();
+            report.set_parts_alone(true);
         }
         let version = (version.id, &version.entity);
         promote::promote(recorder, origin, version, report);
     }
     let promoted = versions.iter().map(|version| &version.entity);
-    holders::supersede_holders(recorder, origin, promoted);
+    holders::supersede_holders(recorder, origin, promoted.chain(&omitted));
     for entity in omitted {
         promote::remove_entity(recorder, entity, Reason::OmittedByUpdate);
     }

@@ -73,8 +73,13 @@ fn usage_lines(rows: &[UsageRow], prices: &Prices) -> Vec<String> {
 }
 
 fn figures(row: &UsageRow, prices: &Prices) -> String {
+    let requests = if row.requests == 1 {
+        "request"
+    } else {
+        "requests"
+    };
     let mut text = format!(
-        "{} requests, {} tokens read ({} from the cache), {} written",
+        "{} {requests}, {} tokens read ({} from the cache), {} written",
         row.requests, row.read, row.cached, row.written
     );
     if row.estimated > 0 {

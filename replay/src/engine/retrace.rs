@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use tslp_core::artifact::Origin;
 use tslp_core::directive::Directive;
+use tslp_core::entity::EntityId;
 use tslp_core::event::{
     AuditAnswered, AuditOutcome, DirectiveGiven, Dropped, Event, Format, PromptReceived,
     ReadFailure, Recorded, ReplyEnded, ReplyImported, RulesInForce, ToolCallRef,
@@ -321,10 +322,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 if (captured.format, captured.origin) == (Format::Disk, Origin::User)
                     && captured.path.as_ref() == Some(path) =>
             {
-                Some(captured.capture)
+                Some(captured)
             }
             _ => None,
         });
+        let is_fitted = capture.is_some_and(|captured| captured.edit.is_some());
+        let capture = capture.map(|captured| captured.capture);
         let versions = queue.iter().find_map(|recorded| match &recorded.event {
             Event::ArtifactResolved(resolved) if Some(resolved.capture) == capture => {
                 Some(&resolved.versions)
@@ -332,8 +335,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             _ => None,
         });
         let entities = versions.map(|versions| versions.iter().map(|it| it.entity.clone()));
-        Some(entities.map(|entities| TakenFromDisk {
-            entities: entities.collect(),
+        let entities = entities.map(|entities| entities.collect::<BTreeSet<EntityId>>());
+        Some(entities.map(|mut entities| {
+            // What is around those that were put into their file went along.
+            let around = entities.iter().filter(|_| is_fitted);
+            let around: Vec<EntityId> = around.flat_map(EntityId::holders).collect();
+            entities.retain(|entity| !around.contains(entity));
+            TakenFromDisk { entities }
         }))
     }
 
