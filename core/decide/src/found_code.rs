@@ -218,8 +218,7 @@ impl CodeReader<'_> {
         let known = self.true_namesakes(language, path.as_ref(), extraction.as_ref().ok());
         if let (Some(Ok(path)), Some(language)) = (&path, language)
             && block.stated_extent != StatedExtent::Whole
-            && let Some(hunks) =
-                self.replacing_hunks(language, path, &block.code, &extraction, &known)
+            && let Some(hunks) = self.replacing_hunks(language, path, &block, &extraction, &known)
         {
             let mut block = block;
             let texts = Vec::from([core::mem::take(&mut block.code).into_owned()]);
@@ -263,10 +262,11 @@ impl CodeReader<'_> {
         self,
         language: LanguageId,
         path: &RelPath,
-        code: &str,
+        block: &CodeBlock<'_>,
         extraction: &Result<Extraction, Reason>,
         known: &BTreeMap<Symbol, TrueNamesakes>,
     ) -> Option<Vec<Hunk>> {
+        let code = &*block.code;
         let found = extraction.as_ref().ok()?;
         if found.preamble {
             return None;
@@ -274,9 +274,10 @@ impl CodeReader<'_> {
         let namesakes = found
             .clean
             .then(|| namesakes::namesake_hunks(self, path, code, found, known));
-        namesakes
-            .flatten()
-            .or_else(|| link::member_hunks(self, language, path, code, Some(found)))
+        namesakes.flatten().or_else(|| {
+            let stated = block.symbol.as_deref();
+            link::member_hunks(self, language, path, (code, stated), Some(found))
+        })
     }
 
     /// The number of parse errors in the text that made the file, or the first of the block's definitions, true. Counted only if
@@ -596,6 +597,7 @@ impl FoundCode {
             path: None,
             evidence: self.evidence,
             stated_extent: self.stated_extent,
+            symbol: None,
             authorship: Authorship::Own,
             closing: match self.completeness {
                 Completeness::Truncated => Closing::Unclosed,

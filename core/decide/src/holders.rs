@@ -75,7 +75,7 @@ pub(super) fn is_inside(view: &StateView<'_>, part: &EntityId, holder: &EntityId
     })
 }
 
-fn is_held(span: Span, around: &[Span]) -> bool {
+pub(super) fn is_held(span: Span, around: &[Span]) -> bool {
     let mut around = around.iter();
     around.any(|it| it.start <= span.start && span.end <= it.end)
 }
@@ -104,14 +104,18 @@ pub fn changes_parts_alone<'p>(
     for (part, spans) in parts.filter(|(part, _)| part.symbol.is_some()) {
         // Names that one statement binds are no parts of each other.
         let is_part = |it: &Span| is_held(*it, places) && it != around;
-        let current = view.current_version(part);
-        if let Some(current) = current
-            && spans.iter().all(is_part)
-            && spans.len() == current.spans.len()
-        {
-            let truths = current.spans.iter();
-            let truths = truths.filter_map(|it| text_of(view, &current, &[*it]));
-            replaced.extend(spans.iter().copied().zip(truths));
+        if !spans.iter().all(is_part) {
+            continue;
+        }
+        match view.current_version(part) {
+            // A new one: without it, what is around it was the same.
+            None => replaced.extend(spans.iter().map(|span| (*span, Vec::new()))),
+            Some(current) if spans.len() == current.spans.len() => {
+                let truths = current.spans.iter();
+                let truths = truths.filter_map(|it| text_of(view, &current, &[*it]));
+                replaced.extend(spans.iter().copied().zip(truths));
+            }
+            Some(_) => {}
         }
     }
     // Those around others come first: what is inside of another part is that one's.

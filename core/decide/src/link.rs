@@ -11,10 +11,11 @@ use alloc::vec::Vec;
 use super::code_reader::CodeReader;
 use super::last_turn;
 use super::namesakes;
+use super::sentence::{is_name_of, unmarked};
 use crate::{mention, similarity};
 use tslp_core::capture::{Authorship, CodeBlock};
 use tslp_core::edit::{Edit, EditPosition, Hunk, MatchUnit};
-use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::entity::{EntityId, Symbol, last_component};
 use tslp_core::event::PathEvidence;
 use tslp_core::extract::{Definition, Extraction, LanguageId};
 use tslp_core::ids::SessionId;
@@ -144,18 +145,20 @@ fn entities_in(reader: CodeReader<'_>, language: LanguageId, code: &str) -> Vec<
         known.retain(|entity| files.contains(&entity.path));
         return known;
     }
+    let code = (code, None);
     let members = members_like(reader, language, None, code, Some(&extraction)).into_iter();
     members.map(|(entity, _)| entity).collect()
 }
 
 /// The methods in whose place the code fits, each with the edit that puts it there: those like it that the model was shown or, if it
 /// is like none of them, those like it of its name; where that isn't one, those that were shown, however much of them has changed. Of
-/// several the one whose head it repeats; of one file, if that is known.
+/// several the one whose head it repeats; of one file, if that is known. One that the block's heading, or the prompt, names with its class
+/// is meant, and no other.
 fn members_like(
     reader: CodeReader<'_>,
     language: LanguageId,
     path: Option<&RelPath>,
-    code: &str,
+    (code, stated): (&str, Option<&str>),
     extraction: Option<&Extraction>,
 ) -> Vec<(EntityId, PlacedCode)> {
     let fitting = |mut entities: Vec<EntityId>, least: u8| -> Vec<_> {
@@ -175,14 +178,6 @@ fn members_like(
         }
         fit
     };
-    let shown = reader
-        .session
-        .map(|it| last_turn::shown_before(reader.view, it));
-    let shown = of_kin_language(reader, language, shown.unwrap_or_default());
-    let alike = fitting(shown.clone(), ALIKE_PERCENT);
-    if !alike.is_empty() {
-        return alike;
-    }
     let named = |name: &str| match path {
         None => entities_named(reader, language, name),
         Some(path) => {
@@ -192,13 +187,59 @@ fn members_like(
             entities.collect()
         }
     };
-    let names = head_names(code, extraction).into_iter();
-    let alike = fitting(names.flat_map(named).collect(), ALIKE_PERCENT);
+    let names = head_names(code, extraction);
+    let namesakes: Vec<EntityId> = names.iter().copied().flat_map(named).collect();
+    let asked = reader
+        .session
+        .map(|it| last_turn::last_asked(reader.view, it));
+    let asked = asked.unwrap_or_default();
+    let is_stated = |entity: &&EntityId| {
+        let own = entity.symbol_str().unwrap_or_default();
+        match stated.filter(|stated| last_component(stated) == last_component(own)) {
+            Some(stated) => own == stated,
+            None => asked
+                .split_whitespace()
+                .any(|word| names_member(word, entity)),
+        }
+    };
+    let meant: Vec<EntityId> = namesakes.iter().filter(is_stated).cloned().collect();
+    // `src/a.py::Stock.total`, which isn't known.
+    let said = asked.split_whitespace().map(unmarked);
+    let said = said.filter_map(|word| word.split_once("::"));
+    let said = said.filter(|(file, _)| path.is_some_and(|it| it.as_str() == *file));
+    let mut said = said.map(|(_, symbol)| symbol).chain(stated);
+    let is_unknown = said.any(|symbol| {
+        let own = last_component(symbol);
+        own.len() < symbol.len() && names.contains(&own)
+    });
+    if !meant.is_empty() || is_unknown {
+        return fitting(meant, 0);
+    }
+    let shown = reader
+        .session
+        .map(|it| last_turn::shown_before(reader.view, it));
+    let shown = of_kin_language(reader, language, shown.unwrap_or_default());
+    let alike = fitting(shown.clone(), ALIKE_PERCENT);
+    if !alike.is_empty() {
+        return alike;
+    }
+    let alike = fitting(namesakes, ALIKE_PERCENT);
     if alike.len() == 1 {
         return alike;
     }
     let shown = fitting(shown, 0);
     if shown.is_empty() { alike } else { shown }
+}
+
+/// Whether a word names a method with its class: `Stock.total`, `src/a.py::Stock.total`.
+fn names_member(word: &str, entity: &EntityId) -> bool {
+    let own = entity.symbol_str().unwrap_or_default();
+    let name = unmarked(word);
+    let qualified = own.len() > last_component(own).len();
+    qualified && (name.ends_with(own) && is_name_of(word, entity)) && {
+        let before = &name[..name.len() - own.len()];
+        before.is_empty() || before.ends_with("::")
+    }
 }
 
 /// Known entities of a name in files whose language is kin to this one.
@@ -250,7 +291,7 @@ pub(super) fn member_hunks(
     reader: CodeReader<'_>,
     language: LanguageId,
     path: &RelPath,
-    code: &str,
+    (code, stated): (&str, Option<&str>),
     extraction: Option<&Extraction>,
 ) -> Option<Vec<Hunk>> {
     let symbols = reader.view.state.state_map().symbols_of(path);
@@ -270,11 +311,33 @@ pub(super) fn member_hunks(
     if known.next().is_some() || !symbols.iter().any(is_of_name) {
         return None;
     }
-    let members = members_like(reader, language, Some(path), code, extraction);
-    let members = members
-        .into_iter()
-        .filter(|(it, _)| it.symbol.as_ref().is_some_and(is_of_name));
-    let (_, placed) = sole(members)?;
+    let placed_as_one = |code: &str, extraction: Option<&Extraction>| {
+        let members = members_like(reader, language, Some(path), (code, stated), extraction);
+        let members = members
+            .into_iter()
+            .filter(|(it, _)| it.symbol.as_ref().is_some_and(is_of_name));
+        sole(members).map(|(_, placed)| placed)
+    };
+    let Some(placed) = placed_as_one(code, extraction) else {
+        // Methods of several classes: each for itself.
+        let outer: Vec<&Definition> = extraction
+            .into_iter()
+            .flat_map(namesakes::outermost_definitions)
+            .collect();
+        let (mut hunks, mut reached) = (Vec::new(), 0);
+        for definition in outer.iter().filter(|_| outer.len() > 1) {
+            let line = found_edit::line_before(code, definition.span).len();
+            let start = definition.span.start as usize - line;
+            let gap = code.get(reached..start)?;
+            reached = definition.span.end as usize;
+            hunks.extend(placed_as_one(code.get(start..reached)?, None)?.hunks);
+            if !gap.trim().is_empty() {
+                return None;
+            }
+        }
+        let rest = code.get(reached..).unwrap_or_default();
+        return (!hunks.is_empty() && rest.trim().is_empty()).then_some(hunks);
+    };
     let is_method = function.is_none_or(|it| {
         let function = EntityId::symbol(path.clone(), it.symbol.clone());
         placed.likeness > likeness_of(reader, language, &function, (code, it))
@@ -371,8 +434,20 @@ fn placed_at(
             .iter()
             .any(|other| other.symbol == it.symbol)
     });
+    // A method of another class isn't a new one of this class.
+    let is_others = |it: &&Definition| {
+        let is = |other: &&Definition| other.symbol == it.symbol;
+        let mut known = known.definitions.iter();
+        !known.clone().any(|other| is(&other))
+            && known.any(|other| {
+                let symbol = &other.symbol;
+                symbol.last_component() == it.symbol.last_component()
+                    && symbol.as_str() != symbol.last_component()
+            })
+    };
     if found.errors > known.errors
         || !keeps_all
+        || inside.iter().any(is_others)
         || inside.first()?.symbol != *symbol
         || !inside.iter().all(|it| is_of_class(&it.symbol))
     {

@@ -182,6 +182,7 @@ fn longest_sound_block<'t>(
         path: hint.path,
         evidence: hint.evidence,
         stated_extent: hint.stated_extent,
+        symbol: hint.symbol,
         authorship: Authorship::Own,
         closing: Closing::Closed,
     })

@@ -7,7 +7,7 @@ use tslp_projections::state::StateView;
 
 use super::Recorder;
 use super::found_code::FoundCode;
-use super::holders;
+use super::holders::{self, is_held};
 use super::hydrate;
 use super::observe;
 use super::promote::{self, MessagePieces, ResolvedBlock};
@@ -59,11 +59,11 @@ pub fn write_head(
         return Vec::new();
     }
     let mut resolution = resolve::resolve(view, thresholds, found, Origin::User);
+    let mut at_odds = Vec::new();
     if let CodeSource::Disk(Some(symbol)) = place {
         resolution.extent = Extent::Fragment;
-        resolution
-            .candidates
-            .retain(|candidate| candidate.entity.symbol.as_ref() == Some(symbol));
+        let is_taken = |it: &Candidate| it.entity.symbol.as_ref() == Some(symbol);
+        at_odds = take_along(view, found, &mut resolution, &is_taken);
     }
     let changes = |candidate: &Candidate| {
         let truth = view.current_version(&candidate.entity);
@@ -82,8 +82,43 @@ pub fn write_head(
         found,
         containers,
         place,
-        &resolution,
+        (&resolution, at_odds),
     )
+}
+
+/// Reduces a resolution to what is taken of a file, with what of that is inside of it, and with what is around it and changes in nothing else.
+/// Returns what is true around it and doesn't go along.
+fn take_along(
+    view: &StateView<'_>,
+    found: &FoundCode,
+    resolution: &mut Resolution,
+    is_taken: &dyn Fn(&Candidate) -> bool,
+) -> Vec<EntityId> {
+    let holds = |outer: &Candidate, inner: &Candidate| {
+        let is_larger = outer.entity.symbol.is_some() && inner.entity.symbol.is_some();
+        let mut spans = inner.spans.iter();
+        is_larger && outer.entity != inner.entity && spans.all(|it| is_held(*it, &outer.spans))
+    };
+    let differs = |it: &Candidate| {
+        let truth = view.current_version(&it.entity);
+        truth.is_none_or(|truth| truth.slice != it.slice)
+    };
+    let (mut taken, others): (Vec<Candidate>, Vec<Candidate>) =
+        resolution.candidates.drain(..).partition(is_taken);
+    let is_inside = |it: &Candidate| differs(it) && taken.iter().any(|outer| holds(outer, it));
+    let (inside, others): (Vec<Candidate>, Vec<Candidate>) =
+        others.into_iter().partition(is_inside);
+    taken.extend(inside);
+    let is_around = |it: &Candidate| taken.iter().any(|inner| holds(it, inner));
+    let around = others.into_iter().filter(is_around);
+    let goes_along = |around: &Candidate| {
+        let parts = taken.iter().map(Candidate::placed);
+        holders::changes_parts_alone(view, found.code.as_bytes(), around.placed(), parts)
+    };
+    let (along, left): (Vec<Candidate>, Vec<Candidate>) = around.partition(goes_along);
+    taken.extend(along);
+    resolution.candidates = taken;
+    left.into_iter().map(|it| it.entity).collect()
 }
 
 /// Takes what a conversation was shown of a file on disk, with a notice if that has lost definitions.
@@ -99,21 +134,7 @@ pub fn take_from_disk(
         return Vec::new();
     }
     let is_taken = |candidate: &Candidate| taken.entities.contains(&candidate.entity);
-    let (mut candidates, others): (Vec<Candidate>, Vec<Candidate>) =
-        resolution.candidates.drain(..).partition(is_taken);
-    // A class of which disk has changed nothing else, or which holds the definitions that are put into it, goes along.
-    let goes_along = |around: &Candidate| {
-        around.entity.symbol.is_some()
-            && holders::changes_parts_alone(
-                view,
-                found.code.as_bytes(),
-                around.placed(),
-                candidates.iter().map(Candidate::placed),
-            )
-    };
-    let around: Vec<Candidate> = others.into_iter().filter(goes_along).collect();
-    candidates.extend(around);
-    resolution.candidates = candidates;
+    let at_odds = take_along(view, found, &mut resolution, &is_taken);
     let is_whole = |candidate: &Candidate| candidate.entity.symbol.is_none();
     let omitted = if resolution.candidates.iter().any(is_whole) {
         // What is on disk and was true already isn't among those that are taken.
@@ -140,7 +161,7 @@ pub fn take_from_disk(
             recorder.push(Event::NoticeIssued(notice));
         }
     }
-    make_true(&mut recorder, &block, &versions, omitted);
+    make_true(&mut recorder, &block, &versions, (omitted, at_odds));
     recorder.into_events()
 }
 
@@ -193,7 +214,7 @@ pub fn adopt_file(view: &StateView<'_>, episode: EpisodeId, found: &FoundCode) -
     let containers = &MessagePieces::default();
     let block = resolved_block(episode, found, containers, &resolution);
     let versions = promote::record_block(&mut recorder, &block, &new);
-    make_true(&mut recorder, &block, &versions, omitted);
+    make_true(&mut recorder, &block, &versions, (omitted, Vec::new()));
     for entity in moved_here(view, found) {
         promote::remove_entity(&mut recorder, entity, Reason::MovedOrCopied);
     }
@@ -226,7 +247,7 @@ fn decide_block(
     found: &FoundCode,
     containers: &MessagePieces,
     place: &CodeSource,
-    resolution: &Resolution,
+    (resolution, at_odds): (&Resolution, Vec<EntityId>),
 ) -> Vec<Event> {
     if *place == CodeSource::Another && !disk_holds(view, found, resolution) {
         return record_anothers(view, (episode, session), found, containers, resolution);
@@ -244,6 +265,9 @@ fn decide_block(
     let versions = promote::record_block(&mut recorder, &block, &new);
     if counts {
         let mut omitted = omitted_symbols(view, found, resolution);
+        if let CodeSource::Disk(Some(_)) = place {
+            omitted.extend(omitted_parts(view, found, resolution));
+        }
         omitted.retain(|entity| {
             *place != CodeSource::Context || context_counts_for(view, session, found, entity, None)
         });
@@ -255,7 +279,7 @@ fn decide_block(
         if *place == CodeSource::Context {
             tell_lost(&mut recorder, (episode, session), &omitted);
         }
-        make_true(&mut recorder, &block, &versions, omitted);
+        make_true(&mut recorder, &block, &versions, (omitted, at_odds));
     } else if let Some(reason) = refusal_reason(view, found, resolution)
         && (reason != Reason::NoDefinition || is_expected(view, found, place))
     {
@@ -429,7 +453,7 @@ fn make_true(
     recorder: &mut Recorder<'_>,
     block: &ResolvedBlock<'_>,
     versions: &[Version],
-    omitted: Vec<EntityId>,
+    (omitted, at_odds): (Vec<EntityId>, Vec<EntityId>),
 ) {
     let origin = block.origin;
     let view = recorder.view;
@@ -447,6 +471,7 @@ fn make_true(
     }
     let promoted = versions.iter().map(|version| &version.entity);
     holders::supersede_holders(recorder, origin, promoted.chain(&omitted));
+    holders::supersede(recorder, origin, at_odds);
     for entity in omitted {
         promote::remove_entity(recorder, entity, Reason::OmittedByUpdate);
     }
@@ -591,6 +616,25 @@ fn omitted_symbols(
     let mut entities = view.state.state_map().entities_in(path);
     entities.retain(|entity| !kept.contains(entity));
     entities
+}
+
+/// What was true inside of a definition that is taken, and that the file doesn't define any more.
+fn omitted_parts(
+    view: &StateView<'_>,
+    found: &FoundCode,
+    resolution: &Resolution,
+) -> Vec<EntityId> {
+    let (Some(path), true) = (&resolution.path, found.is_clean()) else {
+        return Vec::new();
+    };
+    let defined = found.symbols();
+    let mut parts = view.state.state_map().entities_in(path);
+    parts.retain(|part| {
+        let is_gone = part.symbol.as_ref().is_some_and(|it| !defined.contains(it));
+        let mut holders = resolution.candidates.iter().map(|it| &it.entity);
+        is_gone && holders.any(|holder| holders::is_inside(view, part, holder))
+    });
+    parts
 }
 
 /// Whether the user expects this file to be tracked. Clients also send examples and settings that define nothing; they get

@@ -29,6 +29,8 @@ pub struct CodeBlock<'t> {
     pub evidence: PathEvidence,
     /// The share of the file that the block says it is.
     pub stated_extent: StatedExtent,
+    /// The definition that was named with the path: `src/a.py::A.f`.
+    pub symbol: Option<String>,
     /// Whether its writer wrote it or quotes a file.
     pub authorship: Authorship,
     /// Whether the block was closed.

@@ -110,6 +110,7 @@ impl<'t> Container<'t> {
                     edit,
                     language: self.language.clone(),
                     evidence: hint.as_ref().map_or(PathEvidence::None, |it| it.evidence),
+                    symbol: hint.as_ref().and_then(|hint| hint.symbol.clone()),
                     path: hint.and_then(|hint| hint.path),
                     authorship,
                     closing: self.closing,

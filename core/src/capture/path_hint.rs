@@ -15,6 +15,8 @@ pub struct PathHint {
     pub evidence: PathEvidence,
     /// Whether a range of lines is named.
     pub stated_extent: StatedExtent,
+    /// The definition that is named with the path.
+    pub symbol: Option<String>,
 }
 
 impl PathHint {
@@ -25,6 +27,7 @@ impl PathHint {
             path: Some(path),
             evidence: PathEvidence::Header,
             stated_extent: StatedExtent::Unstated,
+            symbol: None,
         }
     }
 
@@ -33,6 +36,7 @@ impl PathHint {
             path: Some(reference.path.to_string()),
             evidence,
             stated_extent: reference.stated_extent,
+            symbol: reference.symbol.map(ToString::to_string),
         }
     }
 }
@@ -61,6 +65,7 @@ pub fn info_string(info: &str) -> FenceInfo {
     let attribute = attribute_path(info).map(|path| PathReference {
         path,
         stated_extent: StatedExtent::Unstated,
+        symbol: None,
     });
     let named = attribute.or(joined).or(spaced);
     let mut hint = named.map(|named| PathHint::of(named, PathEvidence::InfoString));
@@ -218,6 +223,7 @@ pub fn first_line_comment(code: &str) -> Option<PathHint> {
 struct PathReference<'t> {
     path: &'t str,
     stated_extent: StatedExtent,
+    symbol: Option<&'t str>,
 }
 
 /// Reads `src/a.c`, `@src/a.c`, `src/a.c:10`, `src/a.c:10-20`, `src/a.c#L10-L20`. Whether the rest is a path isn't checked.
@@ -249,6 +255,7 @@ fn path_reference(word: &str) -> Option<PathReference<'_>> {
     (!path.is_empty()).then_some(PathReference {
         path,
         stated_extent: part,
+        symbol: entity.map(|(_, symbol)| symbol),
     })
 }
 

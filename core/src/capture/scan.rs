@@ -113,6 +113,7 @@ impl<'t> BlockScanner<'t> {
                     path: block.path.clone(),
                     evidence: block.evidence,
                     stated_extent: block.stated_extent,
+                    symbol: None,
                 });
             }
             (None, None) => {}

@@ -257,6 +257,7 @@ impl<'t> TagElement<'t> {
                 path,
                 evidence,
                 stated_extent,
+                symbol: None,
             }),
             closing: Closing::when(child.is_closed && self.is_closed),
             ..Container::around(self.text, self.outer.clone(), child.content, kind)
