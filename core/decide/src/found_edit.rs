@@ -325,7 +325,8 @@ fn pieces_of(reader: CodeReader<'_>, path: &RelPath) -> Vec<TextPiece> {
     pieces
 }
 
-/// What a file was as a whole before it stepped down for its parts, with the true ones in their places.
+/// What a file was as a whole before it stepped down for its parts, with the largest true ones in their places, and without what isn't true
+/// any more. A class that stepped down as well is around its methods.
 fn former_whole(reader: CodeReader<'_>, path: &RelPath) -> Option<TextPiece> {
     let view = reader.view;
     let former = view.former_versions(&EntityId::file(path.clone())).pop()?;
@@ -334,23 +335,38 @@ fn former_whole(reader: CodeReader<'_>, path: &RelPath) -> Option<TextPiece> {
     let extraction = reader.grammars.extract(language, text.as_bytes()).ok()?;
     let current =
         |symbol: &Symbol| view.current_version(&EntityId::symbol(path.clone(), symbol.clone()));
-    let (mut whole, mut reached) = (String::new(), 0);
-    for definition in namesakes::outermost_definitions(&extraction) {
-        let truth = current(&definition.symbol)?;
-        let [span] = truth.spans[..] else {
-            return None;
-        };
-        let truth = view.artifact_slices(truth.artifact, &[span])?;
-        whole.push_str(text.get(reached..definition.span.start as usize)?);
-        whole.push_str(core::str::from_utf8(&truth).ok()?);
-        reached = definition.span.end as usize;
+    let (mut whole, mut reached, mut versions) = (String::new(), 0, Vec::new());
+    // Those around others come first.
+    for (at, definition) in extraction.definitions.iter().enumerate() {
+        let span = definition.span;
+        let mut inner = extraction.definitions[at + 1..].iter();
+        let mut inner = inner.by_ref().take_while(|it| it.span.start < span.end);
+        let truth = current(&definition.symbol);
+        let is_around = truth.is_none() && inner.any(|it| current(&it.symbol).is_some());
+        if (span.start as usize) < reached || is_around {
+            continue;
+        }
+        whole.push_str(text.get(reached..span.start as usize)?);
+        if let Some(truth) = truth {
+            let [place] = truth.spans[..] else {
+                return None;
+            };
+            let truth = view.artifact_slices(truth.artifact, &[place])?;
+            whole.push_str(core::str::from_utf8(&truth).ok()?);
+        }
+        reached = span.end as usize;
     }
     whole.push_str(text.get(reached..)?);
-    let defined = slices_of(reader, path, &whole)?.into_iter();
-    let is_true = |(symbol, slice)| current(&symbol).filter(|it| it.slice == slice);
-    let versions = defined.map(|it| is_true(it).map(|it| it.version));
+    for (symbol, slice) in slices_of(reader, path, &whole)? {
+        if let Some(truth) = current(&symbol) {
+            versions.extend((truth.slice == slice).then_some(truth.version));
+            if truth.slice != slice {
+                return None;
+            }
+        }
+    }
     Some(TextPiece {
-        versions: versions.collect::<Option<_>>()?,
+        versions,
         text: whole,
     })
 }

@@ -84,6 +84,22 @@ fn text_of(view: &StateView<'_>, current: &TrueEntity, spans: &[Span]) -> Option
     view.artifact_slices(current.artifact, spans)
 }
 
+/// Whether a definition of an edited text has stepped down before, and is there as what is around true ones.
+pub fn has_stepped_down<'p>(
+    view: &StateView<'_>,
+    (entity, places): Placed<'_>,
+    mut others: impl Iterator<Item = Placed<'p>>,
+) -> bool {
+    let is_inside = |(part, spans): Placed<'_>| {
+        let is_known = part != entity && view.current_version(part).is_some();
+        is_known && part.symbol.is_some() && spans.iter().all(|it| is_held(*it, places))
+    };
+    entity.symbol.is_some()
+        && view.current_version(entity).is_none()
+        && !view.former_versions(entity).is_empty()
+        && others.any(is_inside)
+}
+
 /// An entity at its places in a text.
 pub type Placed<'p> = (&'p EntityId, &'p [Span]);
 

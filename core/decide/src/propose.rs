@@ -208,8 +208,12 @@ pub fn propose(
     if found.edit.is_some() && changed.iter().any(|it| it.entity.symbol.is_some()) {
         // An edit quotes what it replaces and no more. What else the file holds on disk that isn't true yet concerns the file as a
         // whole, which steps down for its parts.
+        let has_stepped_down = |candidate: &Candidate| {
+            let others = resolution.candidates.iter().map(Candidate::placed);
+            holders::has_stepped_down(view, candidate.placed(), others)
+        };
         changed.retain(|candidate| {
-            candidate.entity.symbol.is_some()
+            candidate.entity.symbol.is_some() && !has_stepped_down(candidate)
                 || disk_verdict_in(view, (found, &resolution), candidate) == DiskVerdict::Agrees
         });
     }

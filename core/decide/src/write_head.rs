@@ -71,8 +71,11 @@ pub fn write_head(
     };
     if found.edit.is_some() && resolution.candidates.iter().any(changes) {
         // What else disk holds isn't the user's word for the file, which steps down for its parts.
+        let all = resolution.candidates.clone();
         resolution.candidates.retain(|candidate| {
+            let others = all.iter().map(Candidate::placed);
             candidate.entity.symbol.is_some()
+                && !holders::has_stepped_down(view, candidate.placed(), others)
                 || disk_verdict(view, &candidate.entity, candidate.slice) == DiskVerdict::Agrees
         });
     }

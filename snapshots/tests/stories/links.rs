@@ -759,3 +759,109 @@ fn a_comment_that_is_to_go() {
         ",
     );
 }
+
+/// Two classes that have a method of one name.
+const TWO_CLASSES: &str = "
+        disk shop.py
+        | class Cart:
+        |     def total(self, tax):
+        |         result = 0
+        |         for item in self.items:
+        |             result += item.price * tax
+        |         return result
+        |
+        |     def names(self):
+        |         return [item.name for item in self.items]
+        |
+        | class Basket:
+        |     def total(self, tax):
+        |         result = 1
+        |         for item in self.items:
+        |             result += item.price * tax
+        |         return result
+        user
+        | @tslp accept shop.py
+        model
+        | Noted.
+";
+
+#[test]
+fn a_method_named_with_its_class() {
+    check(
+        "links__a_method_named_with_its_class",
+        "The prompt or the heading names a method with its class: code under it isn't that of another class which was shown, not even where \\
+         disk has changed the one that is meant.",
+        &format!(
+            "{TWO_CLASSES}
+        user
+        | What does shop.py::Basket.total do?
+        model
+        | It counts.
+        disk shop.py
+        | class Cart:
+        |     def total(self, tax):
+        |         result = 0
+        |         for item in self.items:
+        |             result += item.price * tax * 2
+        |         return result
+        |
+        |     def names(self):
+        |         return [item.name for item in self.items]
+        |
+        | class Basket:
+        |     def total(self, tax):
+        |         result = 1
+        |         for item in self.items:
+        |             result += item.price * tax
+        |         return result
+        user
+        | Round shop.py::Cart.total, please.
+        model
+        | shop.py::Cart.total
+        | ```python
+        | def total(self, tax):
+        |     result = 0
+        |     for item in self.items:
+        |         result += item.price * tax
+        |     return round(result)
+        | ```
+        user
+        | Round shop.py::Basket.total, please.
+        model
+        | ```python
+        | def total(self, tax):
+        |     result = 1
+        |     for item in self.items:
+        |         result += item.price * tax
+        |     return round(result)
+        | ```
+        "
+        ),
+    );
+}
+
+#[test]
+fn methods_of_two_classes() {
+    check(
+        "links__methods_of_two_classes",
+        "Two methods in one fence go each into its own class.",
+        &format!(
+            "{TWO_CLASSES}
+        user
+        | Sort what shop.py::Cart.names gives, and round shop.py::Basket.total.
+        model
+        | shop.py
+        | ```python
+        | def total(self, tax):
+        |     result = 1
+        |     for item in self.items:
+        |         result += item.price * tax
+        |     return round(result)
+        |
+        | def names(self):
+        |     return sorted(item.name for item in self.items)
+        | ```
+        "
+        ),
+    );
+}

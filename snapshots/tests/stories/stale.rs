@@ -288,7 +288,7 @@ fn a_method_is_confirmed() {
 fn one_of_two_methods_is_confirmed() {
     check(
         "stale__one_of_two_methods_is_confirmed",
-        "The class that holds both changes isn't true, and the other method can't be read out of it: an edit of that waits for its file.",
+        "The class that holds both changes isn't true, nor is the one before: it is around its methods, and an edit of the other one counts.",
         "
         disk src/a.py
         | class A:
@@ -337,6 +337,47 @@ fn one_of_two_methods_is_confirmed() {
         | >>>>>>> REPLACE
         | ```
         ",
+    );
+}
+
+#[test]
+fn a_class_is_accepted_with_its_methods() {
+    check(
+        "stale__a_class_is_accepted_with_its_methods",
+        "Who accepts a class accepts what is inside of it: a changed method, a new one, and that one is gone.",
+        &format!(
+            "{GROWN_CLASS}
+        disk src/a.py
+        | class A:
+        |     base = 1
+        |
+        |     def one(self, x):
+        |         return x + self.base + 5
+        |
+        |     def reset(self):
+        |         self.base = 1
+        user
+        | @tslp accept src/a.py::A
+        "
+        ),
+    );
+}
+
+#[test]
+fn a_file_that_is_stale_shows_its_true_parts() {
+    check(
+        "stale__a_file_that_is_stale_shows_its_true_parts",
+        "A prompt names a file, or a class, to which something was added by hand: what of it is true is shown, and each method once.",
+        &format!(
+            "{GROWN_CLASS}
+        new
+        user
+        | What is in src/a.py?
+        new
+        user
+        | What does class `A` do?
+        "
+        ),
     );
 }
 
