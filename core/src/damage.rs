@@ -203,10 +203,7 @@ impl<'c> CodeLines<'c> {
                 starts.push(line.as_ptr().addr() - compared.as_ptr().addr());
             }
         }
-        let is_own = |span: &&Span| {
-            let mut around = code.nested.iter();
-            !around.any(|it| it.start <= span.start && span.end <= it.end)
-        };
+        let is_own = |span: &&Span| !span.is_in(code.nested);
         let remarks = code.remarks.iter().filter(is_own).map(|span| {
             let before = starts.partition_point(|start| *start <= span.start as usize);
             let text = String::from_utf8_lossy(span.of(code.text.as_bytes()));

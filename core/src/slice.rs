@@ -67,6 +67,13 @@ impl Span {
         }
     }
 
+    /// Whether it is one of these or inside of one.
+    #[must_use]
+    pub fn is_in(self, around: &[Self]) -> bool {
+        let mut around = around.iter();
+        around.any(|it| it.start <= self.start && self.end <= it.end)
+    }
+
     /// The bytes this span covers; empty if it lies outside.
     #[must_use]
     pub fn of(self, source: &[u8]) -> &[u8] {

@@ -60,6 +60,15 @@ pub struct TrueEntity {
     pub proof: Proof,
 }
 
+impl TrueEntity {
+    /// Whether it stands inside of another one, or is that, in the text that made both true.
+    #[must_use]
+    pub fn is_within(&self, outer: &Self) -> bool {
+        let mut spans = self.spans.iter();
+        self.artifact == outer.artifact && spans.all(|span| span.is_in(&outer.spans))
+    }
+}
+
 impl TrackedFileRow {
     /// The row of a file in which this is true, and nothing else.
     ///

@@ -982,6 +982,10 @@ mod tests {
             ("Move `total` to b.py.", true),
             ("Ersetze `total` durch `sum`.", true),
             ("把 `total` 替换为 `sum`", true),
+            ("Combine `subtotal` and `total` into `sums`.", true),
+            ("Integriere `total` in `report`.", true),
+            ("Fusionne `total` avec `report`.", true),
+            ("把 `total` 合并到 `report`", true),
             ("Delete `total`.", false),
             ("Replace `subtotal` by `sum`. Delete `total`.", false),
         ] {

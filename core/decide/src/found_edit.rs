@@ -302,21 +302,18 @@ fn pieces_of(reader: CodeReader<'_>, path: &RelPath) -> Vec<TextPiece> {
     single.sort_by_key(|it| (it.artifact, place(it)));
     let mut last: Option<TrueEntity> = None;
     for current in single {
-        let is_inside = |around: &TrueEntity| {
-            let inside = |span: &Span| {
-                let mut around = around.spans.iter();
-                around.any(|around| around.start <= span.start && span.end <= around.end)
-            };
-            around.artifact == current.artifact && current.spans.iter().all(inside)
-        };
-        if !last.as_ref().is_some_and(is_inside) {
+        if !last
+            .as_ref()
+            .is_some_and(|around| current.is_within(around))
+        {
             let piece = TextPiece::of(view, &current);
             // A method alone reads as a function, where its class isn't true any more.
             let reads_alike = |piece: &TextPiece| {
-                let defined = || slices_of(reader, path, &piece.text).unwrap_or_default();
                 let is_member = current.entity.holders().next().is_some();
                 let own = current.entity.symbol.as_ref();
-                !is_member || own.is_some_and(|own| defined().contains_key(own))
+                !is_member
+                    || slices_of(reader, path, &piece.text)
+                        .is_some_and(|it| own.is_some_and(|own| it.contains_key(own)))
             };
             pieces.extend(piece.filter(reads_alike));
             last = Some(current);

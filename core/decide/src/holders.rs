@@ -64,7 +64,7 @@ pub(super) fn is_inside(view: &StateView<'_>, part: &EntityId, holder: &EntityId
         return false;
     };
     if outer.artifact == inner.artifact {
-        return inner.spans.iter().all(|it| is_held(*it, &outer.spans));
+        return inner.is_within(&outer);
     }
     let Some(around) = text_of(view, &outer, &outer.spans) else {
         return false;
@@ -73,11 +73,6 @@ pub(super) fn is_inside(view: &StateView<'_>, part: &EntityId, holder: &EntityId
         let text = text_of(view, &inner, &[*span]);
         text.is_some_and(|text| memmem::find(&around, &text).is_some())
     })
-}
-
-pub(super) fn is_held(span: Span, around: &[Span]) -> bool {
-    let mut around = around.iter();
-    around.any(|it| it.start <= span.start && span.end <= it.end)
 }
 
 fn text_of(view: &StateView<'_>, current: &TrueEntity, spans: &[Span]) -> Option<Vec<u8>> {
@@ -92,7 +87,7 @@ pub fn has_stepped_down<'p>(
 ) -> bool {
     let is_inside = |(part, spans): Placed<'_>| {
         let is_known = part != entity && view.current_version(part).is_some();
-        is_known && part.symbol.is_some() && spans.iter().all(|it| is_held(*it, places))
+        is_known && part.symbol.is_some() && spans.iter().all(|it| it.is_in(places))
     };
     entity.symbol.is_some()
         && view.current_version(entity).is_none()
@@ -119,7 +114,7 @@ pub fn changes_parts_alone<'p>(
     let mut replaced: Vec<(Span, Vec<u8>)> = Vec::new();
     for (part, spans) in parts.filter(|(part, _)| part.symbol.is_some()) {
         // Names that one statement binds are no parts of each other.
-        let is_part = |it: &Span| is_held(*it, places) && it != around;
+        let is_part = |it: &Span| it.is_in(places) && it != around;
         if !spans.iter().all(is_part) {
             continue;
         }
@@ -175,7 +170,7 @@ impl BlockOfProposal {
         block.insert(proposal.entity.clone(), proposal.clone());
         let holds = |outer: &Proposal, inner: &Proposal| {
             let is_larger = outer.entity.symbol.is_none() || inner.entity.symbol.is_some();
-            is_larger && inner.spans.iter().all(|it| is_held(*it, &outer.spans))
+            is_larger && inner.spans.iter().all(|it| it.is_in(&outer.spans))
         };
         let block = block.into_values();
         let (parts, others): (Vec<Proposal>, Vec<Proposal>) =

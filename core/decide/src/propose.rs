@@ -456,7 +456,6 @@ fn moved_within(
 
 /// Outermost definitions nested inside those at `spans`; ranges index the concatenated spans.
 fn definitions_within(extraction: &Extraction, spans: &[Span]) -> Vec<Span> {
-    let is_inside = |span: Span, around: Span| around.start <= span.start && span.end <= around.end;
     let mut nested: Vec<Span> = Vec::new();
     let mut outer: Option<Span> = None;
     // Outer definitions come before inner ones.
@@ -465,12 +464,12 @@ fn definitions_within(extraction: &Extraction, spans: &[Span]) -> Vec<Span> {
         .iter()
         .map(|definition| definition.span)
     {
-        if !spans.iter().any(|around| is_inside(span, *around)) {
+        if !span.is_in(spans) {
             continue;
         }
         match (outer, nested.last()) {
-            (Some(around), last) if is_inside(span, around) => {
-                if !last.is_some_and(|last| is_inside(span, *last)) {
+            (Some(around), last) if span.is_in(&[around]) => {
+                if !last.is_some_and(|last| span.is_in(&[*last])) {
                     nested.push(span);
                 }
             }
@@ -1264,15 +1263,8 @@ impl<'v> BlockJudge<'v> {
     /// Whether the symbol's current definition is inside `outer`, or is `outer` itself.
     fn is_within(&self, path: &RelPath, symbol: &Symbol, outer: &TrueEntity) -> bool {
         let entity = EntityId::symbol(path.clone(), symbol.clone());
-        self.view.current_version(&entity).is_some_and(|inner| {
-            let is_inside = |span: &Span| {
-                outer
-                    .spans
-                    .iter()
-                    .any(|around| around.start <= span.start && span.end <= around.end)
-            };
-            inner.artifact == outer.artifact && inner.spans.iter().all(is_inside)
-        })
+        let inner = self.view.current_version(&entity);
+        inner.is_some_and(|inner| inner.is_within(outer))
     }
 }
 

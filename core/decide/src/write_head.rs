@@ -7,7 +7,7 @@ use tslp_projections::state::StateView;
 
 use super::Recorder;
 use super::found_code::FoundCode;
-use super::holders::{self, is_held};
+use super::holders;
 use super::hydrate;
 use super::observe;
 use super::promote::{self, MessagePieces, ResolvedBlock};
@@ -100,7 +100,7 @@ fn take_along(
     let holds = |outer: &Candidate, inner: &Candidate| {
         let is_larger = outer.entity.symbol.is_some() && inner.entity.symbol.is_some();
         let mut spans = inner.spans.iter();
-        is_larger && outer.entity != inner.entity && spans.all(|it| is_held(*it, &outer.spans))
+        is_larger && outer.entity != inner.entity && spans.all(|it| it.is_in(&outer.spans))
     };
     let differs = |it: &Candidate| {
         let truth = view.current_version(&it.entity);
