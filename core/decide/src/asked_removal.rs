@@ -61,6 +61,8 @@ pub(super) struct AskedRemovals {
     pub(super) has_condition: bool,
     /// Whether the reply adds nothing anywhere: what was to arrive elsewhere doesn't.
     pub(super) nothing_arrives: bool,
+    /// Whether the reply brings no definition that wasn't there: nothing lives on under another name or in another place.
+    pub(super) nothing_new: bool,
 }
 
 impl AskedRemovals {
@@ -203,6 +205,7 @@ impl AskedRemovals {
             shrinking,
             said,
             nothing_arrives: false,
+            nothing_new: false,
         }
     }
 
@@ -361,7 +364,8 @@ impl AskedRemovals {
     pub(super) fn names_definition(&self, path: &RelPath, symbol: &Symbol) -> bool {
         let entity = EntityId::symbol(path.clone(), symbol.clone());
         let leaving = self.leaving.iter();
-        let mut leaving = leaving.filter(|it| !(it.arrives && self.nothing_arrives));
+        let mut leaving = leaving
+            .filter(|it| !(it.arrives && self.nothing_arrives || it.lives_on && self.nothing_new));
         leaving.any(|it| self.is_named_in(it, &entity) || self.names_holder(it, &entity))
     }
 
@@ -994,6 +998,17 @@ mod tests {
             assert!(asked.names_definition(&path, &symbol), "{prompt}");
             asked.nothing_arrives = true;
             assert_eq!(asked.names_definition(&path, &symbol), !arrives, "{prompt}");
+        }
+        for (prompt, lives_on) in [
+            ("Move `total` to b.py.", true),
+            ("Rename `total` to `sum`.", true),
+            ("Inline `total` into `report`.", false),
+        ] {
+            let mut asked = AskedRemovals::of(prompt);
+            let (path, symbol) = (entity().path, entity().symbol.unwrap());
+            asked.nothing_new = true;
+            let is_open = asked.names_definition(&path, &symbol);
+            assert_eq!(is_open, !lives_on, "{prompt}");
         }
         let mut asked = AskedRemovals::of("Extract the check of `total` into a helper.");
         let check = "        if price is None:";

@@ -325,6 +325,8 @@ pub struct GainedCode {
     new: Vec<(BTreeSet<String>, Figures)>,
     /// Whether it is known to add no line anywhere.
     adds_nothing: bool,
+    /// Whether it is known to bring no new definition.
+    brings_nothing: bool,
 }
 
 impl GainedCode {
@@ -383,6 +385,7 @@ impl GainedCode {
             let known: BTreeSet<String> = damage::line_keys(&known).collect();
             damage::line_keys(&found.code).all(|key| known.contains(&key))
         };
+        gained.brings_nothing = gained.new.is_empty() && gained.moved.is_empty();
         gained.adds_nothing = gained.lines.is_empty()
             && gained.new.is_empty()
             && found.iter().all(is_without_new_lines);
@@ -671,6 +674,7 @@ impl<'v> BlockJudge<'v> {
         // An agent's other half may come with its next call.
         let is_agents = matches!(found.format, Format::ToolCall | Format::Disk);
         removals.nothing_arrives = !is_agents && judging.gained.adds_nothing;
+        removals.nothing_new = !is_agents && judging.gained.brings_nothing;
         let state_map = view.state.state_map();
         removals.look_up(|name| state_map.entities_named(name, CORRELATION_NAMESAKES_MAX));
         let path = resolution.path.as_ref();

@@ -87,7 +87,7 @@ const ASKED: [&str; 12] = [
     "`NAME` in PATH isn't used any more; get rid of it.",
     "Rename `NAME` in PATH to `NEW`.",
     "Rename the function NAME() to NEW() in PATH and keep the rest.",
-    "Move `NAME` from PATH to another file.",
+    "Move `NAME` from PATH to moved/PATH.",
     "Lösche die Funktion `NAME` aus PATH.",
     "Bitte `NAME` in PATH in `NEW` umbenennen.",
     "Supprime la fonction `NAME` de PATH.",
@@ -139,11 +139,14 @@ fn goes(case: &Case, prompt: &str) -> Option<bool> {
         .replace("PATH", &case.path);
     stage.step(Step::User(format!("{said}\n")));
     let line_end = if text.ends_with('\n') { "" } else { "\n" };
-    let reply = format!(
+    let mut reply = format!(
         "{}\n````\n<<<<<<< SEARCH\n{text}{line_end}=======\n{by}{}>>>>>>> REPLACE\n````\n",
         case.path,
         if by.is_empty() { "" } else { line_end }
     );
+    if prompt.starts_with("Move") {
+        reply += &format!("\nmoved/{}\n````\n{text}{line_end}````\n", case.path);
+    }
     stage.step(Step::Model {
         text: reply,
         ending: Ending::Whole,
