@@ -19,7 +19,7 @@ pub enum Detail {
 
 /// One line for each capture with its resolution, each directive, notice and audit, and each step of the state machine. A rule
 /// of the gates is shown with what it saw and what it needs, and marked with `!` if it isn't met. Among decisions alone, a rule
-/// that is met and counts nothing is left out.
+/// that is met and counts nothing is left out, but for the one that lets disk differ.
 #[must_use]
 pub fn listing<'r>(events: impl IntoIterator<Item = &'r Recorded>, detail: Detail) -> String {
     let mut listing = EventListing {
@@ -217,7 +217,8 @@ impl EventListing {
     fn rules_text(&self, report: Option<&GateReport>) -> String {
         let verdicts = report.map_or(&[][..], |report| &report.verdicts);
         let is_shown = |it: &&tslp_core::gate::Verdict| {
-            self.detail == Detail::Everything || !it.met || it.seen > 1
+            let is_news = it.rule == tslp_core::reason::Reason::PartsChanged;
+            self.detail == Detail::Everything || !it.met || it.seen > 1 || is_news
         };
         let rules: String = verdicts
             .iter()

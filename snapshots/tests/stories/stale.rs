@@ -200,9 +200,7 @@ fn a_method_of_a_grown_class_is_accepted() {
         "stale__a_method_of_a_grown_class_is_accepted",
         "The user accepts one method of a class that holds another change, too: the class isn't left with the old one.",
         &format!(
-            "
-        full what each version passed
-{GROWN_CLASS}
+            "{GROWN_CLASS}
         disk src/a.py
         | class A:
         |     base = 1
