@@ -213,7 +213,11 @@ fn members_like(
         own.len() < symbol.len() && names.contains(&own)
     });
     if !meant.is_empty() || is_unknown {
-        return fitting(meant, 0);
+        let alike = fitting(meant.clone(), ALIKE_PERCENT);
+        return match alike.len() {
+            1 => alike,
+            _ => fitting(meant, 0),
+        };
     }
     let shown = reader
         .session
