@@ -94,8 +94,8 @@ pub fn hydration_candidates(
 fn largest_true(view: &StateView<'_>, entity: &EntityId) -> Vec<EntityId> {
     let is_whole = |entity: &EntityId| {
         let current = view.current_version(entity);
-        // Nothing can be shown of a file as a whole that held a credential, and all the rest of it can.
-        let is_fit = |it| entity.symbol.is_some() || !held_credential(view, &it);
+        // Nothing can be shown as a whole that held a credential, and all the rest of it can.
+        let is_fit = |it| !held_credential(view, &it);
         divergence_within(view, entity).is_none() && current.is_some_and(is_fit)
     };
     // Then the same is said of all that is inside of it.
@@ -108,8 +108,10 @@ fn largest_true(view: &StateView<'_>, entity: &EntityId) -> Vec<EntityId> {
     if !is_whole(entity) && !is_void(entity) {
         let mut parts = view.state.state_map().entities_in(&entity.path);
         parts.retain(|part| entity.symbol.is_none() || holders::is_inside(view, part, entity));
+        let mut around: BTreeSet<EntityId> = parts.iter().flat_map(EntityId::holders).collect();
+        around.retain(|holder| holder != entity && is_whole(holder));
         let covers = |holder: &EntityId, part: &EntityId| {
-            holder != entity && is_whole(holder) && holders::is_inside(view, part, holder)
+            around.contains(holder) && holders::is_inside(view, part, holder)
         };
         let is_covered = |part: &EntityId| part.holders().any(|holder| covers(&holder, part));
         largest.extend(parts.into_iter().filter(|part| !is_covered(part)));
