@@ -240,7 +240,7 @@ reasons! {
     AmbiguousName = "ambiguous_name",
     /// The token budget is used up.
     OverBudget = "over_budget",
-    /// It is shown as a part of its file.
+    /// It is shown as a part of its file or class.
     CoveredByFile = "covered_by_file",
     /// The conversation shows the current version already, where the model sees it.
     InSight = "in_sight",

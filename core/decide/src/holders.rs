@@ -75,6 +75,14 @@ pub(super) fn is_inside(view: &StateView<'_>, part: &EntityId, holder: &EntityId
     })
 }
 
+/// Whether what is shown of a holder, a file or a class, shows a definition too.
+pub(super) fn covers(view: &StateView<'_>, holder: &EntityId, part: &EntityId) -> bool {
+    match holder.symbol {
+        None => part.symbol.is_some() && part.path == holder.path,
+        Some(_) => is_inside(view, part, holder),
+    }
+}
+
 fn text_of(view: &StateView<'_>, current: &TrueEntity, spans: &[Span]) -> Option<Vec<u8>> {
     view.artifact_slices(current.artifact, spans)
 }

@@ -45,7 +45,7 @@ pub fn hydration_candidates(
     };
     let locked = view.state.scope().locked(session);
     for path in &locked {
-        for entity in largest_true(view, &EntityId::file(path.clone())) {
+        for entity in with_true_parts(view, &EntityId::file(path.clone())) {
             add(entity, Reason::Locked);
         }
     }
@@ -56,8 +56,8 @@ pub fn hydration_candidates(
     let shown_of = |entity: &EntityId, reason| match (tools, &entity.symbol) {
         (Tools::Offered, None) => Vec::from([(entity.clone(), Reason::LeftToTools)]),
         _ => {
-            let largest = largest_true(view, entity).into_iter();
-            largest.map(|entity| (entity, reason)).collect()
+            let shown = with_true_parts(view, entity).into_iter();
+            shown.map(|entity| (entity, reason)).collect()
         }
     };
     for entity in &mentions.ambiguous {
@@ -90,8 +90,9 @@ pub fn hydration_candidates(
     list
 }
 
-/// An entity, and if it can't be shown as a whole, the largest true definitions inside of it.
-fn largest_true(view: &StateView<'_>, entity: &EntityId) -> Vec<EntityId> {
+/// An entity, and if it can't be shown as a whole, what is true inside of it: classes and their methods, of which those are shown that no
+/// shown one covers.
+fn with_true_parts(view: &StateView<'_>, entity: &EntityId) -> Vec<EntityId> {
     let is_whole = |entity: &EntityId| {
         let current = view.current_version(entity);
         // Nothing can be shown as a whole that held a credential, and all the rest of it can.
@@ -104,20 +105,13 @@ fn largest_true(view: &StateView<'_>, entity: &EntityId) -> Vec<EntityId> {
         let divergence = view.divergence(entity);
         matches!(divergence, Some(Contradicted | Gone | Unreadable))
     };
-    let mut largest = Vec::from([entity.clone()]);
+    let mut shown = Vec::from([entity.clone()]);
     if !is_whole(entity) && !is_void(entity) {
-        let mut parts = view.state.state_map().entities_in(&entity.path);
-        parts.retain(|part| entity.symbol.is_none() || holders::is_inside(view, part, entity));
-        let mut around: BTreeSet<EntityId> = parts.iter().flat_map(EntityId::holders).collect();
-        around.retain(|holder| holder != entity && is_whole(holder));
-        let covers = |holder: &EntityId, part: &EntityId| {
-            around.contains(holder) && holders::is_inside(view, part, holder)
-        };
-        let is_covered = |part: &EntityId| part.holders().any(|holder| covers(&holder, part));
-        largest.extend(parts.into_iter().filter(|part| !is_covered(part)));
+        let parts = view.state.state_map().entities_in(&entity.path).into_iter();
+        shown.extend(parts.filter(|part| holders::covers(view, entity, part)));
     }
-    largest.retain(|it| view.current_version(it).is_some());
-    largest
+    shown.retain(|it| view.current_version(it).is_some());
+    shown
 }
 
 fn held_credential(view: &StateView<'_>, current: &TrueEntity) -> bool {
@@ -146,7 +140,7 @@ pub(super) fn parts_of(view: &StateView<'_>, entity: &EntityId) -> Vec<EntityId>
 pub(super) struct Hydration {
     /// The blocks, in the order in which they are shown.
     pub(super) blocks: Vec<String>,
-    /// The entities of those blocks, in that order, then those that the conversation shows already.
+    /// The entities of those blocks, in that order, then those that are shown within them or that the conversation shows already.
     pub(super) hydrated: Vec<Hydrated>,
     /// Candidates that aren't shown.
     pub(super) dropped: Vec<Dropped>,
@@ -171,8 +165,20 @@ pub(super) fn hydrate(
         let Some(current) = view.current_version(&entity) else {
             continue;
         };
-        // A whole file replaces its admitted parts, so their tokens are available to it.
-        let covered = covered_tokens(&admitted, &entity);
+        let hydrated = |reason, tokens| Hydrated {
+            entity: entity.clone(),
+            version: current.version,
+            reason,
+            tokens,
+        };
+        if (admitted.iter()).any(|(it, _)| holders::covers(view, &it.entity, &entity)) {
+            (hydration.hydrated).push(hydrated(Reason::CoveredByFile, 0));
+            continue;
+        }
+        // What holds admitted parts replaces them, so their tokens are available to it.
+        let is_replaced = |part: &EntityId| holders::covers(view, &entity, part);
+        let replaced = admitted.iter().filter(|(it, _)| is_replaced(&it.entity));
+        let covered: u32 = replaced.map(|(it, _)| it.tokens).sum();
         let admitted_now = admit_entity(
             view,
             (&entity, reason),
@@ -188,12 +194,7 @@ pub(super) fn hydrate(
                 .get_or_insert((entity.path.clone(), *refusal));
         }
         match admitted_now {
-            Err(Reason::InSight) => hydration.hydrated.push(Hydrated {
-                entity,
-                version: current.version,
-                reason: Reason::InSight,
-                tokens: 0,
-            }),
+            Err(Reason::InSight) => hydration.hydrated.push(hydrated(Reason::InSight, 0)),
             Err(refusal) => hydration.drop_candidate(prompt, entity, refusal),
             Ok((text, tokens)) => {
                 debug_assert!(
@@ -201,17 +202,17 @@ pub(super) fn hydrate(
                     "only what fits into the budget is admitted"
                 );
                 tokens_left = tokens_left + covered - tokens;
-                let hydrated = Hydrated {
-                    entity,
-                    version: current.version,
-                    reason,
-                    tokens,
-                };
-                admitted.push((hydrated, text));
+                let parts = admitted.extract_if(.., |(it, _)| is_replaced(&it.entity));
+                let covered = parts.map(|(part, _)| Hydrated {
+                    reason: Reason::CoveredByFile,
+                    tokens: 0,
+                    ..part
+                });
+                hydration.hydrated.extend(covered);
+                admitted.push((hydrated(reason, tokens), text));
             }
         }
     }
-    drop_covered(&mut admitted, &mut hydration);
     warn_of_races(view, prompt, &admitted, &mut hydration);
     // In the order in which the session first saw them, so that a server's prompt cache holds from one prompt to the next.
     keep_order(
@@ -234,6 +235,7 @@ fn warn_of_races(
     hydration: &mut Hydration,
 ) {
     let sight = hydration.hydrated.iter();
+    let sight = sight.filter(|it| it.reason != Reason::CoveredByFile);
     let shown = admitted.iter().map(|(hydrated, _)| hydrated).chain(sight);
     let is_of_another = |entity: &&EntityId| {
         let current = view.current_version(entity);
@@ -244,17 +246,6 @@ fn warn_of_races(
     for entity in raced.cloned().collect::<Vec<_>>() {
         hydration.add_notice(prompt, entity, Reason::UnsavedElsewhere);
     }
-}
-
-/// Tokens of the admitted parts that showing this whole file makes superfluous.
-fn covered_tokens(admitted: &[(Hydrated, String)], entity: &EntityId) -> u32 {
-    if entity.symbol.is_some() {
-        return 0;
-    }
-    let parts = admitted
-        .iter()
-        .filter(|(hydrated, _)| hydrated.entity.path == entity.path);
-    parts.map(|(hydrated, _)| hydrated.tokens).sum()
 }
 
 impl Hydration {
@@ -526,25 +517,6 @@ pub(super) fn entity_line(entity: &EntityId) -> String {
 /// An estimate of the tokens in a text, on the high side.
 fn tokens_of(text: &str) -> u32 {
     u32::try_from(text.len().div_ceil(BYTES_PER_TOKEN)).unwrap_or(u32::MAX)
-}
-
-/// Drops the parts of files that are shown whole.
-fn drop_covered(admitted: &mut Vec<(Hydrated, String)>, hydration: &mut Hydration) {
-    let files: BTreeSet<_> = admitted
-        .iter()
-        .filter(|(hydrated, _)| hydrated.entity.symbol.is_none())
-        .map(|(hydrated, _)| hydrated.entity.path.clone())
-        .collect();
-    admitted.retain(|(hydrated, _)| {
-        let is_covered = hydrated.entity.symbol.is_some() && files.contains(&hydrated.entity.path);
-        if is_covered {
-            hydration.dropped.push(Dropped {
-                entity: hydrated.entity.clone(),
-                reason: Reason::CoveredByFile,
-            });
-        }
-        !is_covered
-    });
 }
 
 /// Sorts by the order of first hydration, so that a local model's prefix cache survives from turn to turn.
