@@ -17,7 +17,7 @@ use crate::preprocessor::{self, CDialect};
 /// The language.
 pub(crate) static C: Language = Language {
     name: "c",
-    version: "0.24.2+10",
+    version: "0.24.2+11",
     separator: "::",
     grammar: || tree_sitter_c::LANGUAGE.into(),
     readable: |source| preprocessor::readable(CDialect::C, source),

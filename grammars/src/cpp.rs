@@ -19,7 +19,7 @@ use crate::preprocessor::{self, CDialect};
 /// The language.
 pub(crate) static CPP: Language = Language {
     name: "cpp",
-    version: "0.23.4+10",
+    version: "0.23.4+11",
     separator: "::",
     grammar: || tree_sitter_cpp::LANGUAGE.into(),
     readable: |source| preprocessor::readable(CDialect::Cpp, source),

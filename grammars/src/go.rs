@@ -13,7 +13,7 @@ use crate::readable::Readable;
 /// The language.
 pub(crate) static GO: Language = Language {
     name: "go",
-    version: "0.25.0+4",
+    version: "0.25.0+5",
     separator: ".",
     grammar: || tree_sitter_go::LANGUAGE.into(),
     readable: |_| Readable::default(),

@@ -13,7 +13,7 @@ use crate::readable::Readable;
 /// The language.
 pub(crate) static JAVA: Language = Language {
     name: "java",
-    version: "0.23.5+4",
+    version: "0.23.5+5",
     separator: ".",
     grammar: || tree_sitter_java::LANGUAGE.into(),
     readable: |_| Readable::default(),

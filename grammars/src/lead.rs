@@ -1,5 +1,7 @@
 //! The start of a definition's text: at the documentation comments directly above it.
 
+use tslp_core::capture::path_hint;
+use tslp_core::path::RelPath;
 use tslp_core::slice::Span;
 
 /// A comment the walk has passed.
@@ -15,7 +17,7 @@ pub(crate) struct Comment {
 /// of comments above are part of it.
 ///
 /// A comment documents the definition after it if it begins its line, is separated only by whitespace with at most one line
-/// end, and is no placeholder.
+/// end, and is no placeholder. One above all of them that names a source file heads what comes first in that file, be it this or not.
 pub(crate) fn definition_start(
     source: &[u8],
     comments: &[Comment],
@@ -23,6 +25,7 @@ pub(crate) fn definition_start(
     start: u32,
 ) -> u32 {
     let mut start = start;
+    let mut without_heading = start;
     let mut prefixes = &prefixes[..prefixes.partition_point(|span| span.start < start)];
     let mut comments = &comments[..comments.partition_point(|comment| comment.span.start < start)];
     loop {
@@ -30,6 +33,7 @@ pub(crate) fn definition_start(
             && is_blank(between(source, prefix.end, start))
         {
             start = prefix.start;
+            without_heading = start;
             prefixes = rest;
         } else if let [rest @ .., comment] = comments
             && !comment.placeholder
@@ -37,12 +41,22 @@ pub(crate) fn definition_start(
             && (begins_line(source, comment.span.start)
                 || ends_in_prefix(prefixes, source, comment.span.start))
         {
+            without_heading = match names_a_source_file(comment.span.of(source)) {
+                true => start,
+                false => comment.span.start,
+            };
             start = comment.span.start;
             comments = rest;
         } else {
-            return start;
+            return without_heading;
         }
     }
+}
+
+fn names_a_source_file(comment: &[u8]) -> bool {
+    let text = core::str::from_utf8(comment).unwrap_or_default();
+    let path = path_hint::file_comment(text).map(RelPath::from_normalised);
+    path.is_some_and(|path| crate::language_of(&path).is_some())
 }
 
 /// Whether a blanked word is directly before `at`, so that `at` is inside a declaration.

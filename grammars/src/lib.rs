@@ -93,8 +93,7 @@ impl Grammars for TreeSitterGrammars {
     }
 
     fn language_of_path(&self, path: &RelPath) -> Option<LanguageId> {
-        languages::of_file(path.basename(), path.extension())
-            .or_else(|| patterns::of_file(path.basename(), path.extension()).and_then(by_patterns))
+        language_of(path)
     }
 
     fn language_of_tag(&self, tag: &str) -> Option<LanguageId> {
@@ -152,6 +151,12 @@ fn parsed_once(
     let found = of_text.or_insert_with(parse).clone();
     PARSED.set(Some(parsed));
     found
+}
+
+/// The language of a file by its name.
+fn language_of(path: &RelPath) -> Option<LanguageId> {
+    languages::of_file(path.basename(), path.extension())
+        .or_else(|| patterns::of_file(path.basename(), path.extension()).and_then(by_patterns))
 }
 
 /// The family name of a language, which it shares with related ones.

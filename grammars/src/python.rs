@@ -16,7 +16,7 @@ use crate::readable::Readable;
 /// The language.
 pub(crate) static PYTHON: Language = Language {
     name: "python",
-    version: "0.25.0+4",
+    version: "0.25.0+5",
     separator: ".",
     grammar: || tree_sitter_python::LANGUAGE.into(),
     readable: |_| Readable::default(),

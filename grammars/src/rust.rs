@@ -15,7 +15,7 @@ use crate::readable::Readable;
 /// The language.
 pub(crate) static RUST: Language = Language {
     name: "rust",
-    version: "0.24.2+4",
+    version: "0.24.2+5",
     separator: "::",
     grammar: || tree_sitter_rust::LANGUAGE.into(),
     readable: |_| Readable::default(),

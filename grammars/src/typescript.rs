@@ -19,7 +19,7 @@ use crate::readable::Readable;
 /// The language.
 pub(crate) static TYPESCRIPT: Language = Language {
     name: "typescript",
-    version: "0.23.2+5",
+    version: "0.23.2+6",
     separator: ".",
     grammar: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
     readable,

@@ -142,7 +142,8 @@ pub fn compose(
         let cause = format!("it can't be shown ({reason}: {})", reason.meaning());
         return Err(scope::missed(path, &cause));
     }
-    let shown = hydration.hydrated.iter().filter(|shown| shown.tokens > 0);
+    let shown = hydration.hydrated.iter();
+    let shown = shown.filter(|it| it.tokens > 0 || it.reason == Reason::CoveredByFile);
     let added: BTreeSet<EntityId> = shown.map(|shown| shown.entity.clone()).collect();
     // After hydration: what this prompt adds as true must not be withheld elsewhere in it as if it were outdated.
     // Who has tools reads the file again, and is told to: what changes in the middle of a prompt costs all that follows.
@@ -636,7 +637,10 @@ fn wanted_symbols(view: &StateView<'_>, candidates: &[(EntityId, Reason)]) -> Ve
     let mut wanted = Vec::new();
     for (entity, reason) in candidates {
         match entity.symbol {
-            Some(_) => wanted.push(entity.clone()),
+            Some(_) => {
+                wanted.push(entity.clone());
+                wanted.extend(hydrate::parts_within(view, entity));
+            }
             None if *reason != Reason::LeftToTools => {
                 wanted.extend(view.state.state_map().entities_in(&entity.path))
             }

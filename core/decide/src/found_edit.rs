@@ -8,7 +8,7 @@ use tslp_projections::state::StateView;
 
 use super::code_reader::CodeReader;
 use super::namesakes;
-use tslp_core::capture::{Closing, CodeBlock, StatedExtent};
+use tslp_core::capture::{Closing, CodeBlock, StatedExtent, path_hint};
 use tslp_core::edit::{self, BaseTexts, Edit, EditError, Hunk, Malformed};
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::extract::{Extraction, LanguageId};
@@ -72,7 +72,7 @@ pub(super) fn in_place_of_definitions(
         remarks.find(|it| it.start == at).copied()
     };
     let (mut hunks, mut reached) = (Vec::new(), 0);
-    for new in namesakes::outermost_definitions(extraction).take(HUNKS_PER_EDIT_MAX) {
+    for new in namesakes::outermost(&extraction.definitions).take(HUNKS_PER_EDIT_MAX) {
         let mut named = known
             .definitions
             .iter()
@@ -90,7 +90,7 @@ pub(super) fn in_place_of_definitions(
         }
         let gap = code.get(reached..new.span.start as usize)?;
         let is_indented_alike = line_before(&base, place) == line_before(code, new.span);
-        if !gap.trim().is_empty() || !is_indented_alike {
+        if !(gap.trim().is_empty() || names_file(gap, path)) || !is_indented_alike {
             return None;
         }
         reached = new.span.end as usize;
@@ -101,6 +101,16 @@ pub(super) fn in_place_of_definitions(
         )?);
     }
     (!hunks.is_empty() && code[reached..].trim().is_empty()).then_some(hunks)
+}
+
+/// Whether a text is one comment that says nothing but that this is the file.
+pub(super) fn names_file(comment: &str, path: &RelPath) -> bool {
+    let ends_in = |path: &str, end: &str| {
+        let before = path.strip_suffix(end);
+        before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
+    };
+    path_hint::file_comment(comment)
+        .is_some_and(|named| ends_in(path.as_str(), named) || ends_in(named, path.as_str()))
 }
 
 /// What is before a span on its line.

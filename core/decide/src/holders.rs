@@ -59,8 +59,10 @@ pub fn supersede(
 
 /// Whether a definition is a part of another one by its name, and stands in that one's true code as it is.
 pub(super) fn is_inside(view: &StateView<'_>, part: &EntityId, holder: &EntityId) -> bool {
-    let currents = view.current_version(holder).zip(view.current_version(part));
-    let Some((outer, inner)) = currents.filter(|_| part.holders().any(|it| it == *holder)) else {
+    // Names first: nearly all that is asked about is no part by its name.
+    let is_named = part.path == holder.path && part.holders().any(|it| it == *holder);
+    let currents = || view.current_version(holder).zip(view.current_version(part));
+    let Some((outer, inner)) = is_named.then(currents).flatten() else {
         return false;
     };
     if outer.artifact == inner.artifact {

@@ -1,10 +1,9 @@
 //! Hydration: the true code that a prompt brings along, and the reasons why other code stays out (spec §8.1, §15.6).
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use memchr::memmem;
 use tslp_projections::disk::LastFinding;
 use tslp_projections::state::StateView;
 
@@ -38,27 +37,24 @@ pub fn hydration_candidates(
 ) -> Vec<(EntityId, Reason)> {
     let mut list: Vec<(EntityId, Reason)> = Vec::new();
     let mut seen = BTreeSet::new();
+    let is_true = |entity: &EntityId| {
+        let files = view.state.state_map();
+        view.current_version(entity).is_some()
+            || entity.symbol.is_none() && files.tracks(&entity.path)
+    };
     let mut add = |entity: EntityId, reason| {
-        if list.len() < HYDRATION_CANDIDATES_MAX && seen.insert(entity.clone()) {
+        let is_fit = reason == Reason::LeftToTools || is_true(&entity);
+        if is_fit && list.len() < HYDRATION_CANDIDATES_MAX && seen.insert(entity.clone()) {
             list.push((entity, reason));
         }
     };
     let locked = view.state.scope().locked(session);
     for path in &locked {
-        for entity in with_true_parts(view, &EntityId::file(path.clone())) {
-            add(entity, Reason::Locked);
-        }
+        add(EntityId::file(path.clone()), Reason::Locked);
     }
     let mut add = |entity, reason| match locked.is_empty() {
         true => add(entity, reason),
         false => add(entity, Reason::BypassedByLock),
-    };
-    let shown_of = |entity: &EntityId, reason| match (tools, &entity.symbol) {
-        (Tools::Offered, None) => Vec::from([(entity.clone(), Reason::LeftToTools)]),
-        _ => {
-            let shown = with_true_parts(view, entity).into_iter();
-            shown.map(|entity| (entity, reason)).collect()
-        }
     };
     for entity in &mentions.ambiguous {
         add(entity.clone(), Reason::AmbiguousName);
@@ -71,9 +67,7 @@ pub fn hydration_candidates(
             true => Reason::LeftToTools,
             false => Reason::Mentioned,
         };
-        for (entity, reason) in shown_of(entity, reason) {
-            add(entity, reason);
-        }
+        add(entity.clone(), reason);
     }
     // An edit that didn't apply is a proposal for the whole file, and the model needs the file to try again.
     let proposed = view.proposals_in(session).into_iter();
@@ -83,40 +77,42 @@ pub fn hydration_candidates(
     let files = mentions.files.iter().cloned().map(EntityId::file);
     let files = files.map(|file| (file, Reason::FileMentioned));
     for (entity, reason) in proposed.chain(followed_up).chain(files) {
-        for (entity, reason) in shown_of(&entity, reason) {
-            add(entity, reason);
+        match (tools, &entity.symbol) {
+            (Tools::Offered, None) => add(entity, Reason::LeftToTools),
+            _ => add(entity, reason),
         }
     }
     list
 }
 
-/// An entity, and if it can't be shown as a whole, what is true inside of it: classes and their methods, of which those are shown that no
-/// shown one covers.
-fn with_true_parts(view: &StateView<'_>, entity: &EntityId) -> Vec<EntityId> {
-    let is_whole = |entity: &EntityId| {
-        let current = view.current_version(entity);
-        // Nothing can be shown as a whole that held a credential, and all the rest of it can.
-        let is_fit = |it| !held_credential(view, &it);
-        divergence_within(view, entity).is_none() && current.is_some_and(is_fit)
+/// The largest true definitions inside of a file or of a class.
+pub(super) fn parts_within(view: &StateView<'_>, entity: &EntityId) -> Vec<EntityId> {
+    let mut parts = view.state.state_map().entities_in(&entity.path);
+    parts.retain(|part| holders::covers(view, entity, part));
+    let around: BTreeSet<EntityId> = parts.iter().flat_map(EntityId::holders).collect();
+    let around: BTreeSet<&EntityId> = parts.iter().filter(|it| around.contains(it)).collect();
+    let covers = |holder: &EntityId, part: &EntityId| {
+        around.contains(holder) && holders::covers(view, holder, part)
     };
-    // Then the same is said of all that is inside of it.
-    let is_void = |entity: &EntityId| {
-        use Divergence::{Contradicted, Gone, Unreadable};
-        let divergence = view.divergence(entity);
-        matches!(divergence, Some(Contradicted | Gone | Unreadable))
-    };
-    let mut shown = Vec::from([entity.clone()]);
-    if !is_whole(entity) && !is_void(entity) {
-        let parts = view.state.state_map().entities_in(&entity.path).into_iter();
-        shown.extend(parts.filter(|part| holders::covers(view, entity, part)));
-    }
-    shown.retain(|it| view.current_version(it).is_some());
-    shown
+    let is_covered = |part: &EntityId| part.holders().any(|holder| covers(&holder, part));
+    let largest = parts.iter().filter(|part| !is_covered(part));
+    largest.cloned().collect()
 }
 
-fn held_credential(view: &StateView<'_>, current: &TrueEntity) -> bool {
-    let code = view.artifact_slices(current.artifact, &current.spans);
-    code.is_some_and(|code| memmem::find(&code, redact::MARKER.as_bytes()).is_some())
+/// Whether an entity that isn't shown, for this reason, may have parts that can be.
+fn may_show_parts(view: &StateView<'_>, entity: &EntityId, refusal: Reason) -> bool {
+    use Divergence::{Contradicted, Gone, Unreadable};
+    match refusal {
+        Reason::CredentialRedacted | Reason::QuotesDelimiters => true,
+        // A file is left to the user, who knows which part of it is meant.
+        Reason::OverBudget => entity.symbol.is_some(),
+        // Then the same is said of all that is inside of it.
+        _ if refusal.is_divergence() => {
+            let own = view.divergence(entity);
+            !matches!(own, Some(Contradicted | Gone | Unreadable))
+        }
+        _ => false,
+    }
 }
 
 /// All that is true of a file: itself and its symbols.
@@ -161,8 +157,25 @@ pub(super) fn hydrate(
     let mut hydration = Hydration::default();
     let mut admitted: Vec<(Hydrated, String)> = Vec::new();
     let mut tokens_left = policy.budget_tokens;
-    for (entity, reason) in candidates {
+    let mut seen: BTreeSet<EntityId> = candidates.iter().map(|(it, _)| it.clone()).collect();
+    // Each with why what holds it isn't shown, if it takes that one's place.
+    let candidates = candidates.into_iter();
+    let mut waiting: VecDeque<_> = candidates.map(|(it, why)| (it, why, None)).collect();
+    while let Some((entity, reason, holder)) = waiting.pop_front() {
+        let mut add_parts = |refusal| {
+            let parts = parts_within(view, &entity).into_iter();
+            let mut parts: Vec<EntityId> = parts.filter(|it| !seen.contains(it)).collect();
+            parts.truncate(HYDRATION_CANDIDATES_MAX.saturating_sub(seen.len()));
+            seen.extend(parts.iter().cloned());
+            for part in parts.into_iter().rev() {
+                waiting.push_front((part, reason, refusal));
+            }
+        };
         let Some(current) = view.current_version(&entity) else {
+            // A file that is known by its parts.
+            if !is_left(&entity, reason) {
+                add_parts(None);
+            }
             continue;
         };
         let hydrated = |reason, tokens| Hydrated {
@@ -176,16 +189,10 @@ pub(super) fn hydrate(
             continue;
         }
         // What holds admitted parts replaces them, so their tokens are available to it.
-        let is_replaced = |part: &EntityId| holders::covers(view, &entity, part);
-        let replaced = admitted.iter().filter(|(it, _)| is_replaced(&it.entity));
-        let covered: u32 = replaced.map(|(it, _)| it.tokens).sum();
-        let admitted_now = admit_entity(
-            view,
-            (&entity, reason),
-            &current,
-            in_sight,
-            tokens_left + covered,
-        );
+        let is_replaced = |(it, _): &(Hydrated, _)| holders::covers(view, &entity, &it.entity);
+        let replaced = admitted.iter().filter(|it| is_replaced(it));
+        let tokens_max = tokens_left + replaced.map(|(it, _)| it.tokens).sum::<u32>();
+        let admitted_now = admit_entity(view, (&entity, reason), &current, in_sight, tokens_max);
         if let (Reason::Locked, Err(refusal)) = (reason, &admitted_now)
             && *refusal != Reason::InSight
         {
@@ -195,20 +202,32 @@ pub(super) fn hydrate(
         }
         match admitted_now {
             Err(Reason::InSight) => hydration.hydrated.push(hydrated(Reason::InSight, 0)),
-            Err(refusal) => hydration.drop_candidate(prompt, entity, refusal),
+            Err(refusal) => {
+                if may_show_parts(view, &entity, refusal) {
+                    add_parts(Some(refusal));
+                }
+                // That there was no room has been said of what holds it.
+                match (holder, refusal) {
+                    (Some(Reason::OverBudget), Reason::OverBudget) => {
+                        let reason = refusal;
+                        hydration.dropped.push(Dropped { entity, reason });
+                    }
+                    _ => hydration.drop_candidate(prompt, entity, refusal),
+                }
+            }
             Ok((text, tokens)) => {
                 debug_assert!(
-                    tokens <= tokens_left + covered,
+                    tokens <= tokens_max,
                     "only what fits into the budget is admitted"
                 );
-                tokens_left = tokens_left + covered - tokens;
-                let parts = admitted.extract_if(.., |(it, _)| is_replaced(&it.entity));
-                let covered = parts.map(|(part, _)| Hydrated {
+                tokens_left = tokens_max - tokens;
+                let replaced = admitted.extract_if(.., |it| is_replaced(it));
+                let replaced = replaced.map(|(part, _)| Hydrated {
                     reason: Reason::CoveredByFile,
                     tokens: 0,
                     ..part
                 });
-                hydration.hydrated.extend(covered);
+                hydration.hydrated.extend(replaced);
                 admitted.push((hydrated(reason, tokens), text));
             }
         }
@@ -367,6 +386,12 @@ impl Hydration {
     }
 }
 
+/// Whether an entity isn't shown whatever it holds, so that it needn't be read.
+fn is_left(entity: &EntityId, why: Reason) -> bool {
+    why == Reason::LeftToTools && entity.symbol.is_none()
+        || matches!(why, Reason::AmbiguousName | Reason::BypassedByLock)
+}
+
 /// The block for one candidate and the tokens it takes, or the first of the rules that it fails: never, scope, truth, duplicate,
 /// budget.
 fn admit_entity(
@@ -376,9 +401,7 @@ fn admit_entity(
     in_sight: &dyn Fn(&EntityId) -> bool,
     tokens_left: u32,
 ) -> Result<(String, u32), Reason> {
-    // What isn't shown whatever it holds needn't be read.
-    let is_left = why == Reason::LeftToTools && entity.symbol.is_none()
-        || matches!(why, Reason::AmbiguousName | Reason::BypassedByLock);
+    let is_left = is_left(entity, why);
     let divergence = divergence_within(view, entity);
     let is_shown = divergence.is_none() && in_sight(entity);
     let code = match is_left || is_shown {

@@ -125,29 +125,39 @@ fn entities_in(reader: CodeReader<'_>, language: LanguageId, code: &str) -> Vec<
     let Ok(extraction) = reader.grammars.extract(language, code.as_bytes()) else {
         return Vec::new();
     };
-    let mut files: Option<BTreeSet<RelPath>> = None;
-    let mut known = Vec::new();
-    for definition in namesakes::outermost_definitions(&extraction) {
-        let symbol = &definition.symbol;
-        let mut entities = entities_named(reader, language, symbol.last_component());
-        entities.retain(|entity| entity.symbol.as_ref() == Some(symbol));
-        if entities.is_empty() {
-            continue;
-        }
-        let with_it: BTreeSet<RelPath> = entities.iter().map(|it| it.path.clone()).collect();
-        files = Some(match files {
-            None => with_it,
-            Some(files) => files.intersection(&with_it).cloned().collect(),
-        });
-        known.extend(entities);
+    let members = |code: &str, extraction: Option<&Extraction>| -> Vec<EntityId> {
+        let members = members_like(reader, language, None, (code, None), extraction);
+        members.into_iter().map(|(entity, _)| entity).collect()
+    };
+    let named = namesakes::outermost(&extraction.definitions).map(|definition| {
+        let mut entities = entities_named(reader, language, definition.symbol.last_component());
+        entities.retain(|entity| entity.symbol.as_ref() == Some(&definition.symbol));
+        entities
+    });
+    let mut known: Vec<Vec<EntityId>> = named.filter(|it| !it.is_empty()).collect();
+    if known.is_empty() {
+        known.push(members(code, Some(&extraction)));
     }
-    if let Some(files) = files {
-        known.retain(|entity| files.contains(&entity.path));
-        return known;
+    if known[0].is_empty() {
+        let apart = definitions_apart(reader, (language, None), code, Some(&extraction));
+        let apart = Some(apart)
+            .filter(|it| it.len() <= TRIED_MAX)
+            .into_iter()
+            .flatten();
+        let apart = apart.map(|it| Some(members(it, None)).filter(|it| !it.is_empty()));
+        known = apart.collect::<Option<_>>().unwrap_or_default();
     }
-    let code = (code, None);
-    let members = members_like(reader, language, None, code, Some(&extraction)).into_iter();
-    members.map(|(entity, _)| entity).collect()
+    let files_of = |entities: &Vec<EntityId>| -> BTreeSet<RelPath> {
+        entities.iter().map(|it| it.path.clone()).collect()
+    };
+    let files = known
+        .iter()
+        .map(files_of)
+        .reduce(|one, other| &one & &other);
+    let files = files.unwrap_or_default();
+    let mut known = known.concat();
+    known.retain(|entity| files.contains(&entity.path));
+    known
 }
 
 /// The methods in whose place the code fits, each with the edit that puts it there: those like it that the model was shown or, if it
@@ -298,12 +308,16 @@ pub(super) fn member_hunks(
     (code, stated): (&str, Option<&str>),
     extraction: Option<&Extraction>,
 ) -> Option<Vec<Hunk>> {
+    // A line that names the file isn't the method's.
+    if let Some((line, rest)) = code.split_once('\n')
+        && found_edit::names_file(line, path)
+    {
+        let found = reader.grammars.extract(language, rest.as_bytes()).ok();
+        return member_hunks(reader, language, path, (rest, stated), found.as_ref());
+    }
     let symbols = reader.view.state.state_map().symbols_of(path);
     let defined = extraction.map_or(&[][..], |it| &it.definitions);
-    let outer = extraction
-        .into_iter()
-        .flat_map(namesakes::outermost_definitions);
-    let mut known = outer.filter(|it| symbols.contains(&it.symbol));
+    let mut known = namesakes::outermost(defined).filter(|it| symbols.contains(&it.symbol));
     let function = known.next();
     // Beside a function of its name, but not inside of it, as a constructor is in its class.
     let is_of_name = |symbol: &Symbol| {
@@ -324,29 +338,55 @@ pub(super) fn member_hunks(
     };
     let Some(placed) = placed_as_one(code, extraction) else {
         // Methods of several classes: each for itself.
-        let outer: Vec<&Definition> = extraction
-            .into_iter()
-            .flat_map(namesakes::outermost_definitions)
-            .collect();
-        let (mut hunks, mut reached) = (Vec::new(), 0);
-        for definition in outer.iter().filter(|_| outer.len() > 1) {
-            let line = found_edit::line_before(code, definition.span).len();
-            let start = definition.span.start as usize - line;
-            let gap = code.get(reached..start)?;
-            reached = definition.span.end as usize;
-            hunks.extend(placed_as_one(code.get(start..reached)?, None)?.hunks);
-            if !gap.trim().is_empty() {
-                return None;
-            }
-        }
-        let rest = code.get(reached..).unwrap_or_default();
-        return (!hunks.is_empty() && rest.trim().is_empty()).then_some(hunks);
+        let apart = definitions_apart(reader, (language, Some(path)), code, extraction).into_iter();
+        let placed = apart.map(|it| placed_as_one(it, None));
+        let placed = placed.collect::<Option<Vec<PlacedCode>>>()?.into_iter();
+        let hunks: Vec<Hunk> = placed.flat_map(|it| it.hunks).collect();
+        return (!hunks.is_empty()).then_some(hunks);
     };
     let is_method = function.is_none_or(|it| {
         let function = EntityId::symbol(path.clone(), it.symbol.clone());
         placed.likeness > likeness_of(reader, language, &function, (code, it))
     });
     is_method.then_some(placed.hunks)
+}
+
+/// The definitions that code consists of, if these are several and all of it, each as a text: as they stand there or, in a language in
+/// which a method stands in no other place, as they would in a class.
+fn definitions_apart<'c>(
+    reader: CodeReader<'_>,
+    (language, path): (LanguageId, Option<&RelPath>),
+    code: &'c str,
+    extraction: Option<&Extraction>,
+) -> Vec<&'c str> {
+    const CLASS: &str = "class C {\n";
+    let is_no_code = |gap: &str| {
+        gap.trim().is_empty() || path.is_some_and(|path| found_edit::names_file(gap, path))
+    };
+    let of = |definitions: &[Definition], shift: usize| -> Option<Vec<&'c str>> {
+        let (mut apart, mut reached) = (Vec::new(), 0);
+        for definition in namesakes::outermost(definitions) {
+            let range = definition.span.range();
+            let (start, end) = (range.start - shift, range.end - shift);
+            let line = code.get(..start)?.rfind('\n').map_or(0, |at| at + 1);
+            if !is_no_code(code.get(reached..line)?) {
+                return None;
+            }
+            apart.push(code.get(line..end)?);
+            reached = end;
+        }
+        let is_all = code.get(reached..)?.trim().is_empty();
+        (is_all && apart.len() > 1).then_some(apart)
+    };
+    let outside = extraction.filter(|it| it.errors == 0);
+    let outside = outside.and_then(|it| of(&it.definitions, 0));
+    let inside = || {
+        let text = format!("{CLASS}{code}\n}}");
+        let found = reader.grammars.extract(language, text.as_bytes()).ok();
+        let found = found.filter(|it| it.errors == 0)?;
+        of(found.definitions.get(1..)?, CLASS.len())
+    };
+    outside.or_else(inside).unwrap_or_default()
 }
 
 /// How alike new code is to the one that it may replace: the shares of the words of the known head, and of all the known words, that it

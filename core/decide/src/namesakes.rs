@@ -91,16 +91,16 @@ pub(super) fn true_namesakes(
             })??;
             // Without their scope they may get a shorter name, so they are recognised as the outermost definitions instead.
             let found = reader.grammars.extract(language, &text).ok()?;
-            let namesakes = outermost_definitions(&found).map(Namesake::of).collect();
+            let namesakes = outermost(&found.definitions).map(Namesake::of).collect();
             Some((symbol.clone(), TrueNamesakes { text, namesakes }))
         })
         .collect()
 }
 
-/// The definitions that no other one encloses.
-pub(super) fn outermost_definitions(extraction: &Extraction) -> impl Iterator<Item = &Definition> {
+/// Those of definitions in source order that no other one of them encloses.
+pub(super) fn outermost(definitions: &[Definition]) -> impl Iterator<Item = &Definition> {
     let mut reached = 0;
-    extraction.definitions.iter().filter(move |definition| {
+    definitions.iter().filter(move |definition| {
         let is_outer = definition.span.start >= reached;
         if is_outer {
             reached = definition.span.end;
@@ -146,7 +146,7 @@ pub(super) fn namesake_hunks(
     known: &BTreeMap<Symbol, TrueNamesakes>,
 ) -> Option<Vec<Hunk>> {
     let mut new: BTreeMap<&Symbol, Vec<Namesake>> = BTreeMap::new();
-    for definition in outermost_definitions(extraction) {
+    for definition in outermost(&extraction.definitions) {
         let namesake = Namesake::of(definition);
         new.entry(&definition.symbol).or_default().push(namesake);
     }

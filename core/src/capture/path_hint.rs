@@ -201,7 +201,20 @@ pub fn sentence_before(line: &str, blanks: u32) -> Option<PathHint> {
 /// `// filepath: src/a.c`, `# filepath: …`, `<!-- filepath: … -->`, or a path alone in a comment on the first line.
 #[must_use]
 pub fn first_line_comment(code: &str) -> Option<PathHint> {
-    let line = code.lines().next()?.trim();
+    let named = named_in_comment(code.lines().next()?)?;
+    Some(PathHint::of(named, PathEvidence::FirstLineComment))
+}
+
+/// The file that a comment names, if that is all that it says.
+#[must_use]
+pub fn file_comment(comment: &str) -> Option<&str> {
+    let comment = comment.trim();
+    let named = named_in_comment(comment).filter(|_| !comment.contains('\n'));
+    named.map(|named| named.path)
+}
+
+fn named_in_comment(line: &str) -> Option<PathReference<'_>> {
+    let line = line.trim();
     if line.len() > 4 * PATH_BYTES_MAX {
         return None;
     }
@@ -215,7 +228,7 @@ pub fn first_line_comment(code: &str) -> Option<PathHint> {
         .map(|(_, path)| path.trim());
     let named = path_reference(labelled.unwrap_or(inside))?;
     let plain = labelled.is_some() || has_extension(named.path);
-    (plain && is_path(named.path)).then(|| PathHint::of(named, PathEvidence::FirstLineComment))
+    (plain && is_path(named.path)).then_some(named)
 }
 
 /// A path with its line range, if one is named.

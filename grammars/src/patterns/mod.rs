@@ -28,7 +28,7 @@ use data::{
 use text::{body_mark, comment_after_code, marks, tokens};
 
 /// Version of our reading of them.
-const READING: &str = "patterns+2";
+const READING: &str = "patterns+3";
 
 /// Bytes from a line's start that patterns see: heads are shorter.
 const PATTERN_BYTES_MAX: usize = 400;

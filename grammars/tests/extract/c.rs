@@ -77,12 +77,16 @@ fn old_style_definitions() {
 #[test]
 fn comments_belong_to_what_they_stand_directly_above() {
     check(
-        "int a; // of a\nint b;\n/* of c */ int c;\n/* nobody's */\n\nint d;\n// ... existing code ...\nint e;\n",
+        "int a; // of a\nint b;\n/* of c */ int c;\n/* nobody's */\n\nint d;\n// ... existing code ...\nint e;\n// src/a.c\n// of f\nint f;\n// File: src/a.c\nint g;\n// Rules, see\n// src/rules.c\nint h;\n// user.name\nint i;\n",
         "top a: int a;
          top b: int b;
          top c: /* of c */ int c;
          top d: int d;
          top e: int e;
+         top f: // of f ~ int f;
+         top g: int g;
+         top h: // Rules, see ~ int h;
+         top i: // user.name ~ int i;
          elision: // ... existing code ...",
     );
 }

@@ -609,7 +609,7 @@ fn answers_name_the_patterns_in_force() {
     let tag = extract("a.rb", b"").grammar;
     let hash = TreeSitterGrammars::new().patterns().to_string();
     assert_eq!(tag.language, "ruby");
-    assert_eq!(tag.version, format!("patterns+2:{}", &hash[..16]));
+    assert_eq!(tag.version, format!("patterns+3:{}", &hash[..16]));
 }
 
 #[test]

@@ -512,7 +512,7 @@ mod tests {
         let expected = [
             "  src/a.c",
             "    true now: f0, f1, f2, f3, f4, f5, f6, f7 and 2 more (the user supplied the code)",
-            "    shown to the model: g (it is shown as a part of its file)",
+            "    shown to the model: g (it is shown as a part of its file or class)",
             "    proposal dropped: h (the file on disk differs from what is held true)",
             "    refused: k (code was removed without a replacement, and nobody asked for that)",
             "      - return 0;",
