@@ -639,7 +639,9 @@ fn wanted_symbols(view: &StateView<'_>, candidates: &[(EntityId, Reason)]) -> Ve
         match entity.symbol {
             Some(_) => {
                 wanted.push(entity.clone());
-                wanted.extend(hydrate::parts_within(view, entity));
+                if view.divergence(entity).is_some() {
+                    wanted.extend(hydrate::parts_within(view, entity));
+                }
             }
             None if *reason != Reason::LeftToTools => {
                 wanted.extend(view.state.state_map().entities_in(&entity.path))

@@ -206,11 +206,13 @@ pub(super) fn hydrate(
                 if may_show_parts(view, &entity, refusal) {
                     add_parts(Some(refusal));
                 }
-                // That there was no room has been said of what holds it.
                 match (holder, refusal) {
+                    // That there was no room has been said of what holds it.
                     (Some(Reason::OverBudget), Reason::OverBudget) => {
-                        let reason = refusal;
-                        hydration.dropped.push(Dropped { entity, reason });
+                        hydration.dropped.push(Dropped {
+                            entity,
+                            reason: refusal,
+                        });
                     }
                     _ => hydration.drop_candidate(prompt, entity, refusal),
                 }

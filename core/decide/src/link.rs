@@ -139,11 +139,11 @@ fn entities_in(reader: CodeReader<'_>, language: LanguageId, code: &str) -> Vec<
         known.push(members(code, Some(&extraction)));
     }
     if known[0].is_empty() {
-        let apart = definitions_apart(reader, (language, None), code, Some(&extraction));
-        let apart = Some(apart)
-            .filter(|it| it.len() <= TRIED_MAX)
-            .into_iter()
-            .flatten();
+        let mut apart = definitions_apart(reader, (language, None), code, Some(&extraction));
+        if apart.len() > TRIED_MAX {
+            apart.clear();
+        }
+        let apart = apart.into_iter();
         let apart = apart.map(|it| Some(members(it, None)).filter(|it| !it.is_empty()));
         known = apart.collect::<Option<_>>().unwrap_or_default();
     }
