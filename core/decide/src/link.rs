@@ -232,7 +232,12 @@ fn members_like(
     let shown = reader
         .session
         .map(|it| last_turn::shown_before(reader.view, it));
-    let shown = of_kin_language(reader, language, shown.unwrap_or_default());
+    let mut shown = of_kin_language(reader, language, shown.unwrap_or_default());
+    // Not all of many are tried: those of its name first.
+    shown.sort_by_key(|it| {
+        let symbol = it.symbol.as_ref();
+        !symbol.is_some_and(|symbol| names.contains(&symbol.last_component()))
+    });
     let alike = fitting(shown.clone(), ALIKE_PERCENT);
     if !alike.is_empty() {
         return alike;
