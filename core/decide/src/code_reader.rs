@@ -4,7 +4,11 @@ use tslp_core::extract::Grammars;
 use tslp_core::ids::SessionId;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
+use tslp_projections::disk::LastFinding;
 use tslp_projections::state::StateView;
+
+/// Most files of one name that are compared with a path.
+const FILES_NAMED_MAX: usize = 256;
 
 /// Reads blocks of code by the state that edits are applied to, and the parsers.
 #[derive(Clone, Copy)]
@@ -41,4 +45,22 @@ pub fn usable_path(view: &StateView<'_>, root: &str, written: &str) -> Result<Re
         1 => Ok(same_name.remove(0)),
         _ => Err(Reason::SeveralCandidates),
     }
+}
+
+/// The one tracked file that a path is the end of, if nothing is known at the path itself: models leave out the folders in front.
+pub(super) fn file_ending_in(view: &StateView<'_>, path: &RelPath) -> Option<RelPath> {
+    let files = view.state.state_map();
+    let is_there = !matches!(view.disk_finding(path), None | Some(LastFinding::Missing));
+    if is_there || files.tracks(path) {
+        return None;
+    }
+    let named = files
+        .files_named(path.basename(), FILES_NAMED_MAX)
+        .into_iter();
+    let ends = |it: &RelPath| {
+        let before = it.as_str().strip_suffix(path.as_str());
+        before.is_some_and(|before| before.ends_with('/'))
+    };
+    let mut ending = named.filter(ends);
+    ending.next().filter(|_| ending.next().is_none())
 }

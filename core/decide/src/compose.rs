@@ -121,13 +121,19 @@ pub fn compose(
     };
     // A refused version that follows the true one is what a model copies.
     let end = target.filter(|_| !is_window).map(|(index, _)| at(index));
+    // Who has tools reads the file again, and is told to: what changes in the middle of a prompt costs all that follows.
+    let is_older = |index| positions.may_change(index);
+    let may_change = |index| !is_window && request.tools == Tools::None && is_older(index);
+    let going = sight.going(&texts, &at, &may_change);
     let is_last_in_sight = |part: &EntityId| {
         let shown = sight.last_shown(part).map(at);
         // A reply that is asked for anew isn't in the conversation.
         let refused = refused
             .get(part)
             .filter(|at| end.is_none_or(|end| **at < end));
-        sight.shows_truth(part) && refused.is_none_or(|at| shown > Some(*at))
+        sight.shows_truth(part)
+            && sight.outlasts(part, &going)
+            && refused.is_none_or(|at| shown > Some(*at))
     };
     let in_sight = |entity: &EntityId| match prompt.on_record {
         Some(seen) => seen.in_sight.contains(entity),
@@ -146,9 +152,6 @@ pub fn compose(
     let shown = shown.filter(|it| it.tokens > 0 || it.reason == Reason::CoveredByFile);
     let added: BTreeSet<EntityId> = shown.map(|shown| shown.entity.clone()).collect();
     // After hydration: what this prompt adds as true must not be withheld elsewhere in it as if it were outdated.
-    // Who has tools reads the file again, and is told to: what changes in the middle of a prompt costs all that follows.
-    let is_older = |index| positions.may_change(index);
-    let may_change = |index| !is_window && request.tools == Tools::None && is_older(index);
     let mut withholding = sight.withhold(&texts, &at, &may_change, &added);
     let filter = OffFilter::of(view, prompt.session, &policy.workspace_root, prompt.off);
     // What a prompt on record showed of files that are off is on record.

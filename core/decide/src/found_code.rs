@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::asked_removal::AskedRemovals;
-use super::code_reader::{CodeReader, usable_path};
+use super::code_reader::{CodeReader, file_ending_in, usable_path};
 use super::found_edit::{self, EditedCode, FoundEdit};
 use super::hydrate;
 use super::link;
@@ -157,6 +157,7 @@ fn join_edits_by_file<'t>(
     for mut block in blocks {
         let path = block.path.as_deref();
         let path = path.map(|written| usable_path(reader.view, reader.root, written));
+        let path = path.map(|path| path.map(|path| reader.file_meant(&block, path)));
         let Some(Ok(file)) = &path else {
             gathered.push(BlockOfFile::unjoined(block, path));
             continue;
@@ -187,6 +188,28 @@ impl<'t> BlockOfFile<'t> {
 }
 
 impl CodeReader<'_> {
+    /// The file that a chat's reply means by a path: one that ends in it, if the block is an edit or defines what that file does.
+    fn file_meant(self, block: &CodeBlock<'_>, path: RelPath) -> RelPath {
+        let is_chat = self.session.is_some() && block.format != Format::ToolCall;
+        let Some(file) = file_ending_in(self.view, &path).filter(|_| is_chat) else {
+            return path;
+        };
+        let is_edit = matches!(block.edit, Some(Ok(Edit::Change(_))));
+        let defines_known = || {
+            let language = self.grammars.language_of_path(&file);
+            let found = extract_definitions(self.grammars, language, &block.code).ok();
+            let symbols = self.view.state.state_map().symbols_of(&file);
+            let symbols: BTreeSet<&str> = symbols.iter().map(Symbol::last_component).collect();
+            let defined = found.into_iter().flat_map(|it| it.definitions);
+            let mut names = defined.map(|it| it.symbol);
+            names.any(|it| symbols.contains(it.last_component()))
+        };
+        match is_edit || defines_known() {
+            true => file,
+            false => path,
+        }
+    }
+
     fn read_block(self, written: BlockOfFile<'_>) -> FoundCode {
         let BlockOfFile {
             mut block,

@@ -171,23 +171,6 @@ fn members_like(
     (code, stated): (&str, Option<&str>),
     extraction: Option<&Extraction>,
 ) -> Vec<(EntityId, PlacedCode)> {
-    let fitting = |mut entities: Vec<EntityId>, least: u8| -> Vec<_> {
-        entities.retain(|entity| {
-            let symbol = entity.symbol.as_ref();
-            symbol.is_some_and(|symbol| symbol.as_str() != symbol.last_component())
-                && path.is_none_or(|path| *path == entity.path)
-        });
-        let tried = entities.into_iter().take(TRIED_MAX);
-        let mut fit: Vec<(EntityId, PlacedCode)> = tried
-            .filter_map(|it| {
-                in_place_of(reader, language, &it, (code, least)).map(|placed| (it, placed))
-            })
-            .collect();
-        if fit.iter().filter(|(_, placed)| placed.keeps_head).count() == 1 {
-            fit.retain(|(_, placed)| placed.keeps_head);
-        }
-        fit
-    };
     let named = |name: &str| match path {
         None => entities_named(reader, language, name),
         Some(path) => {
@@ -213,6 +196,37 @@ fn members_like(
         }
     };
     let meant: Vec<EntityId> = namesakes.iter().filter(is_stated).cloned().collect();
+    // What else the code defines may be named, too, as another class's.
+    let is_elsewhere = |path: &RelPath, symbol: &Symbol| {
+        let symbols = reader.view.state.state_map().symbols_of(path).into_iter();
+        let namesakes = symbols.filter(|it| it.last_component() == symbol.last_component());
+        let stated = namesakes.filter(|it| is_stated(&&EntityId::symbol(path.clone(), it.clone())));
+        let stated: Vec<Symbol> = stated.collect();
+        !stated.is_empty() && !stated.contains(symbol)
+    };
+    let fitting = |mut entities: Vec<EntityId>, least: u8| -> Vec<_> {
+        entities.retain(|entity| {
+            let symbol = entity.symbol.as_ref();
+            symbol.is_some_and(|symbol| symbol.as_str() != symbol.last_component())
+                && path.is_none_or(|path| *path == entity.path)
+        });
+        let tried = entities.into_iter().take(TRIED_MAX);
+        let mut fit: Vec<(EntityId, PlacedCode)> = tried
+            .filter_map(|it| {
+                in_place_of(reader, language, &it, (code, least)).map(|placed| (it, placed))
+            })
+            .filter(|(it, placed)| {
+                !placed
+                    .others
+                    .iter()
+                    .any(|other| is_elsewhere(&it.path, other))
+            })
+            .collect();
+        if fit.iter().filter(|(_, placed)| placed.keeps_head).count() == 1 {
+            fit.retain(|(_, placed)| placed.keeps_head);
+        }
+        fit
+    };
     // `src/a.py::Stock.total`, which isn't known.
     let said = asked.split_whitespace().map(unmarked);
     let said = said.filter_map(|word| word.split_once("::"));
@@ -428,6 +442,8 @@ struct PlacedCode {
     keeps_head: bool,
     /// How alike the code is to the method.
     likeness: Likeness,
+    /// What it defines beside the method.
+    others: Vec<Symbol>,
 }
 
 /// The edit that puts code that has this share of its words in the place of a method; of several of its name, of the one with the same head.
@@ -494,9 +510,25 @@ fn placed_at(
                     && symbol.as_str() != symbol.last_component()
             })
     };
+    // Nor is one that is more like another class's of its name.
+    let is_more_like_others = |it: &&Definition| {
+        let new = it.span.of(whole.as_bytes());
+        let like = |other: &Definition| {
+            let old = other.span.of(base.as_bytes());
+            similarity::words_shared_percent(old, new)
+        };
+        let name = it.symbol.last_component();
+        let namesakes = known.definitions.iter();
+        let namesakes = namesakes.filter(|other| other.symbol.last_component() == name);
+        let (own, others): (Vec<_>, Vec<_>) =
+            namesakes.partition(|other| other.symbol == it.symbol);
+        let own = own.into_iter().map(like).max();
+        own.is_some_and(|own| others.into_iter().any(|other| like(other) > own))
+    };
     if found.errors > known.errors
         || !keeps_all
         || inside.iter().any(is_others)
+        || inside.iter().skip(1).any(is_more_like_others)
         || inside.first()?.symbol != *symbol
         || !inside.iter().all(|it| is_of_class(&it.symbol))
     {
@@ -545,16 +577,25 @@ fn placed_at(
             _ => return None,
         }
     }
+    // Of several that hold the same text it is the one in this class.
+    let around = |it: &&Definition| it.span.start < span.start && span.end <= it.span.end;
+    let class = known.definitions.iter().rfind(around);
+    let class = class.and_then(|it| base.get(it.head.start as usize..)?.lines().next());
+    let place_of = |old: &str| match class {
+        Some(class) if base.matches(old).nth(1).is_some() => EditPosition::After(class.into()),
+        _ => EditPosition::Once,
+    };
     let hunks = hunks.into_iter().map(|(old, new)| Hunk::Replace {
+        place: place_of(old),
         old: old.into(),
         new,
-        place: EditPosition::Once,
         unit: MatchUnit::Text,
     });
     Some(PlacedCode {
         hunks: hunks.collect(),
         keeps_head,
         likeness,
+        others: inside.iter().skip(1).map(|it| it.symbol.clone()).collect(),
     })
 }
 

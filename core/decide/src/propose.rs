@@ -199,7 +199,7 @@ pub fn propose(
     if !symbols.is_empty() && symbols.iter().all(is_named) {
         thresholds.correlation_percent = 0;
     }
-    let mut resolution = resolve::resolve(view, thresholds, found, Origin::Model);
+    let mut resolution = resolve::resolve(view, thresholds, found, (Origin::Model, judging.asked));
     let unseen = unseen_entities(judging, found, &changed_candidates(view, &resolution));
     if found.evidence == PathEvidence::Shown && !unseen.is_empty() {
         resolution = resolution.of_unseen_code();
@@ -449,7 +449,7 @@ fn moved_within(
             brought.contains(&(name, slice)).then_some(entity)
         });
         let gone: Vec<EntityId> = gone.collect();
-        let extent = || resolve::resolve(view, thresholds, block, Origin::Model).extent;
+        let extent = || resolve::resolve(view, thresholds, block, (Origin::Model, "")).extent;
         if !gone.is_empty() && extent() == Extent::WholeFile {
             moved.extend(gone);
         }
@@ -774,7 +774,8 @@ impl<'v> BlockJudge<'v> {
 
     /// What the block takes away because the prompt asks for it. An edit names what it replaces, so that a definition or file goes
     /// that the prompt asks to remove, or that gets another name which the prompt says as well, be it by an agent that writes the file
-    /// whole; what a whole file lacks was moved, if the model has put the same definition elsewhere.
+    /// whole; a listing lacks it, of all that was around it or with its successor; what a whole file lacks was moved, if the model has
+    /// put the same definition elsewhere.
     fn leaving(&self, found: &FoundCode, extent: Extent) -> Vec<(EntityId, Reason)> {
         let Some(path) = found.usable_path() else {
             return Vec::new();
@@ -805,19 +806,26 @@ impl<'v> BlockJudge<'v> {
             _ => false,
         };
         let gone = self.tracked.iter().filter(|it| !defined.contains(*it));
-        let is_rewritten = |known: &EntityId| {
+        let has_successor = |known: &EntityId| {
             let mut renames = self.renames.values();
-            is_write(found, extent)
-                && gets_said_name
-                && renames.any(|rename| rename.known == *known)
+            renames.any(|rename| rename.known == *known)
+        };
+        let is_rewritten =
+            |known: &EntityId| is_write(found, extent) && gets_said_name && has_successor(known);
+        let is_listing = found.edit.is_none() || found.format == Format::Fence;
+        let is_left_out = |known: &EntityId| {
+            let mut around = known.holders().filter_map(|it| it.symbol);
+            extent == Extent::WholeFile || around.any(|it| defined.contains(&it))
         };
         let gone = gone.filter_map(|symbol| {
             let entity = EntityId::symbol(path.clone(), symbol.clone());
             let divergence = self.view.divergence(&entity);
             let is_renamed = gets_said_name && self.removals.says_name(path, symbol);
+            let is_asked = self.removals.names_definition(path, symbol);
+            let is_unlisted = || is_left_out(&entity) || has_successor(&entity);
             let is_spelled = divergence.is_none_or(|it| it == Divergence::Gone)
-                && (is_renamed || self.removals.names_definition(path, symbol))
-                && (is_of_edit(symbol) || is_rewritten(&entity));
+                && ((is_renamed || is_asked) && (is_of_edit(symbol) || is_rewritten(&entity))
+                    || is_asked && is_listing && is_unlisted());
             let is_whole = extent == Extent::WholeFile;
             // A draft's blocks are all judged before any of them is true.
             let is_in_reply = self.judging.gained.moved.contains(&entity);

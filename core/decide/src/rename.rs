@@ -7,6 +7,7 @@ use tslp_projections::state::StateView;
 use super::found_code::FoundCode;
 use super::observe;
 use super::resolve::{Candidate, Resolution};
+use crate::mention;
 use crate::similarity;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::Extent;
@@ -97,7 +98,9 @@ fn same_symbol_elsewhere(
         .filter(|known| known.symbol.as_ref() == Some(symbol))
         .filter(|known| {
             let is_told_apart = known.path.basename() != path.basename();
-            !(asked.contains(path.as_str()) || is_told_apart && asked.contains(path.basename()))
+            let mut said = mention::path_words(asked).map(mention::path_in);
+            let is_said = said.any(|it| it.trim_start_matches("./") == path.as_str());
+            !(is_said || is_told_apart && asked.contains(path.basename()))
         })
         .filter_map(|known| {
             let current = view.current_version(&known)?;

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use tslp_projections::disk::LastFinding;
 use tslp_projections::state::StateView;
 
+use super::asked_removal::AskedRemovals;
 use super::found_code::FoundCode;
 use super::found_edit::FoundEdit;
 use super::holders::Placed;
@@ -128,14 +129,14 @@ impl Resolution {
     }
 }
 
-/// Links a block to entities. `origin` matters only where the block doesn't say whether it is the whole file: then the
+/// Links a block to entities; `asked` is the prompt that a model's answers. `origin` matters only where the block doesn't say whether it is the whole file: then the
 /// interpretation that removes less is taken (engine: "a pasted fragment tombstones nothing").
 #[must_use]
 pub fn resolve(
     view: &StateView<'_>,
     thresholds: Thresholds,
     found: &FoundCode,
-    origin: Origin,
+    (origin, asked): (Origin, &str),
 ) -> Resolution {
     let path = match &found.path {
         Some(Err(reason)) => return Resolution::unresolved(*reason),
@@ -183,7 +184,8 @@ pub fn resolve(
     }
     let resolution = match path {
         Some(path) => {
-            let resolution = resolve_by_path(view, found, extraction, &symbols, path, origin);
+            let resolution =
+                resolve_by_path(view, found, extraction, &symbols, path, (origin, asked));
             match found.evidence {
                 PathEvidence::Shown => resolution.if_alike(view, thresholds, found),
                 _ => resolution,
@@ -257,7 +259,7 @@ fn resolve_by_path(
     extraction: &Extraction,
     symbols: &DefinitionsBySymbol<'_>,
     path: &RelPath,
-    origin: Origin,
+    (origin, asked): (Origin, &str),
 ) -> Resolution {
     let mut candidates = symbol_candidates(found, symbols, path);
     let extent = match is_whole(
@@ -266,7 +268,7 @@ fn resolve_by_path(
         extraction,
         (symbols, &candidates),
         path,
-        origin,
+        (origin, asked),
     ) {
         true => Extent::WholeFile,
         false => Extent::Fragment,
@@ -402,7 +404,7 @@ fn is_whole(
     extraction: &Extraction,
     (symbols, candidates): (&DefinitionsBySymbol<'_>, &[Candidate]),
     path: &RelPath,
-    origin: Origin,
+    (origin, asked): (Origin, &str),
 ) -> bool {
     match (found.stated_extent, view.disk_finding(path)) {
         (StatedExtent::Range, _) => false,
@@ -426,8 +428,9 @@ fn is_whole(
                         || shares.covers_most_tracked()
                         || !shares.covers_tracked()
                             && is_listing(found, &shares)
-                            && changes_any(view, candidates)
                             && begins_the_file(view, found, path)
+                            && (changes_any(view, candidates)
+                                || lacks_what_is_to_go(view, symbols, path, asked))
                 }
             }
         }
@@ -507,6 +510,19 @@ fn changes_any(view: &StateView<'_>, candidates: &[Candidate]) -> bool {
         current.is_some_and(|current| current.slice == candidate.slice)
     };
     !candidates.iter().all(is_true)
+}
+
+/// Whether what the prompt asks to remove is the difference between the block and the file.
+fn lacks_what_is_to_go(
+    view: &StateView<'_>,
+    symbols: &DefinitionsBySymbol<'_>,
+    path: &RelPath,
+    asked: &str,
+) -> bool {
+    let removals = AskedRemovals::of(asked);
+    let tracked = view.state.state_map().symbols_of(path);
+    let mut gone = tracked.iter().filter(|it| !symbols.contains_key(it));
+    removals.asks() && gone.all(|it| removals.names_definition(path, it))
 }
 
 /// Whether the block's first line is that of the file, as it was last known whole.

@@ -123,6 +123,9 @@ struct Cut {
     new: Option<Withheld>,
 }
 
+/// What goes out of texts: the ranges of each one's strings.
+pub(super) type GoingRanges = BTreeMap<(usize, TextSlot), Vec<(usize, Range<usize>)>>;
+
 /// What is withheld of older messages.
 #[derive(Default)]
 pub(super) struct Withholding {
@@ -310,6 +313,53 @@ impl<'v> Sight<'v> {
             }
         }
         withholding
+    }
+
+    /// What would go out of the texts if nothing were added to the prompt's end.
+    pub(super) fn going(
+        &self,
+        texts: &[ShownText<'_>],
+        position: &dyn Fn(usize) -> u32,
+        may_change: &dyn Fn(usize) -> bool,
+    ) -> GoingRanges {
+        let cuts = self.cuts(position, may_change, &BTreeSet::new());
+        let mut going = GoingRanges::new();
+        for shown in texts {
+            let place = (shown.message, shown.slot);
+            let Some(cuts) = cuts.get(&place) else {
+                continue;
+            };
+            let ranges = going.entry(place).or_default();
+            let mut strings = 0;
+            json_text::change_strings(shown.text, &mut |string| {
+                let own: Vec<&Cut> = cuts.iter().filter(|it| it.string == strings).collect();
+                let own = ranges_of(string, &own, false).into_iter();
+                ranges.extend(own.map(|(range, _)| (strings, range)));
+                strings += 1;
+                None
+            });
+        }
+        going
+    }
+
+    /// Whether what is true of a symbol stays anywhere where the texts show it: a class that goes takes its methods along.
+    pub(super) fn outlasts(&self, entity: &EntityId, going: &GoingRanges) -> bool {
+        let truth = self.view.current_version(entity).map(|it| it.slice);
+        let is_true = |fit: &Fit| {
+            let version = &self.versions[fit.version];
+            version.entity == *entity && Some(version.slice) == truth
+        };
+        self.sightings.iter().any(|sighting| {
+            let gone = going.get(&(sighting.message, sighting.slot));
+            let goes = |fit: &Fit| {
+                let mut gone = gone.into_iter().flatten();
+                gone.any(|(string, range)| {
+                    *string == sighting.string && range.contains(&fit.bytes.start)
+                })
+            };
+            let mut fits = sighting.fits.iter().filter(|fit| is_true(fit));
+            fits.any(|fit| !goes(fit))
+        })
     }
 
     /// What is to go out of each text.
@@ -674,26 +724,32 @@ fn text_without(
         if own.is_empty() {
             return None;
         }
-        let blocks = capture::blocks(string);
-        let mut gone: Vec<Range<usize>> = Vec::new();
-        for cut in &own {
-            let around = |block: &&CodeBlock<'_>| block.outer.contains(&cut.bytes.start);
-            gone.push(match blocks.iter().find(around) {
-                Some(block) if !is_strict && shows_more(string, block, &own) => continue,
-                Some(block) => block.outer.clone(),
-                None => whole_lines(string, &cut.bytes),
-            });
-            withheld.extend(cut.new.clone());
-        }
-        gone.sort_by_key(|range| range.start);
+        let mut gone = ranges_of(string, &own, is_strict);
+        withheld.extend(gone.iter().filter_map(|(_, cut)| cut.new.clone()));
+        gone.sort_by_key(|(range, _)| range.start);
         let (mut out, mut copied) = (String::new(), 0);
-        for range in &gone {
+        for (range, _) in &gone {
             out.push_str(string.get(copied..range.start).unwrap_or_default());
             copied = copied.max(range.end);
         }
         out.push_str(&string[copied..]);
         (!gone.is_empty()).then_some(out)
     })
+}
+
+/// What goes out of a string, with the cut that it goes by.
+fn ranges_of<'c>(string: &str, cuts: &[&'c Cut], is_strict: bool) -> Vec<(Range<usize>, &'c Cut)> {
+    let blocks = capture::blocks(string);
+    let range = |cut: &Cut| {
+        let around = |block: &&CodeBlock<'_>| block.outer.contains(&cut.bytes.start);
+        match blocks.iter().find(around) {
+            Some(block) if !is_strict && shows_more(string, block, cuts) => None,
+            Some(block) => Some(block.outer.clone()),
+            None => Some(whole_lines(string, &cut.bytes)),
+        }
+    };
+    let gone = cuts.iter().filter_map(|cut| Some((range(cut)?, *cut)));
+    gone.collect()
 }
 
 /// Whether a block has words outside of the cuts.

@@ -58,7 +58,7 @@ pub fn write_head(
     {
         return Vec::new();
     }
-    let mut resolution = resolve::resolve(view, thresholds, found, Origin::User);
+    let mut resolution = resolve::resolve(view, thresholds, found, (Origin::User, ""));
     let mut at_odds = Vec::new();
     if let CodeSource::Disk(Some(symbol)) = place {
         resolution.extent = Extent::Fragment;
@@ -132,7 +132,7 @@ pub fn take_from_disk(
     found: &FoundCode,
     taken: &TakenFromDisk,
 ) -> Vec<Event> {
-    let mut resolution = resolve::resolve(view, Thresholds::default(), found, Origin::User);
+    let mut resolution = resolve::resolve(view, Thresholds::default(), found, (Origin::User, ""));
     if !becomes_true(view, found, &resolution) {
         return Vec::new();
     }
@@ -204,7 +204,7 @@ fn tell_lost(
 pub fn adopt_file(view: &StateView<'_>, episode: EpisodeId, found: &FoundCode) -> Vec<Event> {
     let (place, session) = (CodeSource::Disk(None), SessionId::default());
     // Thresholds steer only the search for a missing path, and this path is known.
-    let resolution = resolve::resolve(view, Thresholds::default(), found, Origin::User);
+    let resolution = resolve::resolve(view, Thresholds::default(), found, (Origin::User, ""));
     if !becomes_true(view, found, &resolution) {
         return Vec::new();
     }
