@@ -162,6 +162,10 @@ pub fn line_jumps(line: &str) -> bool {
     CodeLine::of(line).jumps()
 }
 
+/// Of a line, and of the code that it holds: the numbers of the removals that the user asks for and that may mean it, each with how well
+/// its words fit.
+pub type ClaimsOnLine<'c> = dyn Fn(&str, &dyn Fn() -> String) -> Vec<(usize, u32)> + 'c;
+
 /// What a change was asked to do, and where else its code may be.
 #[derive(Clone, Copy)]
 pub struct ChangeContext<'c> {
@@ -169,8 +173,8 @@ pub struct ChangeContext<'c> {
     pub moved_to: &'c BTreeSet<String>,
     /// Lines that the last accepted change added (see [`line_keys`]).
     pub added_last: &'c BTreeSet<String>,
-    /// Whether the user asks to take out this line.
-    pub is_asked: &'c dyn Fn(&str) -> bool,
+    /// What the user asks to take out.
+    pub asked: &'c ClaimsOnLine<'c>,
     /// Whether the user asks to make the code smaller.
     pub may_shrink: bool,
     /// Whether the user asks for something under a condition: one more check replaces none.
@@ -490,7 +494,7 @@ pub fn compare(
         let is_statement = line.text.ends_with(';') || !ends_statements;
         is_statement && content == DefinitionContent::Statements && line.is_hollow(old, &new.code)
     };
-    let asked = lines_asked(&base.code, context.is_asked);
+    let asked = lines_asked(&base.code, context.asked);
     let known_remarks: BTreeSet<&str> =
         base.remarks.iter().map(|(text, _)| text.as_str()).collect();
     let mut judged = DamageTally::default();
@@ -570,25 +574,36 @@ fn guards_beyond<'l, 'c>(
     guards.map(|(_, line)| line).collect()
 }
 
-/// The keys of the lines that the user asks to take out, with what is inside of them: of a head a parameter, and not the body.
-fn lines_asked<'l>(base: &'l [CodeLine<'_>], is_asked: &dyn Fn(&str) -> bool) -> BTreeSet<&'l str> {
-    let mut asked = BTreeSet::new();
-    let mut around = None;
+/// The keys of the lines that the user asks to take out, with what is inside of them: of a head a parameter, and not the body. Of
+/// several that one removal may mean those go that its words fit best.
+fn lines_asked<'l>(base: &'l [CodeLine<'_>], asked: &ClaimsOnLine<'_>) -> BTreeSet<&'l str> {
+    let inside = |at: usize| {
+        let lines = base[at + 1..].iter();
+        lines.take_while(move |line| line.depth() > base[at].depth())
+    };
+    let claims: Vec<Vec<(usize, u32)>> = (0..base.len())
+        .map(|at| {
+            let held = || inside(at).flat_map(|line| [line.text, "\n"]).collect();
+            asked(base[at].text, &held)
+        })
+        .collect();
+    let mut best: BTreeMap<usize, u32> = BTreeMap::new();
+    for (removal, fit) in claims.iter().flatten() {
+        let best = best.entry(*removal).or_default();
+        *best = (*best).max(*fit);
+    }
     let head = base
         .iter()
         .position(|line| line.part() != Some(Part::Decorator));
-    for (at, line) in base.iter().enumerate() {
-        if around.is_some_and(|around| line.depth() > around) {
-            asked.insert(line.key.as_str());
-            continue;
-        }
-        around = None;
-        if is_asked(line.text) {
-            asked.insert(line.key.as_str());
-            around = head.is_some_and(|head| head < at).then(|| line.depth());
+    let mut keys = BTreeSet::new();
+    for (at, claims) in claims.iter().enumerate() {
+        if claims.iter().any(|(removal, fit)| best[removal] == *fit) {
+            keys.insert(base[at].key.as_str());
+            let inside = inside(at).filter(|_| head.is_some_and(|head| head < at));
+            keys.extend(inside.map(|line| line.key.as_str()));
         }
     }
-    asked
+    keys
 }
 
 /// Whether a base's last line is gone, and no other ends the new code.
@@ -998,7 +1013,7 @@ mod tests {
     const UNASKED: ChangeContext<'_> = ChangeContext {
         moved_to: &BTreeSet::new(),
         added_last: &BTreeSet::new(),
-        is_asked: &|_| false,
+        asked: &|_, _| Vec::new(),
         may_shrink: false,
         adds_check: false,
     };
@@ -1134,7 +1149,7 @@ mod tests {
         };
         assert_eq!(damage(&new, recent), Some(Damage::PartRemoved));
         let asked = ChangeContext {
-            is_asked: &|line| line.contains("if"),
+            asked: &|line, _| Vec::from_iter(line.contains("if").then_some((0, 0))),
             ..UNASKED
         };
         let lines: Vec<&str> = BASE.split_inclusive('\n').collect();
@@ -1157,7 +1172,7 @@ mod tests {
         assert_eq!(damage(&without_check, asked), None);
         // A parameter's name is in the head, which holds all of the body.
         let parameter = ChangeContext {
-            is_asked: &|line| line.contains("int a"),
+            asked: &|line, _| Vec::from_iter(line.contains("int a").then_some((0, 0))),
             ..UNASKED
         };
         let lost = Some(Damage::PartRemoved);

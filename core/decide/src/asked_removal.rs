@@ -1,6 +1,7 @@
 //! What a prompt asks to take out of code, and what to make smaller. A request opens the gates for its object and for nothing
 //! else: the words that name it have to be in the code that goes, or name a part of code of its kind.
 
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -40,6 +41,8 @@ struct Leaving {
 struct Object {
     /// Its words, as they were written.
     words: Vec<String>,
+    /// All words that say which of its kind it is.
+    about: Vec<String>,
     /// The words that may name the definitions that it is taken out of.
     place_words: Vec<String>,
     /// Those of them that are known; any definition, if there are none.
@@ -171,6 +174,7 @@ impl AskedRemovals {
                     }
                     objects.push(Object {
                         words: owned(words),
+                        about: owned(of_clause),
                         place_words: owned(&place_words),
                         places: Vec::new(),
                         arrives,
@@ -237,11 +241,22 @@ impl AskedRemovals {
         }
     }
 
-    /// Whether a removal's object is this line: a part of code of its kind, or a name in it. What is no name of code opens plain
-    /// statements alone, because it may be what the code is about.
+    /// Whether a removal's object is this line.
     pub(super) fn names_line(&self, entity: &EntityId, line: &str) -> bool {
+        !self.claims_on(entity, line, &String::new).is_empty()
+    }
+
+    /// The removals whose object is this line: a part of code of its kind, or a name in it. What is no name of code opens plain
+    /// statements alone, because it may be what the code is about. Each with how many of its words the line and what it holds have:
+    /// "the check for a negative rate" is no check of something else.
+    pub(super) fn claims_on(
+        &self,
+        entity: &EntityId,
+        line: &str,
+        held: &dyn Fn() -> String,
+    ) -> Vec<(usize, u32)> {
         if self.objects.is_empty() {
-            return false;
+            return Vec::new();
         }
         let own = entity.symbol_str().map(parts_of_name).unwrap_or_default();
         let kinds = kinds_of(line);
@@ -277,18 +292,41 @@ impl AskedRemovals {
                 |inner: &[String], outer: &[String]| inner.iter().all(|name| outer.contains(name));
             is_within(&wanted, &held) || is_within(&held, &wanted)
         };
-        let objects = self.objects.iter();
-        let mut objects = objects.filter(|it| !(it.arrives && self.nothing_arrives));
-        objects.any(
-            |Object {
-                 words: object,
-                 places,
-                 ..
-             }| {
+        let is_about = |word: &&str| {
+            let is_of = |kind: &&str| self.vocabulary.has_word(kind, word);
+            (word.len() > 2 || word.bytes().all(|it| it.is_ascii_digit()))
+                && !own.iter().any(|part| part == word)
+                && !["plain", "filler", "where", "within", "every"]
+                    .iter()
+                    .any(is_of)
+        };
+        let fit_of = |about: &[String]| {
+            let words = about.iter().filter(|word| !is_part(&self.vocabulary, word));
+            let words: Vec<String> = words.map(|word| word.to_lowercase()).collect();
+            let words: BTreeSet<&str> = words.iter().flat_map(|it| identifiers(it)).collect();
+            let inside = parts_of_name(&held());
+            let fits = |word: &&str| {
+                let is_in = |parts: &[String]| parts.iter().any(|part| is_form_of(part, word));
+                2 * u32::from(is_in(&parts)) + u32::from(is_in(&inside))
+            };
+            words.iter().filter(|it| is_about(it)).map(fits).sum()
+        };
+        let objects = self.objects.iter().enumerate();
+        let objects = objects.filter(|(_, it)| !(it.arrives && self.nothing_arrives));
+        let claims = objects.filter_map(
+            |(
+                at,
+                Object {
+                    words: object,
+                    about,
+                    places,
+                    ..
+                },
+            )| {
                 let is_elsewhere = |place: &EntityId| !is_within(place, entity);
                 if entity.symbol.is_some() && !places.is_empty() && places.iter().all(is_elsewhere)
                 {
-                    return false;
+                    return None;
                 }
                 let names_part = |at: usize| {
                     object
@@ -302,12 +340,16 @@ impl AskedRemovals {
                     // "The check `if rate < 0`" is no other check.
                     let fragments = object.iter().filter(|word| is_fragment(word));
                     let mut fragments = fragments.peekable();
-                    parts.any(is_kind) && (fragments.peek().is_none() || fragments.any(is_line))
+                    let is_meant = parts.any(is_kind)
+                        && (fragments.peek().is_none() || fragments.any(is_line));
+                    is_meant.then(|| (at, fit_of(about)))
                 } else {
-                    object.iter().any(|word| is_named(word))
+                    let is_meant = object.iter().any(|word| is_named(word));
+                    is_meant.then_some((at, 0))
                 }
             },
-        )
+        );
+        claims.collect()
     }
 
     /// Whether the prompt asks for code to leave its place.
@@ -760,7 +802,11 @@ fn kinds_of(line: &str) -> Vec<&'static str> {
     let first = line.trim_start();
     let binds = ["import", "from", "#include", "use ", "using "];
     let is_import = binds.iter().any(|word| first.starts_with(word)) || line.contains("require(");
+    let begin = first.trim_start_matches(['}', ' ']);
+    let mut branches = ["elif", "elsif", "elseif", "else if"].iter();
+    let is_checked = branches.any(|word| begin.starts_with(word));
     let kinds = KINDS.iter().filter(|(kind, of)| match of {
+        Some(Part::Condition) if is_checked => true,
         Some(_) => *of == part,
         None => *kind == "import" && is_import,
     });

@@ -1099,7 +1099,7 @@ impl<'v> BlockJudge<'v> {
         let context = ChangeContext {
             moved_to: &self.judging.gained.lines,
             added_last: &self.lines_added_last(current, &before),
-            is_asked: &|line| self.removals.names_line(&current.entity, line),
+            asked: &|line, held| self.removals.claims_on(&current.entity, line, held),
             may_shrink: self.removals.may_shrink(&current.entity),
             adds_check: self.removals.has_condition,
         };

@@ -841,6 +841,99 @@ fn a_method_named_with_its_class() {
 }
 
 #[test]
+fn a_method_whose_name_the_first_ones_class_has() {
+    check(
+        "links__a_method_whose_name_the_first_ones_class_has",
+        "Two methods in one fence: the second is another class's, though the first one's class has one of its name, with the same text.",
+        "
+        disk lib/q.py
+        | class Queue:
+        |     def full(self):
+        |         with self.mutex:
+        |             return 0 < self.maxsize <= self._qsize()
+        |     def _put(self, item):
+        |         self.queue.append(item)
+        | class HeapQueue(Queue):
+        |     def _put(self, item):
+        |         heappush(self.queue, item)
+        | class LifoQueue(Queue):
+        |     def _put(self, item):
+        |         self.queue.append(item)
+        user
+        | @tslp accept lib/q.py
+        model
+        | Noted.
+        user
+        | Change `Queue.full` and `LifoQueue._put` in lib/q.py.
+        model
+        | lib/q.py
+        | ```python
+        | def full(self):
+        |     with self.mutex:
+        |         size = self._qsize()
+        |         return 0 < self.maxsize <= size
+        | def _put(self, item):
+        |     self.queue.append((item, 1))
+        | ```
+        user
+        | Improve lib/q.py.
+        model
+        | lib/q.py
+        | ```python
+        | def full(self):
+        |     with self.mutex:
+        |         return 0 < self.maxsize <= self._qsize() + 1
+        | def _put(self, item):
+        |     heappush(self.queue, (item, 1))
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn a_path_without_its_first_folders() {
+    check(
+        "links__a_path_without_its_first_folders",
+        "A path that lacks the folders in front of it is the known file that ends in it, if the block defines what that does.",
+        "
+        disk packages/ai/src/a.c
+        | int clamp(int x) {
+        |     if (x < 0) return 0;
+        |     return x;
+        | }
+        user
+        | @tslp accept packages/ai/src/a.c
+        model
+        | Noted.
+        user
+        | Let `clamp` in packages/ai/src/a.c return one.
+        model
+        | src/a.c
+        | ```c
+        | int clamp(int x) {
+        |     return x;
+        | }
+        | ```
+        model
+        | src/a.c
+        | ```c
+        | int clamp(int x) {
+        |     if (x < 0) return 1;
+        |     return x;
+        | }
+        | ```
+        user
+        | And write another one.
+        model
+        | src/a.c
+        | ```c
+        | int twice(int x) { return x + x; }
+        | ```
+        ",
+    );
+}
+
+#[test]
 fn methods_that_stand_in_classes_alone() {
     check(
         "links__methods_that_stand_in_classes_alone",

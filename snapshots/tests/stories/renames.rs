@@ -352,7 +352,7 @@ fn asked_of_a_file() {
 fn asked_in_a_chat() {
     check(
         "renames__asked_in_a_chat",
-        "A rename that the user asks for comes back as a whole file: the old name stays and is flagged; the notice's own advice takes the new one.",
+        "A rename that the user asks for comes back as a listing: the old name goes, and there is nothing left to confirm.",
         "
         disk src/m.rs
         | fn add(left: u32, right: u32) -> u32 {
@@ -378,6 +378,73 @@ fn asked_in_a_chat() {
         | It is called `plus` now.
         user
         | @tslp confirm src/m.rs::plus
+        ",
+    );
+}
+
+#[test]
+fn asked_and_left_out_of_a_listing() {
+    check(
+        "renames__asked_and_left_out_of_a_listing",
+        "A function that the user asks to remove is left out of the class as it is listed, or of the file: it goes. What else a listing lacks stays.",
+        "
+        disk src/m.py
+        | class Cart:
+        |     def total(self, tax):
+        |         result = 0
+        |         for item in self.items:
+        |             result += item.price * tax
+        |         return result
+        |
+        |     def empty(self):
+        |         with self.lock:
+        |             return not self.items
+        |
+        | def helper(x):
+        |     y = x + 1
+        |     return y * 2
+        user
+        | @tslp accept src/m.py
+        model
+        | Noted.
+        user
+        | What is in src/m.py?
+        model
+        | A cart.
+        user
+        | Improve `Cart`.
+        model
+        | ```python
+        | class Cart:
+        |     def total(self, tax):
+        |         result = 0
+        |         for item in self.items:
+        |             result += item.price * tax
+        |         return result
+        | ```
+        user
+        | Remove `Cart.empty`.
+        model
+        | ```python
+        | class Cart:
+        |     def total(self, tax):
+        |         result = 0
+        |         for item in self.items:
+        |             result += item.price * tax
+        |         return result
+        | ```
+        user
+        | Delete the helper function in src/m.py.
+        model
+        | src/m.py
+        | ```python
+        | class Cart:
+        |     def total(self, tax):
+        |         result = 0
+        |         for item in self.items:
+        |             result += item.price * tax
+        |         return result
+        | ```
         ",
     );
 }
