@@ -67,10 +67,6 @@ pub(super) fn in_place_of_definitions(
         .filter(|_| view.divergence(&file).is_none())?;
     let base = view.text(current.artifact)?;
     let known = reader.grammars.extract(language, base.as_bytes()).ok()?;
-    let remark_at = |extraction: &Extraction, at: u32| {
-        let mut remarks = extraction.remarks.iter();
-        remarks.find(|it| it.start == at).copied()
-    };
     let (mut hunks, mut reached) = (Vec::new(), 0);
     for new in namesakes::outermost(&extraction.definitions).take(HUNKS_PER_EDIT_MAX) {
         let mut named = known
@@ -80,14 +76,10 @@ pub(super) fn in_place_of_definitions(
         let (Some(old), None) = (named.next(), named.next()) else {
             return None;
         };
-        let mut place = old.span;
-        while keeps_comments
-            && remark_at(extraction, new.span.start).is_none()
-            && let Some(remark) = remark_at(&known, place.start)
-        {
-            let rest = base.get(remark.end as usize..place.end as usize)?;
-            place.start = place.end - u32::try_from(rest.trim_start().len()).ok()?;
-        }
+        let place = match keeps_comments && remark_at(extraction, new.span.start).is_none() {
+            true => below_remarks(&base, &known, old.span),
+            false => old.span,
+        };
         let gap = code.get(reached..new.span.start as usize)?;
         let is_indented_alike = line_before(&base, place) == line_before(code, new.span);
         if !(gap.trim().is_empty() || names_file(gap, path)) || !is_indented_alike {
@@ -101,6 +93,21 @@ pub(super) fn in_place_of_definitions(
         )?);
     }
     (!hunks.is_empty() && code[reached..].trim().is_empty()).then_some(hunks)
+}
+
+/// The remark that begins there.
+pub(super) fn remark_at(extraction: &Extraction, at: u32) -> Option<Span> {
+    let mut remarks = extraction.remarks.iter();
+    remarks.find(|it| it.start == at).copied()
+}
+
+/// A definition's place without the comments above it.
+pub(super) fn below_remarks(text: &str, extraction: &Extraction, mut place: Span) -> Span {
+    while let Some(remark) = remark_at(extraction, place.start).filter(|it| it.end < place.end) {
+        let rest = &text[remark.end as usize..place.end as usize];
+        place.start = place.end - u32::try_from(rest.trim_start().len()).unwrap_or_default();
+    }
+    place
 }
 
 /// Whether a text is one comment that says nothing but that this is the file.

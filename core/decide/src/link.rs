@@ -8,6 +8,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::asked_removal::AskedRemovals;
 use super::code_reader::CodeReader;
 use super::last_turn;
 use super::namesakes;
@@ -186,6 +187,7 @@ fn members_like(
         .session
         .map(|it| last_turn::last_asked(reader.view, it));
     let asked = asked.unwrap_or_default();
+    let keeps_comments = !AskedRemovals::of(&asked).asks();
     let is_stated = |entity: &&EntityId| {
         let own = entity.symbol_str().unwrap_or_default();
         match stated.filter(|stated| last_component(stated) == last_component(own)) {
@@ -213,7 +215,8 @@ fn members_like(
         let tried = entities.into_iter().take(TRIED_MAX);
         let mut fit: Vec<(EntityId, PlacedCode)> = tried
             .filter_map(|it| {
-                in_place_of(reader, language, &it, (code, least)).map(|placed| (it, placed))
+                in_place_of(reader, language, &it, (code, least), keeps_comments)
+                    .map(|placed| (it, placed))
             })
             .filter(|(it, placed)| {
                 !placed
@@ -452,12 +455,22 @@ fn in_place_of(
     language: LanguageId,
     entity: &EntityId,
     code: (&str, u8),
+    keeps_comments: bool,
 ) -> Option<PlacedCode> {
     let symbol = entity.symbol.as_ref()?;
     let current = reader.view.current_version(entity)?;
     let base = reader.view.text(current.artifact)?;
     let places = current.spans.iter();
-    sole(places.filter_map(|span| placed_at(reader, language, (symbol, &base, *span), code)))
+    let placed = |span: &Span| {
+        placed_at(
+            reader,
+            language,
+            (symbol, &base, *span),
+            code,
+            keeps_comments,
+        )
+    };
+    sole(places.filter_map(placed))
 }
 
 /// The edit that puts code in a method's place, if the text around it then defines what it did before: the method, any others of its
@@ -467,17 +480,24 @@ fn placed_at(
     language: LanguageId,
     (symbol, base, span): (&Symbol, &str, Span),
     (code, least): (&str, u8),
+    keeps_comments: bool,
 ) -> Option<PlacedCode> {
-    let old = base.get(span.range())?;
-    let shared = similarity::words_shared_percent(old.as_bytes(), code.as_bytes());
+    let extract = |text: &str| reader.grammars.extract(language, text.as_bytes()).ok();
+    let known = extract(base)?;
+    // A model may leave out what is said above a method.
+    let bare = found_edit::below_remarks(base, &known, span);
+    let shared = [span, bare].map(|it| {
+        let old = it.of(base.as_bytes());
+        similarity::words_shared_percent(old, code.as_bytes())
+    });
+    let shared = shared[0].max(shared[1]);
     if shared < least {
         return None;
     }
     let new = indented_like(base, span, code);
     let (before, after) = (&base[..span.start as usize], &base[span.end as usize..]);
     let whole = format!("{before}{new}{after}");
-    let extract = |text: &str| reader.grammars.extract(language, text.as_bytes()).ok();
-    let (known, found) = (extract(base)?, extract(&whole)?);
+    let found = extract(&whole)?;
     let end = before.len() + new.len();
     let mut inside: Vec<_> = found
         .definitions
@@ -565,7 +585,12 @@ fn placed_at(
         let text = whole.get(start..end)?;
         match (&predecessors(it)[..], hunks.last_mut()) {
             ([old], _) if !is_first || old.span == span => {
-                let old = base.get(old.span.range())?;
+                let is_bare = found_edit::remark_at(&found, it.span.start).is_none();
+                let place = match keeps_comments && is_bare {
+                    true => found_edit::below_remarks(base, &known, old.span),
+                    false => old.span,
+                };
+                let old = base.get(place.range())?;
                 hunks.push((old, text.trim_end().into()));
             }
             ([], Some((_, last))) => {
