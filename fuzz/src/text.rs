@@ -64,7 +64,7 @@ pub fn damage(data: &[u8]) {
             ChangeContext {
                 moved_to: &moved_to,
                 added_last: &moved_to,
-                is_asked: &|_| false,
+                asked: &|_, _| Vec::new(),
                 may_shrink: false,
                 adds_check: false,
             },
