@@ -206,7 +206,7 @@ fn members_like(
         let stated: Vec<Symbol> = stated.collect();
         !stated.is_empty() && !stated.contains(symbol)
     };
-    let fitting = |mut entities: Vec<EntityId>, least: u8| -> Vec<_> {
+    let fitting = |mut entities: Vec<EntityId>, least: u8, is_meant: bool| -> Vec<_> {
         entities.retain(|entity| {
             let symbol = entity.symbol.as_ref();
             symbol.is_some_and(|symbol| symbol.as_str() != symbol.last_component())
@@ -215,8 +215,13 @@ fn members_like(
         let tried = entities.into_iter().take(TRIED_MAX);
         let mut fit: Vec<(EntityId, PlacedCode)> = tried
             .filter_map(|it| {
-                in_place_of(reader, language, &it, (code, least), keeps_comments)
-                    .map(|placed| (it, placed))
+                let placing = Placing {
+                    least,
+                    keeps_comments,
+                    is_meant,
+                    is_piece: extraction.is_none(),
+                };
+                in_place_of(reader, language, &it, code, placing).map(|placed| (it, placed))
             })
             .filter(|(it, placed)| {
                 !placed
@@ -240,10 +245,10 @@ fn members_like(
         own.len() < symbol.len() && names.contains(&own)
     });
     if !meant.is_empty() || is_unknown {
-        let alike = fitting(meant.clone(), ALIKE_PERCENT);
+        let alike = fitting(meant.clone(), ALIKE_PERCENT, true);
         return match alike.len() {
             1 => alike,
-            _ => fitting(meant, 0),
+            _ => fitting(meant, 0, true),
         };
     }
     let shown = reader
@@ -255,15 +260,15 @@ fn members_like(
         let symbol = it.symbol.as_ref();
         !symbol.is_some_and(|symbol| names.contains(&symbol.last_component()))
     });
-    let alike = fitting(shown.clone(), ALIKE_PERCENT);
+    let alike = fitting(shown.clone(), ALIKE_PERCENT, false);
     if !alike.is_empty() {
         return alike;
     }
-    let alike = fitting(namesakes, ALIKE_PERCENT);
+    let alike = fitting(namesakes, ALIKE_PERCENT, false);
     if alike.len() == 1 {
         return alike;
     }
-    let shown = fitting(shown, 0);
+    let shown = fitting(shown, 0, false);
     if shown.is_empty() { alike } else { shown }
 }
 
@@ -449,27 +454,32 @@ struct PlacedCode {
     others: Vec<Symbol>,
 }
 
+/// How code is put in the place of a method.
+#[derive(Clone, Copy)]
+struct Placing {
+    /// The least share of the method's words, in percent, that the code must hold.
+    least: u8,
+    /// Whether a comment above the method stays that the code leaves out.
+    keeps_comments: bool,
+    /// Whether the method is named with its class.
+    is_meant: bool,
+    /// Whether the code is one of several definitions in a block.
+    is_piece: bool,
+}
+
 /// The edit that puts code that has this share of its words in the place of a method; of several of its name, of the one with the same head.
 fn in_place_of(
     reader: CodeReader<'_>,
     language: LanguageId,
     entity: &EntityId,
-    code: (&str, u8),
-    keeps_comments: bool,
+    code: &str,
+    placing: Placing,
 ) -> Option<PlacedCode> {
     let symbol = entity.symbol.as_ref()?;
     let current = reader.view.current_version(entity)?;
     let base = reader.view.text(current.artifact)?;
     let places = current.spans.iter();
-    let placed = |span: &Span| {
-        placed_at(
-            reader,
-            language,
-            (symbol, &base, *span),
-            code,
-            keeps_comments,
-        )
-    };
+    let placed = |span: &Span| placed_at(reader, language, (symbol, &base, *span), code, placing);
     sole(places.filter_map(placed))
 }
 
@@ -479,8 +489,8 @@ fn placed_at(
     reader: CodeReader<'_>,
     language: LanguageId,
     (symbol, base, span): (&Symbol, &str, Span),
-    (code, least): (&str, u8),
-    keeps_comments: bool,
+    code: &str,
+    placing: Placing,
 ) -> Option<PlacedCode> {
     let extract = |text: &str| reader.grammars.extract(language, text.as_bytes()).ok();
     let known = extract(base)?;
@@ -491,7 +501,7 @@ fn placed_at(
         similarity::words_shared_percent(old, code.as_bytes())
     });
     let shared = shared[0].max(shared[1]);
-    if shared < least {
+    if shared < placing.least {
         return None;
     }
     let new = indented_like(base, span, code);
@@ -545,10 +555,13 @@ fn placed_at(
         let own = own.into_iter().map(like).max();
         own.is_some_and(|own| others.into_iter().any(|other| like(other) > own))
     };
+    // One by itself may be written anew.
+    let is_alone = inside.len() == 1 && !placing.is_piece;
+    let known_at_first = usize::from(placing.is_meant || is_alone);
     if found.errors > known.errors
         || !keeps_all
         || inside.iter().any(is_others)
-        || inside.iter().skip(1).any(is_more_like_others)
+        || inside.iter().skip(known_at_first).any(is_more_like_others)
         || inside.first()?.symbol != *symbol
         || !inside.iter().all(|it| is_of_class(&it.symbol))
     {
@@ -586,7 +599,7 @@ fn placed_at(
         match (&predecessors(it)[..], hunks.last_mut()) {
             ([old], _) if !is_first || old.span == span => {
                 let is_bare = found_edit::remark_at(&found, it.span.start).is_none();
-                let place = match keeps_comments && is_bare {
+                let place = match placing.keeps_comments && is_bare {
                     true => found_edit::below_remarks(base, &known, old.span),
                     false => old.span,
                 };
