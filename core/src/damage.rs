@@ -166,6 +166,17 @@ pub fn line_jumps(line: &str) -> bool {
 /// its words fit.
 pub type ClaimsOnLine<'c> = dyn Fn(&str, &dyn Fn() -> String) -> Vec<(usize, u32)> + 'c;
 
+/// What a call in the new code calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Callee {
+    /// What was there before, or may have been.
+    Known,
+    /// A definition that the reply brings, without its remarks.
+    Brought(String),
+    /// Nothing that anybody knows.
+    Unknown,
+}
+
 /// What a change was asked to do, and where else its code may be.
 #[derive(Clone, Copy)]
 pub struct ChangeContext<'c> {
@@ -173,6 +184,8 @@ pub struct ChangeContext<'c> {
     pub moved_to: &'c BTreeSet<String>,
     /// Lines that the last accepted change added (see [`line_keys`]).
     pub added_last: &'c BTreeSet<String>,
+    /// What a name stands for that the new code calls.
+    pub callee: &'c dyn Fn(&str) -> Callee,
     /// What the user asks to take out.
     pub asked: &'c ClaimsOnLine<'c>,
     /// Whether the user asks to make the code smaller.
@@ -381,6 +394,42 @@ impl<'c> CodeLine<'c> {
         self.part().is_none() && !does
     }
 
+    /// What it calls by itself or on its own object, by names of several words. A name of one word may be the language's own, and what is
+    /// called on something else can't be told.
+    fn callees<'o>(
+        &self,
+        receiver: Option<&'o str>,
+        of: &'o dyn Fn(&str) -> Callee,
+    ) -> impl Iterator<Item = Callee> {
+        let code = self.text.split('"').step_by(2);
+        let called = code.flat_map(|code| code.match_indices('(').map(|(at, _)| &code[..at]));
+        called.filter_map(move |before| {
+            let name = words_of(before).last()?;
+            let qualifier = before.strip_suffix(name)?;
+            let object = qualifier.trim_end_matches(['.', '-', '>']);
+            let is_own = || {
+                let last = words_of(object).last()?;
+                let front = object.strip_suffix(last)?;
+                let is_own = ["self", "this"].contains(&last) || receiver == Some(last);
+                Some(is_own && !front.ends_with('.'))
+            };
+            let is_qualified = match object.len() == qualifier.len() {
+                true => qualifier.ends_with([':', '\'']),
+                false => is_own() != Some(true),
+            };
+            let inside = name.trim_matches('_');
+            let has_words = inside.contains('_')
+                || inside.contains(char::is_lowercase)
+                    && inside.chars().skip(1).any(char::is_uppercase);
+            (has_words && !is_qualified).then(|| of(name))
+        })
+    }
+
+    /// The word for the object whose method this head begins, where the language leaves it to the head.
+    fn receiver(&self) -> Option<&'c str> {
+        words_of(self.text.strip_prefix("func (")?).next()
+    }
+
     /// Whether it has a word that says what it is about, and one of `lines` has it, too.
     fn is_about(&self, lines: &[CodeLine<'_>]) -> bool {
         // What fails is about what it is given alone, and what a string says computes nothing.
@@ -476,17 +525,47 @@ pub fn compare(
         CodeLines::of(new, &new_text),
     );
     let hunks = align_hunks(&base.code, &new.code);
-    let pairs = hunks
-        .iter()
-        .map(|hunk| unpaired_lines(&base.code[hunk.base.clone()], &new.code[hunk.new.clone()]));
+    let receiver = new.code.iter().find_map(CodeLine::receiver);
+    // A call does what it calls, if that is known.
+    let calls = hunks.iter().flat_map(|hunk| {
+        let lines = new.code[hunk.new.clone()].iter();
+        lines.flat_map(move |line| {
+            let callees = line.callees(receiver, context.callee);
+            callees.map(move |callee| (hunk, line, callee))
+        })
+    });
+    let calls: Vec<(&LineHunk, &CodeLine<'_>, Callee)> = calls.collect();
+    let texts = calls.iter().filter_map(|(.., callee)| match callee {
+        Callee::Brought(text) => Some(text),
+        Callee::Known | Callee::Unknown => None,
+    });
+    let brought = texts.flat_map(|text| statements_of(text));
+    let brought: Vec<CodeLine<'_>> = brought.map(CodeLine::of).collect();
+    let is_nothing = |(hunk, _, callee): &&(&LineHunk, &CodeLine<'_>, Callee)| match callee {
+        Callee::Known => false,
+        Callee::Unknown => true,
+        Callee::Brought(_) => !has_names_of(&brought, &base.code[hunk.base.clone()]),
+    };
+    let invented = calls.iter().filter(is_nothing).map(|(_, line, _)| *line);
+    let invented: Vec<&CodeLine<'_>> = invented
+        .filter(|line| line.part() != Some(Part::Loop))
+        .collect();
+    let is_invented = |line: &CodeLine<'_>| invented.iter().any(|it| core::ptr::eq(*it, line));
+    let may_be = |old: &CodeLine<'_>, new: &CodeLine<'_>| {
+        let has_body = matches!(old.part(), Some(Part::Loop | Part::Branch));
+        is_like(old, new) && !(has_body && is_invented(new))
+    };
+    let pairs = hunks.iter().map(|hunk| {
+        let (old, fresh) = (&base.code[hunk.base.clone()], &new.code[hunk.new.clone()]);
+        unpaired_lines(old, fresh, &may_be)
+    });
     let pairs: Vec<_> = pairs.collect();
     let added_lines: Vec<&CodeLine<'_>> =
         pairs.iter().flat_map(|(_, added)| added).copied().collect();
     let was_moved = |line: &CodeLine<'_>| {
+        let mut fresh = added_lines.iter().copied().chain(&brought);
         context.moved_to.contains(&line.key)
-            || added_lines
-                .iter()
-                .any(|added| is_like(line, added) && added.is_about(core::slice::from_ref(line)))
+            || fresh.any(|it| may_be(line, it) && it.is_about(core::slice::from_ref(line)))
     };
     let ends_statements = base.code.iter().any(|it| it.text.ends_with(';'));
     let is_hollow = |line: &CodeLine<'_>, old: &[CodeLine<'_>]| {
@@ -498,10 +577,27 @@ pub fn compare(
     let known_remarks: BTreeSet<&str> =
         base.remarks.iter().map(|(text, _)| text.as_str()).collect();
     let mut judged = DamageTally::default();
+    let mut brought_parts: Vec<&CodeLine<'_>> = Vec::new();
     for (hunk, (gone, added)) in hunks.iter().zip(&pairs) {
         let (old, fresh) = (&base.code[hunk.base.clone()], &new.code[hunk.new.clone()]);
         let (mut gone, mut added) = (gone.clone(), added.clone());
-        gone.retain(|line| !was_moved(line) && !asked.contains(line.key.as_str()));
+        gone.retain(|line| !was_moved(line));
+        let is_own = |it: &&CodeLine<'_>| fresh.iter().any(|line| core::ptr::eq(line, *it));
+        let mut callers = calls.iter().filter(|(_, line, _)| is_own(line));
+        if callers.any(|(.., callee)| matches!(callee, Callee::Brought(_))) {
+            // A part whose names are others where it went is told by how many of its kind are there.
+            let count = |part, lines: &mut dyn Iterator<Item = &CodeLine<'_>>| {
+                lines.filter(|it| it.part() == Some(part)).count()
+            };
+            let is_there =
+                |part| count(part, &mut brought.iter()) >= count(part, &mut gone.iter().copied());
+            let is_brought = |line: &CodeLine<'_>| line.part().is_some_and(is_there);
+            brought_parts.extend(gone.iter().filter(|line| is_brought(line)));
+            gone.retain(|line| !brought_parts.iter().any(|it| core::ptr::eq(*it, *line)));
+        }
+        // What is asked to go, or to go elsewhere, isn't asked to be left to something that nobody knows.
+        let has_invented = fresh.iter().any(is_invented);
+        gone.retain(|line| has_invented || !asked.contains(line.key.as_str()));
         // One statement in the place of several is a stub, whatever was changed beside it.
         let is_stub = |added: &[&CodeLine<'_>]| {
             let only = match added {
@@ -511,9 +607,10 @@ pub fn compare(
             only.is_some_and(|it| is_stub(old, &gone, it) || computes_nothing(old, &gone, it))
         };
         let was_stub = is_stub(&added);
-        let hollow = added.iter().filter(|it| is_hollow(it, old)).count();
+        let passes_nothing_on = |it: &CodeLine<'_>| is_hollow(it, old) || is_invented(it);
+        let hollow = added.iter().filter(|it| passes_nothing_on(it)).count();
         if hollow < gone.len() || gone.iter().any(|it| it.controls()) {
-            added.retain(|it| !is_hollow(it, old));
+            added.retain(|it| !passes_nothing_on(it));
         }
         let is_stub = was_stub || is_stub(&added);
         let places = possible_positions(&base.code, hunk);
@@ -532,6 +629,7 @@ pub fn compare(
             is_recent: &|line| context.added_last.contains(&line.key),
             is_end: hunk.base.end == base.code.len() && is_end_gone(old, &gone, fresh),
             is_emptied: is_emptied(&base.code, &new.code, hunk),
+            is_called_away: has_invented && is_loop_gone(&gone, fresh),
             are_members: content == DefinitionContent::Members,
             gone,
             added,
@@ -539,7 +637,11 @@ pub fn compare(
             new: fresh,
         });
     }
-    let is_excused = |line: &CodeLine<'_>| was_moved(line) || asked.contains(line.key.as_str());
+    let is_excused = |line: &CodeLine<'_>| {
+        was_moved(line)
+            || asked.contains(line.key.as_str())
+            || brought_parts.iter().any(|it| core::ptr::eq(*it, line))
+    };
     let mut lost = guards_beyond(&base.code, &new.code);
     lost.retain(|check| !is_excused(check));
     let replaced = guards_beyond(&new.code, &base.code).len();
@@ -635,6 +737,20 @@ fn is_emptied(base: &[CodeLine<'_>], new: &[CodeLine<'_>], hunk: &LineHunk) -> b
         && !does_nothing(first)
         && held.next().is_none_or(does_nothing)
         && held.next().is_none()
+}
+
+/// Whether code has two thirds of the names in these lines: it may do what they did.
+fn has_names_of(code: &[CodeLine<'_>], lines: &[CodeLine<'_>]) -> bool {
+    let words = lines.iter().flat_map(|line| &line.words);
+    let names: BTreeSet<&str> = words.copied().filter(is_name).collect();
+    let is_there = |name: &&&str| code.iter().any(|line| line.words.contains(name));
+    3 * names.iter().filter(is_there).count() >= 2 * names.len()
+}
+
+/// Whether a loop is gone, and nothing that repeats is new.
+fn is_loop_gone(gone: &[&CodeLine<'_>], new: &[CodeLine<'_>]) -> bool {
+    let repeats = |line: &CodeLine<'_>| line.words.iter().any(|word| LOOPS.contains(word));
+    gone.iter().any(|line| line.part() == Some(Part::Loop)) && !new.iter().any(repeats)
 }
 
 /// Whether one statement that has to do with none of them replaced several lines.
@@ -792,12 +908,13 @@ fn possible_positions(base: &[CodeLine<'_>], hunk: &LineHunk) -> core::ops::Rang
 fn unpaired_lines<'l, 'c>(
     gone: &'l [CodeLine<'c>],
     new: &'l [CodeLine<'c>],
+    may_be: &dyn Fn(&CodeLine<'_>, &CodeLine<'_>) -> bool,
 ) -> (Vec<&'l CodeLine<'c>>, Vec<&'l CodeLine<'c>>) {
     let (mut left, mut added) = (Vec::new(), Vec::new());
     let mut from = 0;
     for line in gone {
         let ahead = new[from..].iter().take(PAIRED_AHEAD_MAX);
-        match ahead.clone().position(|other| is_like(line, other)) {
+        match ahead.clone().position(|other| may_be(line, other)) {
             Some(at) => {
                 added.extend(&new[from..from + at]);
                 from += at + 1;
@@ -857,6 +974,8 @@ struct HunkEffect<'l, 'c> {
     is_end: bool,
     /// Whether they were all that something held.
     is_emptied: bool,
+    /// Whether they were a loop, for which a call of what nobody knows stands.
+    is_called_away: bool,
     are_members: bool,
 }
 
@@ -897,7 +1016,9 @@ impl DamageTally {
                 || replacement.is_end
                 || replacement.are_members
                 || gone.iter().any(|line| (replacement.is_recent)(line));
-            (is_empty && is_part || replacement.is_emptied).then_some(Damage::PartRemoved)
+            let is_lost =
+                is_empty && is_part || replacement.is_emptied || replacement.is_called_away;
+            is_lost.then_some(Damage::PartRemoved)
         };
         self.worst = match (self.worst, damage) {
             (Some(worst), Some(damage)) => Some(worst.min(damage)),
@@ -1013,6 +1134,7 @@ mod tests {
     const UNASKED: ChangeContext<'_> = ChangeContext {
         moved_to: &BTreeSet::new(),
         added_last: &BTreeSet::new(),
+        callee: &|_| Callee::Known,
         asked: &|_, _| Vec::new(),
         may_shrink: false,
         adds_check: false,
@@ -1120,6 +1242,43 @@ mod tests {
         let without_end = "fn f(a: u8) -> u8 {\n    check(a);\n    return a;\n}\n";
         let value = without_end.replace("    return a;\n", "    doubled(a)\n");
         assert_eq!(compared(without_end, &value, ""), None);
+    }
+
+    #[test]
+    fn a_call_stands_for_what_it_calls() {
+        let base = "def f(items, limit):\n    total = 0\n    for item in items:\n        if item.count > limit:\n            continue\n        total += item.price\n    return total\n";
+        let loop_lines =
+            &base[base.find("    total").expect("there")..base.find("    return").expect("there")];
+        let called = base.replace(loop_lines, "    total = sum_up(items, limit)\n");
+        let helper = |body: &str| format!("def sum_up(items, limit):\n{body}");
+        let whole = helper(&format!("{loop_lines}    return total\n"));
+        let renamed = whole.replace("item", "it").replace("limit", "most");
+        let part = Some(Damage::PartRemoved);
+        for (callee, expected) in [
+            (Callee::Known, None),
+            (Callee::Unknown, part),
+            (Callee::Brought(helper("    return 0\n")), part),
+            (Callee::Brought(whole), None),
+            (Callee::Brought(renamed), None),
+        ] {
+            let context = ChangeContext {
+                callee: &|name| match name {
+                    "sum_up" => callee.clone(),
+                    other => panic!("{other} isn't called by itself"),
+                },
+                // As if the loop was asked to be moved.
+                asked: &|line, _| Vec::from_iter(line.contains("for item").then_some((0, 0))),
+                ..UNASKED
+            };
+            let code = |text| ComparedCode {
+                text,
+                remarks: &[],
+                nested: &[],
+            };
+            let content = DefinitionContent::Statements;
+            let comparison = compare(content, code(base), code(&called), context);
+            assert_eq!(comparison.damage, expected, "{callee:?}");
+        }
     }
 
     #[test]

@@ -800,6 +800,14 @@ stored_words! {
     }
 }
 
+impl Format {
+    /// Whether an agent wrote it, and may go on with its next call.
+    #[must_use]
+    pub fn is_agents(self) -> bool {
+        matches!(self, Self::ToolCall | Self::Disk)
+    }
+}
+
 stored_words! {
     /// Whether a block is a whole file or a part of one.
     Extent, "extent" {

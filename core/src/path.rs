@@ -131,6 +131,13 @@ impl RelPath {
     }
 }
 
+/// The folders in front of `end`, with the last slash, if a path ends in it; nothing is in front of the path itself.
+#[must_use]
+pub fn before_end<'p>(path: &'p str, end: &str) -> Option<&'p str> {
+    let before = path.strip_suffix(end)?;
+    (before.is_empty() || before.ends_with('/')).then_some(before)
+}
+
 impl fmt::Display for RelPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use tslp_core::capture;
-use tslp_core::damage::{self, ChangeContext, ComparedCode, DefinitionContent};
+use tslp_core::damage::{self, Callee, ChangeContext, ComparedCode, DefinitionContent};
 use tslp_core::delimiter;
 use tslp_core::event::{DiskFinding, DiskObserved, Event, PathEvidence};
 use tslp_core::known_lines::{KnownLines, TextLines, WordSet};
@@ -64,6 +64,7 @@ pub fn damage(data: &[u8]) {
             ChangeContext {
                 moved_to: &moved_to,
                 added_last: &moved_to,
+                callee: &|_| Callee::Unknown,
                 asked: &|_, _| Vec::new(),
                 may_shrink: false,
                 adds_check: false,

@@ -6,6 +6,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::rename;
 use super::sentence::{self, bare_word, is_code, is_name_of, says, unmarked};
 use tslp_core::damage::{self, Part};
 use tslp_core::entity::{EntityId, Symbol, last_component};
@@ -24,6 +25,9 @@ const OBJECT_CHARS_MIN: usize = 2;
 
 /// Longest word of such a language, in bytes, that may be a verb with its particles.
 const VERB_BYTES_MAX: usize = 96;
+
+/// Most words between "into" and the name of what is to be made.
+const WAY_WORDS_MAX: usize = 4;
 
 /// The words that may name definitions that go, get another name or another file.
 struct Leaving {
@@ -228,6 +232,19 @@ impl AskedRemovals {
             self.vocabulary.has_word("to", &bare_word(&pair[0])) && is_name_of(&pair[1], &file)
         };
         self.says_name(path, symbol) && self.said.windows(2).any(is_way)
+    }
+
+    /// Whether a prompt says a name only of what is to be made: "into a helper called `sum_up`", and not "a call to `sum_up`".
+    pub(super) fn is_to_come(&self, prompt: &str, name: &str) -> bool {
+        let words: Vec<&str> = prompt.split_whitespace().collect();
+        let is = |at: usize, kind: &str| self.vocabulary.has_word(kind, &bare_word(words[at]));
+        let is_way = |at: usize| {
+            let is_call = |at: usize| is(at, "adds") || is(at, "of");
+            let is_named = is(at, "to") || is(at, "named");
+            is_named && !is_call(at) && !at.checked_sub(1).is_some_and(is_call)
+        };
+        let mut said = (0..words.len()).filter(|at| rename::holds_word(words[*at], name));
+        said.all(|at| (at.saturating_sub(WAY_WORDS_MAX)..at).any(is_way))
     }
 
     /// Looks up by `known` of which definitions the prompt speaks: a part of one is no part of another.

@@ -2,7 +2,7 @@
 
 use tslp_core::extract::Grammars;
 use tslp_core::ids::SessionId;
-use tslp_core::path::RelPath;
+use tslp_core::path::{self, RelPath};
 use tslp_core::reason::Reason;
 use tslp_projections::disk::LastFinding;
 use tslp_projections::state::StateView;
@@ -57,10 +57,6 @@ pub(super) fn file_ending_in(view: &StateView<'_>, path: &RelPath) -> Option<Rel
     let named = files
         .files_named(path.basename(), FILES_NAMED_MAX)
         .into_iter();
-    let ends = |it: &RelPath| {
-        let before = it.as_str().strip_suffix(path.as_str());
-        before.is_some_and(|before| before.ends_with('/'))
-    };
-    let mut ending = named.filter(ends);
+    let mut ending = named.filter(|it| path::before_end(it.as_str(), path.as_str()).is_some());
     ending.next().filter(|_| ending.next().is_none())
 }

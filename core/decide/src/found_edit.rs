@@ -15,7 +15,7 @@ use tslp_core::extract::{Extraction, LanguageId};
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::VersionId;
 use tslp_core::limits::HUNKS_PER_EDIT_MAX;
-use tslp_core::path::RelPath;
+use tslp_core::path::{self, RelPath};
 use tslp_core::reason::Reason;
 use tslp_core::slice::Span;
 use tslp_projections::file_code::TrueEntity;
@@ -112,10 +112,7 @@ pub(super) fn below_remarks(text: &str, extraction: &Extraction, mut place: Span
 
 /// Whether a text is one comment that says nothing but that this is the file.
 pub(super) fn names_file(comment: &str, path: &RelPath) -> bool {
-    let ends_in = |path: &str, end: &str| {
-        let before = path.strip_suffix(end);
-        before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
-    };
+    let ends_in = |path: &str, end: &str| path::before_end(path, end).is_some();
     path_hint::file_comment(comment)
         .is_some_and(|named| ends_in(path.as_str(), named) || ends_in(named, path.as_str()))
 }

@@ -182,7 +182,15 @@ fn members_like(
         }
     };
     let names = head_names(code, extraction);
-    let namesakes: Vec<EntityId> = names.iter().copied().flat_map(named).collect();
+    // What is new may stand in front.
+    let namesakes = names.iter().copied().map(named);
+    let namesakes: Vec<EntityId> = match extraction {
+        Some(_) => namesakes
+            .into_iter()
+            .find(|it| !it.is_empty())
+            .unwrap_or_default(),
+        None => namesakes.flatten().collect(),
+    };
     let asked = reader
         .session
         .map(|it| last_turn::last_asked(reader.view, it));
@@ -303,11 +311,12 @@ fn of_kin_language(
     entities
 }
 
-/// The names that a block may define: that of its first definition, or before the first brackets, if it defines nothing by itself.
+/// The names that a block may define: those of its definitions, or before the first brackets, if it defines nothing by itself.
 fn head_names<'c>(code: &'c str, extraction: Option<&'c Extraction>) -> Vec<&'c str> {
-    let first = extraction.and_then(|extraction| extraction.definitions.first());
-    if let Some(first) = first {
-        return Vec::from([first.symbol.last_component()]);
+    let defined = extraction.map_or(&[][..], |extraction| &extraction.definitions);
+    if !defined.is_empty() {
+        let defined = namesakes::outermost(defined);
+        return defined.map(|it| it.symbol.last_component()).collect();
     }
     let remarks = extraction.map_or(&[][..], |extraction| &extraction.remarks);
     let is_code = |line: &&str| {
@@ -509,7 +518,7 @@ fn placed_at(
     let whole = format!("{before}{new}{after}");
     let found = extract(&whole)?;
     let end = before.len() + new.len();
-    let mut inside: Vec<_> = found
+    let mut inside: Vec<&Definition> = found
         .definitions
         .iter()
         .filter(|it| before.len() <= it.span.start as usize && it.span.end as usize <= end)
@@ -521,8 +530,6 @@ fn placed_at(
         is_outer
     });
     let scope = symbol.as_str().strip_suffix(symbol.last_component())?;
-    let is_of_class =
-        |other: &Symbol| other.as_str().strip_suffix(other.last_component()) == Some(scope);
     let keeps_all = known.definitions.iter().all(|it| {
         found
             .definitions
@@ -555,18 +562,26 @@ fn placed_at(
         let own = own.into_iter().map(like).max();
         own.is_some_and(|own| others.into_iter().any(|other| like(other) > own))
     };
+    let at = inside.iter().position(|it| it.symbol == *symbol)?;
+    let is_known = |it: &&Definition| known.definitions.iter().any(|old| old.symbol == it.symbol);
+    // What is new may stand beside the class, where methods stand out of theirs.
+    let is_of_class = |it: &&Definition| {
+        let own = it.symbol.as_str().strip_suffix(it.symbol.last_component());
+        own.is_some_and(|own| own == scope || !is_known(it) && scope.starts_with(own))
+    };
     // One by itself may be written anew.
     let is_alone = inside.len() == 1 && !placing.is_piece;
-    let known_at_first = usize::from(placing.is_meant || is_alone);
+    let skipped = at + usize::from(placing.is_meant || is_alone);
     if found.errors > known.errors
         || !keeps_all
         || inside.iter().any(is_others)
-        || inside.iter().skip(known_at_first).any(is_more_like_others)
-        || inside.first()?.symbol != *symbol
-        || !inside.iter().all(|it| is_of_class(&it.symbol))
+        || inside[..at].iter().any(is_known)
+        || inside.iter().skip(skipped).any(is_more_like_others)
+        || !inside.iter().all(is_of_class)
     {
         return None;
     }
+    let inside = inside.split_off(at);
     let head = |text: &str, it: &Definition| -> Option<String> {
         Some(text.get(it.head.range())?.split_whitespace().collect())
     };
@@ -599,12 +614,14 @@ fn placed_at(
         match (&predecessors(it)[..], hunks.last_mut()) {
             ([old], _) if !is_first || old.span == span => {
                 let is_bare = found_edit::remark_at(&found, it.span.start).is_none();
-                let place = match placing.keeps_comments && is_bare {
+                let below = match placing.keeps_comments && is_bare {
                     true => found_edit::below_remarks(base, &known, old.span),
                     false => old.span,
                 };
-                let old = base.get(place.range())?;
-                hunks.push((old, text.trim_end().into()));
+                let comment = base.get(old.span.start as usize..below.start as usize)?;
+                let (front, text) = text.split_at(it.span.start as usize - start);
+                let new = [front, comment, text.trim_end()].concat();
+                hunks.push((base.get(old.span.range())?, new));
             }
             ([], Some((_, last))) => {
                 let gap = &whole[..start];

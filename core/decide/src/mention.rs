@@ -15,7 +15,7 @@ use crate::asked_change::WORDS;
 use tslp_core::capture;
 use tslp_core::entity::{EntityId, Symbol, last_component};
 use tslp_core::limits::{HYDRATION_CANDIDATES_MAX, MENTION_CANDIDATES_MAX};
-use tslp_core::path::RelPath;
+use tslp_core::path::{self, RelPath};
 use tslp_core::word_list::Vocabulary;
 
 /// The entities that a prompt names, in the order of first mention.
@@ -242,8 +242,8 @@ impl<'v> MentionScanner<'v> {
     fn file_of_another_root(&self, written: &str) -> Option<RelPath> {
         let (_, name) = written.strip_prefix('/')?.rsplit_once('/')?;
         let named = self.view.state.state_map().files_named(name, NAMESAKES_MAX);
-        let ends = |path: &RelPath| Some(written.strip_suffix(path.as_str())?.ends_with('/'));
-        let ending = named.into_iter().filter(|path| ends(path) == Some(true));
+        let ends = |path: &RelPath| path::before_end(written, path.as_str()).is_some();
+        let ending = named.into_iter().filter(ends);
         ending.max_by_key(|path| path.as_str().len())
     }
 

@@ -22,7 +22,9 @@ use super::promote::{self, MessagePieces, ResolvedBlock};
 use super::rename::{self, RenameSuspicion};
 use super::resolve::{self, Candidate, Resolution};
 use tslp_core::artifact::{Level, Origin, Transition, Version};
-use tslp_core::damage::{self, ChangeContext, ComparedCode, Comparison, Damage, DefinitionContent};
+use tslp_core::damage::{
+    self, Callee, ChangeContext, ComparedCode, Comparison, Damage, DefinitionContent,
+};
 use tslp_core::edit::Edit;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{Event, Extent, Format, NoticeIssued, PathEvidence, PromotionRefused};
@@ -312,6 +314,18 @@ fn answers_for(view: &StateView<'_>, found: &FoundCode, candidate: &Candidate) -
     })
 }
 
+/// A definition that a reply brings.
+#[derive(Debug)]
+struct NewDefinition {
+    symbol: Symbol,
+    /// Without its remarks: what is commented out, or said beside code, moved nowhere.
+    text: String,
+    lines: BTreeSet<String>,
+    figures: Figures,
+    /// Whether it stands in none of the others.
+    is_outer: bool,
+}
+
 /// What a reply adds, wherever it does.
 #[derive(Debug, Default)]
 pub struct GainedCode {
@@ -321,8 +335,9 @@ pub struct GainedCode {
     pub lines: BTreeSet<String>,
     /// Definitions that a block takes out of its file, and that a block of another file has as they are.
     moved: BTreeSet<EntityId>,
-    /// Of each new definition its lines and its structure.
-    new: Vec<(BTreeSet<String>, Figures)>,
+    new: Vec<NewDefinition>,
+    /// Code of which no definition can be read, such as a method by itself in a language that has it in a class alone.
+    unread: Vec<String>,
     /// Whether it is known to add no line anywhere.
     adds_nothing: bool,
     /// Whether it is known to bring no new definition.
@@ -342,6 +357,9 @@ impl GainedCode {
         for found in found {
             let extraction = found.extraction.as_ref();
             let definitions = extraction.map_or(&[][..], |it| &it.definitions);
+            if definitions.is_empty() {
+                gained.unread.push(String::from(&*found.code));
+            }
             let mut reached = 0;
             let remarks = extraction.map_or(&[][..], |it| &it.remarks);
             let bare = damage::blanked(&found.code, remarks.iter());
@@ -354,13 +372,18 @@ impl GainedCode {
                     view.current_version(&entity)
                 });
                 let Some(current) = current else {
-                    // What is commented out, or said beside code, moved nowhere.
-                    let after: BTreeSet<String> = damage::line_keys(&text(&bare)).collect();
-                    gained.lines.extend(after.iter().cloned());
-                    if definition.span.start >= reached {
-                        reached = definition.span.end;
-                        gained.new.push((after, definition.figures));
-                    }
+                    let text = text(&bare);
+                    let lines: BTreeSet<String> = damage::line_keys(&text).collect();
+                    gained.lines.extend(lines.iter().cloned());
+                    let is_outer = definition.span.start >= reached;
+                    reached = reached.max(definition.span.end);
+                    gained.new.push(NewDefinition {
+                        symbol: definition.symbol.clone(),
+                        text,
+                        lines,
+                        figures: definition.figures,
+                        is_outer,
+                    });
                     continue;
                 };
                 // A base that can't be had might hold all of these lines: then none of them excuses a removal elsewhere.
@@ -401,14 +424,16 @@ impl GainedCode {
         ordered
     }
 
-    /// The structure of new definitions that mostly consist of this code's lines: it was moved there.
-    fn moved_from(&self, code: &str) -> Figures {
-        let lines: BTreeSet<String> = damage::line_keys(code).collect();
-        let is_moved = |new: &&(BTreeSet<String>, Figures)| {
-            2 * new.0.intersection(&lines).count() > new.0.len()
+    /// The structure of new definitions that mostly consist of the old code's lines, or that the new one names: it was moved there.
+    fn moved_from(&self, old: &str, code: &str) -> Figures {
+        let lines: BTreeSet<String> = damage::line_keys(old).collect();
+        let is_moved = |new: &&NewDefinition| {
+            let is_named = || rename::holds_word(code, new.symbol.last_component());
+            let kept = new.lines.intersection(&lines).count();
+            new.is_outer && (2 * kept > new.lines.len() || is_named())
         };
         let moved = self.new.iter().filter(is_moved);
-        resolve::total_figures(moved.map(|(_, figures)| *figures))
+        resolve::total_figures(moved.map(|new| new.figures))
     }
 }
 
@@ -571,7 +596,7 @@ fn suppresses_notice(
     versions: &[Version],
 ) -> bool {
     // In a chat nobody but the proxy tells the model that its code was not taken.
-    if !matches!(found.format, Format::ToolCall | Format::Disk) {
+    if !found.format.is_agents() {
         return false;
     }
     let was_said = |version: &Version| {
@@ -672,7 +697,7 @@ impl<'v> BlockJudge<'v> {
         let view = judging.view;
         let mut removals = AskedRemovals::of(judging.asked);
         // An agent's other half may come with its next call.
-        let is_agents = matches!(found.format, Format::ToolCall | Format::Disk);
+        let is_agents = found.format.is_agents();
         removals.nothing_arrives = !is_agents && judging.gained.adds_nothing;
         removals.nothing_new = !is_agents && judging.gained.brings_nothing;
         let state_map = view.state.state_map();
@@ -958,7 +983,11 @@ impl<'v> BlockJudge<'v> {
             bodies_stubbed: saturating_u32(structure.bodies_stubbed),
             definitions_repeated: saturating_u32(newly_repeated_heads(block, candidate)),
             figures: resolve::total_figures(
-                [structure.figures, self.moved(candidate, own.as_ref())].into_iter(),
+                [
+                    structure.figures,
+                    self.moved(block.found, candidate, own.as_ref()),
+                ]
+                .into_iter(),
             ),
             base: structure.base.map(without_leaving),
             users_figures: users_figures.unwrap_or(None).map(without_leaving),
@@ -982,12 +1011,20 @@ impl<'v> BlockJudge<'v> {
     }
 
     /// The structure of what the reply moved out of this version into new definitions.
-    fn moved(&self, candidate: &Candidate, current: Option<&TrueEntity>) -> Figures {
+    fn moved(
+        &self,
+        found: &FoundCode,
+        candidate: &Candidate,
+        current: Option<&TrueEntity>,
+    ) -> Figures {
         let is_part = candidate.entity.symbol.is_some();
         let code = current.filter(|_| is_part && !self.judging.gained.new.is_empty());
         let code = code.and_then(|it| self.slices_text(it.artifact, &it.spans).ok());
         code.map_or_else(Figures::default, |code| {
-            self.judging.gained.moved_from(&code)
+            let new = slice::joined(found.code.as_bytes(), &candidate.spans);
+            self.judging
+                .gained
+                .moved_from(&code, &String::from_utf8_lossy(&new))
         })
     }
 
@@ -1070,6 +1107,7 @@ impl<'v> BlockJudge<'v> {
         (current, old): (&TrueEntity, &[Span]),
         new: &[Span],
     ) -> Result<Comparison, Unreadable> {
+        let spans = new;
         let base = self.base_of(&current.entity.path, current.artifact)?;
         let (text, known) = &*base;
         let before = slice::joined(text.as_bytes(), old);
@@ -1099,11 +1137,70 @@ impl<'v> BlockJudge<'v> {
         let context = ChangeContext {
             moved_to: &self.judging.gained.lines,
             added_last: &self.lines_added_last(current, &before),
+            callee: &|name| self.callee((found, extraction), spans, (current, text), name),
             asked: &|line, held| self.removals.claims_on(&current.entity, line, held),
             may_shrink: self.removals.may_shrink(&current.entity),
             adds_check: self.removals.has_condition,
         };
         Ok(damage::compare(content, base, new, context))
+    }
+
+    /// What a name stands for that the block's code at `spans` calls, which changes `known`. An agent may bring it with its next call.
+    fn callee(
+        &self,
+        (found, extraction): (&FoundCode, &Extraction),
+        spans: &[Span],
+        (current, known): (&TrueEntity, &str),
+        name: &str,
+    ) -> Callee {
+        let is_said = |text: &str| rename::holds_word(text, name);
+        let mut definitions = extraction.definitions.iter();
+        let is_itself =
+            definitions.any(|it| spans.contains(&it.span) && it.symbol.last_component() == name);
+        let in_file = || {
+            let file = EntityId::file(current.entity.path.clone());
+            let file = self.view.current_version(&file);
+            let base = file.and_then(|it| self.base_of(&current.entity.path, it.artifact).ok());
+            base.is_some_and(|base| is_said(&base.0))
+        };
+        if found.format.is_agents() || is_itself || is_said(known) || in_file() {
+            return Callee::Known;
+        }
+        let mut new = self.judging.gained.new.iter();
+        let text = match new.find(|new| new.symbol.last_component() == name) {
+            Some(new) => Some(&new.text),
+            None => self.judging.gained.unread.iter().find(|code| is_said(code)),
+        };
+        if let Some(text) = text {
+            return Callee::Brought(text.clone());
+        }
+        let imports = slice::joined(found.code.as_bytes(), &extraction.imports);
+        let code = damage::blanked(&found.code, extraction.remarks.iter());
+        let is_bound = |(at, _): (usize, &str)| {
+            let is_part = |c: char| c.is_alphanumeric() || c == '_';
+            let after = &code[at + name.len()..];
+            !code[..at].ends_with(is_part) && !after.starts_with(is_part) && !after.starts_with('(')
+        };
+        let state_map = self.view.state.state_map();
+        let asked = self.judging.asked;
+        let grammars = self.judging.grammars;
+        let language = grammars.language_of_path(&current.entity.path);
+        let is_kin = |entity: &EntityId| {
+            let other = grammars.language_of_path(&entity.path);
+            language
+                .zip(other)
+                .is_some_and(|(own, other)| grammars.are_kin(own, other))
+        };
+        let namesakes = state_map.entities_named(name, CORRELATION_NAMESAKES_MAX);
+        let is_known = is_said(asked) && !self.removals.is_to_come(asked, name)
+            || is_said(&String::from_utf8_lossy(&imports))
+            || code.match_indices(name).any(is_bound)
+            || namesakes.iter().any(is_kin);
+        if is_known {
+            Callee::Known
+        } else {
+            Callee::Unknown
+        }
     }
 
     /// Lines of the true code that the model's last accepted change added.

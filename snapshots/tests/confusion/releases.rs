@@ -7,7 +7,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use tslp_core::artifact::Transition;
-use tslp_core::damage::{self, ChangeContext, ComparedCode, Comparison, Damage, DefinitionContent};
+use tslp_core::damage::{
+    self, Callee, ChangeContext, ComparedCode, Comparison, Damage, DefinitionContent,
+};
 use tslp_core::event::Event;
 use tslp_core::extract::{Body, Definition};
 use tslp_core::path::RelPath;
@@ -181,6 +183,8 @@ fn share_that_must_be_kept() {
     }
 }
 
+const CALLEES_COME: bool = true;
+
 /// The comparison alone, as if nothing was asked; `None` if one can't be read.
 fn compared(change: &ReleasedChange, new: &str) -> Option<Comparison> {
     let path = RelPath::from_normalised(&change.path);
@@ -188,6 +192,18 @@ fn compared(change: &ReleasedChange, new: &str) -> Option<Comparison> {
         extraction_of(&path, change.old.as_bytes())?,
         extraction_of(&path, new.as_bytes())?,
     );
+    let callee = |name: &str| {
+        let holds = |text: &str| {
+            text.split(|c: char| !c.is_alphanumeric() && c != '_')
+                .any(|it| it == name)
+        };
+        let is_there = holds(&change.old_file) || CALLEES_COME && holds(&change.new_file);
+        if is_there {
+            Callee::Known
+        } else {
+            Callee::Unknown
+        }
+    };
     let code = |text, remarks| ComparedCode {
         text,
         remarks,
@@ -200,6 +216,7 @@ fn compared(change: &ReleasedChange, new: &str) -> Option<Comparison> {
         ChangeContext {
             moved_to: &BTreeSet::new(),
             added_last: &BTreeSet::new(),
+            callee: &callee,
             asked: &|_, _| Vec::new(),
             may_shrink: false,
             adds_check: false,

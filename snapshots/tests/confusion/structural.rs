@@ -16,10 +16,11 @@ pub(crate) const NEVER: [&str; 4] = [
 ];
 
 /// What may pass once in a hundred times.
-pub(crate) const BY_SHARE: [&str; 7] = [
+pub(crate) const BY_SHARE: [&str; 8] = [
     "if dropped",
     "loop dropped",
     "loop emptied",
+    "loop called away",
     "last statement dropped",
     "hollow statement",
     "commented out",
@@ -62,6 +63,29 @@ fn hollow(language: &str) -> &'static [&'static str] {
         ],
         _ => &["rest_of_body();", "(void)\"unchanged\";", "if (0) { }"],
     }
+}
+
+/// A statement that gives what a loop fills, or what it reads, to something that doesn't exist.
+fn call_of_nothing(language: &str, body: &str, after: &str) -> Option<String> {
+    let is_name = |name: &&str| name.len() > 1 && name.starts_with(|c: char| c.is_lowercase());
+    let dotted = |c: char| !c.is_alphanumeric() && c != '_' && c != '.';
+    let mut filled = body.split(dotted).filter(is_name);
+    let filled = filled.find(|name| {
+        let is_set = [" = ", " += ", ".append(", ".push(", " := "]
+            .iter()
+            .any(|sets| body.contains(&format!("{name}{sets}")));
+        is_set && after.contains(*name)
+    })?;
+    let call = match language {
+        "Python" | "Rust" | "C" => "collect_what_counts",
+        _ => "collectWhatCounts",
+    };
+    let end = if matches!(language, "Python" | "Go") {
+        ""
+    } else {
+        ";"
+    };
+    Some(format!("{filled} = {call}({filled}){end}"))
 }
 
 /// Lines that begin with one line and end before the next that is no deeper and doesn't go on with it.
@@ -249,6 +273,11 @@ pub(crate) fn damaged(
     });
     if let Some(place) = pick(loops.copied().collect()) {
         let it = find(&place);
+        if let Some(call) = call_of_nothing(language, body(it), &text[place.end..]) {
+            let margin = at(it).split(|c: char| !c.is_whitespace()).next();
+            let line = format!("{}{call}\n", margin.unwrap_or_default());
+            damaged.push(("loop called away", with(place.clone(), &line)));
+        }
         damaged.push(("loop dropped", with(place, "")));
         let left = if is_python {
             format!("{}pass\n", " ".repeat(it.column + 4))

@@ -915,3 +915,94 @@ fn include_gone_beside_a_change() {
         ",
     );
 }
+
+const FORM: &str = "
+        user
+        | form.go
+        | ```go
+        | package form
+        |
+        | import \"strings\"
+        |
+        | func (f *Form) Parse(raw string) error {
+        | \tif raw == \"\" {
+        | \t\treturn errEmpty
+        | \t}
+        | \tf.Params = map[string]string{}
+        | \tfor _, pair := range strings.Split(raw, \"&\") {
+        | \t\tkey, value, _ := strings.Cut(pair, \"=\")
+        | \t\tf.Params[key] = value
+        | \t}
+        | \tf.Total = len(f.Params)
+        | \treturn nil
+        | }
+        | ```
+        | Extract the loop of `Parse` into a helper.
+        model
+        | form.go
+        | ```go
+        | func (f *Form) Parse(raw string) error {
+        | \tif raw == \"\" {
+        | \t\treturn errEmpty
+        | \t}
+        | \tf.Params = parseParams(raw)
+        | \tf.Total = len(f.Params)
+        | \treturn nil
+        | }";
+
+#[test]
+fn a_call_of_what_nobody_knows() {
+    check(
+        "gates__a_call_of_what_nobody_knows",
+        "A loop isn't extracted by a call alone: nobody knows what is called. With the helper the same edit is taken.",
+        &format!(
+            "{FORM}
+        | ```
+        user
+        | Where is the helper?
+        model
+        | form.go
+        | ```go
+        | func (f *Form) Parse(raw string) error {{
+        | \tif raw == \"\" {{
+        | \t\treturn errEmpty
+        | \t}}
+        | \tf.Params = parseParams(raw)
+        | \tf.Total = len(f.Params)
+        | \treturn nil
+        | }}
+        |
+        | func parseParams(text string) map[string]string {{
+        | \tresult := map[string]string{{}}
+        | \tfor _, part := range strings.Split(text, \"&\") {{
+        | \t\tname, value, _ := strings.Cut(part, \"=\")
+        | \t\tresult[name] = value
+        | \t}}
+        | \treturn result
+        | }}
+        | ```
+        "
+        ),
+    );
+}
+
+#[test]
+fn a_helper_that_does_nothing() {
+    check(
+        "gates__a_helper_that_does_nothing",
+        "A call does what it calls: a loop isn't extracted into a helper that has nothing of it.",
+        &format!(
+            "{}
+        |
+        | func parseParams(raw string) map[string]string {{
+        | \treturn map[string]string{{}}
+        | }}
+        | ```
+        ",
+            FORM.replace(
+                "nil\n",
+                "f.checked(raw, f.Total, strings.ToLower(f.Name))\n"
+            )
+        ),
+    );
+}

@@ -1033,3 +1033,50 @@ fn methods_of_two_classes() {
         ),
     );
 }
+
+#[test]
+fn a_new_method_in_front() {
+    check(
+        "links__a_new_method_in_front",
+        "What a method leaves to a new one may stand in front of it; the comment stays above its method.",
+        "
+        user
+        | form.py
+        | ```python
+        | class Form:
+        |     def __init__(self):
+        |         self.params = {}
+        |
+        |     # Reads what a browser sent.
+        |     def parse(self, raw):
+        |         if not raw:
+        |             raise ValueError('empty')
+        |         params = {}
+        |         for pair in raw.split('&'):
+        |             key, _, value = pair.partition('=')
+        |             params[key] = value.strip()
+        |         self.params = params
+        |         return params
+        | ```
+        | Improve `parse`.
+        model
+        | form.py
+        | ```python
+        |     def _read_pairs(self, raw):
+        |         params = {}
+        |         for pair in raw.split('&'):
+        |             key, _, value = pair.partition('=')
+        |             params[key] = value.strip()
+        |         return params
+        |
+        |     def parse(self, raw):
+        |         if not raw:
+        |             raise ValueError('empty')
+        |         self.params = self._read_pairs(raw)
+        |         return self.params
+        | ```
+        user
+        | Show me `parse`.
+        ",
+    );
+}
