@@ -544,7 +544,10 @@ pub fn compare(
     let is_nothing = |(hunk, _, callee): &&(&LineHunk, &CodeLine<'_>, Callee)| match callee {
         Callee::Known => false,
         Callee::Unknown => true,
-        Callee::Brought(_) => !has_names_of(&brought, &base.code[hunk.base.clone()]),
+        Callee::Brought(_) => {
+            let (old, fresh) = (&base.code[hunk.base.clone()], &new.code[hunk.new.clone()]);
+            !has_names_of(&brought, old, fresh)
+        }
     };
     let invented = calls.iter().filter(is_nothing).map(|(_, line, _)| *line);
     let invented: Vec<&CodeLine<'_>> = invented
@@ -739,12 +742,15 @@ fn is_emptied(base: &[CodeLine<'_>], new: &[CodeLine<'_>], hunk: &LineHunk) -> b
         && held.next().is_none()
 }
 
-/// Whether code has two thirds of the names in these lines: it may do what they did.
-fn has_names_of(code: &[CodeLine<'_>], lines: &[CodeLine<'_>]) -> bool {
-    let words = lines.iter().flat_map(|line| &line.words);
-    let names: BTreeSet<&str> = words.copied().filter(is_name).collect();
-    let is_there = |name: &&&str| code.iter().any(|line| line.words.contains(name));
-    3 * names.iter().filter(is_there).count() >= 2 * names.len()
+/// Whether code has two thirds of the names in the old lines that are in none of the new ones: it may do what they did.
+fn has_names_of(code: &[CodeLine<'_>], old: &[CodeLine<'_>], new: &[CodeLine<'_>]) -> bool {
+    let has = |lines: &[CodeLine<'_>], name: &&str| lines.iter().any(|it| it.words.contains(name));
+    let words = old.iter().flat_map(|line| line.words.iter().copied());
+    let names: BTreeSet<&str> = words
+        .filter(is_name)
+        .filter(|name| !has(new, name))
+        .collect();
+    3 * names.iter().filter(|name| has(code, name)).count() >= 2 * names.len()
 }
 
 /// Whether a loop is gone, and nothing that repeats is new.

@@ -1,6 +1,7 @@
 //! The model's code: captured, resolved, judged by the gates, promoted as a whole or not at all (spec §4–§7, §15.5).
 
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -428,7 +429,10 @@ impl GainedCode {
     fn moved_from(&self, old: &str, code: &str) -> Figures {
         let lines: BTreeSet<String> = damage::line_keys(old).collect();
         let is_moved = |new: &&NewDefinition| {
-            let is_named = || rename::holds_word(code, new.symbol.last_component());
+            // What stands inside of the new one counts as it is.
+            let head = new.text.trim_start().lines().next().unwrap_or_default();
+            let is_named =
+                || rename::holds_word(code, new.symbol.last_component()) && !code.contains(head);
             let kept = new.lines.intersection(&lines).count();
             new.is_outer && (2 * kept > new.lines.len() || is_named())
         };
@@ -1167,12 +1171,16 @@ impl<'v> BlockJudge<'v> {
             return Callee::Known;
         }
         let mut new = self.judging.gained.new.iter();
-        let text = match new.find(|new| new.symbol.last_component() == name) {
-            Some(new) => Some(&new.text),
-            None => self.judging.gained.unread.iter().find(|code| is_said(code)),
-        };
-        if let Some(text) = text {
-            return Callee::Brought(text.clone());
+        if let Some(new) = new.find(|new| new.symbol.last_component() == name) {
+            return Callee::Brought(new.text.clone());
+        }
+        let mut unread = self.judging.gained.unread.iter();
+        if let Some(code) = unread.find(|code| is_said(code)) {
+            // What only imports it knows it.
+            return match code.contains(&format!("{name}(")) {
+                true => Callee::Brought(code.clone()),
+                false => Callee::Known,
+            };
         }
         let imports = slice::joined(found.code.as_bytes(), &extraction.imports);
         let code = damage::blanked(&found.code, extraction.remarks.iter());

@@ -183,8 +183,6 @@ fn share_that_must_be_kept() {
     }
 }
 
-const CALLEES_COME: bool = true;
-
 /// The comparison alone, as if nothing was asked; `None` if one can't be read.
 fn compared(change: &ReleasedChange, new: &str) -> Option<Comparison> {
     let path = RelPath::from_normalised(&change.path);
@@ -197,11 +195,9 @@ fn compared(change: &ReleasedChange, new: &str) -> Option<Comparison> {
             text.split(|c: char| !c.is_alphanumeric() && c != '_')
                 .any(|it| it == name)
         };
-        let is_there = holds(&change.old_file) || CALLEES_COME && holds(&change.new_file);
-        if is_there {
-            Callee::Known
-        } else {
-            Callee::Unknown
+        match holds(&change.old_file) {
+            true => Callee::Known,
+            false => Callee::Unknown,
         }
     };
     let code = |text, remarks| ComparedCode {
