@@ -6,8 +6,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::rename;
-use super::sentence::{self, bare_word, is_code, is_name_of, says, unmarked};
+use super::sentence::{self, bare_word, holds_word, is_code, is_name_of, says, unmarked};
 use tslp_core::damage::{self, Part};
 use tslp_core::entity::{EntityId, Symbol, last_component};
 use tslp_core::path::RelPath;
@@ -243,7 +242,7 @@ impl AskedRemovals {
             let is_named = is(at, "to") || is(at, "named");
             is_named && !is_call(at) && !at.checked_sub(1).is_some_and(is_call)
         };
-        let mut said = (0..words.len()).filter(|at| rename::holds_word(words[*at], name));
+        let mut said = (0..words.len()).filter(|at| holds_word(words[*at], name));
         said.all(|at| (at.saturating_sub(WAY_WORDS_MAX)..at).any(is_way))
     }
 

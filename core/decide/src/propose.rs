@@ -22,6 +22,7 @@ use super::observe;
 use super::promote::{self, MessagePieces, ResolvedBlock};
 use super::rename::{self, RenameSuspicion};
 use super::resolve::{self, Candidate, Resolution};
+use super::sentence;
 use tslp_core::artifact::{Level, Origin, Transition, Version};
 use tslp_core::damage::{
     self, Callee, ChangeContext, ComparedCode, Comparison, Damage, DefinitionContent,
@@ -197,7 +198,7 @@ pub fn propose(
     let mut recorder = Recorder::new(view);
     // Names alone link nothing, unless the user asks for just these: the block is of the file that the conversation shows.
     let symbols = found.symbols();
-    let is_named = |symbol: &Symbol| rename::holds_word(judging.asked, symbol.last_component());
+    let is_named = |symbol: &Symbol| sentence::holds_word(judging.asked, symbol.last_component());
     let mut thresholds = policy.thresholds;
     if !symbols.is_empty() && symbols.iter().all(is_named) {
         thresholds.correlation_percent = 0;
@@ -432,7 +433,7 @@ impl GainedCode {
             // What stands inside of the new one counts as it is.
             let head = new.text.trim_start().lines().next().unwrap_or_default();
             let is_named =
-                || rename::holds_word(code, new.symbol.last_component()) && !code.contains(head);
+                || sentence::holds_word(code, new.symbol.last_component()) && !code.contains(head);
             let kept = new.lines.intersection(&lines).count();
             new.is_outer && (2 * kept > new.lines.len() || is_named())
         };
@@ -1157,7 +1158,7 @@ impl<'v> BlockJudge<'v> {
         (current, known): (&TrueEntity, &str),
         name: &str,
     ) -> Callee {
-        let is_said = |text: &str| rename::holds_word(text, name);
+        let is_said = |text: &str| sentence::holds_word(text, name);
         let mut definitions = extraction.definitions.iter();
         let is_itself =
             definitions.any(|it| spans.contains(&it.span) && it.symbol.last_component() == name);
@@ -1299,7 +1300,7 @@ impl<'v> BlockJudge<'v> {
         let is_asked_for = entity
             .symbol
             .as_ref()
-            .is_none_or(|symbol| rename::holds_word(self.judging.asked, symbol.last_component()));
+            .is_none_or(|symbol| sentence::holds_word(self.judging.asked, symbol.last_component()));
         if self.view.state.tombstones().contains(entity) && !is_asked_for {
             RemovalVerdict::Tombstoned
         } else {

@@ -7,6 +7,7 @@ use tslp_projections::state::StateView;
 use super::found_code::FoundCode;
 use super::observe;
 use super::resolve::{Candidate, Resolution};
+use super::sentence;
 use crate::mention;
 use crate::similarity;
 use tslp_core::entity::{EntityId, Symbol};
@@ -60,7 +61,7 @@ pub fn suspected_renames(
     let mut missing = MissingDefinitions::of(view, episode, resolution);
     new.into_iter()
         .filter_map(|(candidate, symbol)| {
-            let is_asked_for = holds_word(asked, symbol.last_component());
+            let is_asked_for = sentence::holds_word(asked, symbol.last_component());
             let suspicion = missing
                 .without_qualifier(symbol)
                 .or_else(|| {
@@ -129,12 +130,6 @@ fn was_shown(view: &StateView<'_>, episode: EpisodeId, entity: &EntityId) -> boo
 fn is_new(view: &StateView<'_>, candidate: &Candidate) -> bool {
     view.current_version(&candidate.entity).is_none()
         && observe::slice_on_disk(view, &candidate.entity).is_none()
-}
-
-/// Whether the text holds the word.
-pub(super) fn holds_word(text: &str, word: &str) -> bool {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_')
-        .any(|part| part == word)
 }
 
 /// Known definitions of the block's file that the block doesn't hold.

@@ -153,6 +153,12 @@ pub(super) fn bare_word(word: &str) -> String {
         .to_lowercase()
 }
 
+/// Whether the text holds the word.
+pub(super) fn holds_word(text: &str, word: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .any(|part| part == word)
+}
+
 /// Whether a word is marked as code, or looks so.
 pub(super) fn is_code(word: &str) -> bool {
     let inner = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
