@@ -406,6 +406,8 @@ impl<'c> CodeLine<'c> {
         called.filter_map(move |before| {
             let name = words_of(before).last()?;
             let qualifier = before.strip_suffix(name)?;
+            // A spread is no object.
+            let qualifier = qualifier.strip_suffix("...").unwrap_or(qualifier);
             let object = qualifier.trim_end_matches(['.', '-', '>']);
             let is_own = || {
                 let last = words_of(object).last()?;
@@ -555,8 +557,8 @@ pub fn compare(
         .collect();
     let is_invented = |line: &CodeLine<'_>| invented.iter().any(|it| core::ptr::eq(*it, line));
     let may_be = |old: &CodeLine<'_>, new: &CodeLine<'_>| {
-        let has_body = matches!(old.part(), Some(Part::Loop | Part::Branch));
-        is_like(old, new) && !(has_body && is_invented(new))
+        let is_loop = old.part() == Some(Part::Loop);
+        is_like(old, new) && !(is_loop && is_invented(new))
     };
     let pairs = hunks.iter().map(|hunk| {
         let (old, fresh) = (&base.code[hunk.base.clone()], &new.code[hunk.new.clone()]);
