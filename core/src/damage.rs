@@ -587,9 +587,8 @@ pub fn compare(
         let (old, fresh) = (&base.code[hunk.base.clone()], &new.code[hunk.new.clone()]);
         let (mut gone, mut added) = (gone.clone(), added.clone());
         gone.retain(|line| !was_moved(line));
-        let is_own = |it: &&CodeLine<'_>| fresh.iter().any(|line| core::ptr::eq(line, *it));
-        let mut callers = calls.iter().filter(|(_, line, _)| is_own(line));
-        if callers.any(|(.., callee)| matches!(callee, Callee::Brought(_))) {
+        let mut own = calls.iter().filter(|(it, ..)| core::ptr::eq(*it, hunk));
+        if own.any(|(.., callee)| matches!(callee, Callee::Brought(_))) {
             // A part whose names are others where it went is told by how many of its kind are there.
             let count = |part, lines: &mut dyn Iterator<Item = &CodeLine<'_>>| {
                 lines.filter(|it| it.part() == Some(part)).count()
