@@ -513,7 +513,12 @@ fn placed_at(
     if shared < placing.least {
         return None;
     }
-    let new = indented_like(base, span, code);
+    // Its lines are as far in as those of what it begins with: the method, or the comment above it.
+    let begins = code.trim_start().chars().next();
+    let like = [span, bare]
+        .into_iter()
+        .find(|it| base[it.range()].chars().next() == begins);
+    let new = indented_like(base, like.unwrap_or(bare), code);
     let (before, after) = (&base[..span.start as usize], &base[span.end as usize..]);
     let whole = format!("{before}{new}{after}");
     let found = extract(&whole)?;

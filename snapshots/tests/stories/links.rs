@@ -1080,3 +1080,36 @@ fn a_new_method_in_front() {
         ",
     );
 }
+
+#[test]
+fn a_method_whose_comment_stays_in_the_class() {
+    check(
+        "links__a_method_whose_comment_stays_in_the_class",
+        "A method that begins at the margin, without the comment above it, is as far in as the class has it.",
+        "
+        user
+        | stock.py
+        | ```python
+        | class Stock:
+        |     # Sums up.
+        |     def total(self):
+        |         result = 0
+        |         for item in self.items:
+        |             result += item.price
+        |         return result
+        | ```
+        | Let `Stock.total` begin with one.
+        model
+        | stock.py
+        | ```python
+        | def total(self):
+        |     result = 1
+        |     for item in self.items:
+        |         result += item.price
+        |     return result
+        | ```
+        user
+        | Show me `Stock`.
+        ",
+    );
+}
