@@ -131,11 +131,11 @@ impl RelPath {
     }
 }
 
-/// The folders in front of `end`, with the last slash, if a path ends in it; nothing is in front of the path itself.
+/// Whether a path is `end`, or `end` in some folder.
 #[must_use]
-pub fn before_end<'p>(path: &'p str, end: &str) -> Option<&'p str> {
-    let before = path.strip_suffix(end)?;
-    (before.is_empty() || before.ends_with('/')).then_some(before)
+pub fn ends_in(path: &str, end: &str) -> bool {
+    let before = path.strip_suffix(end);
+    before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
 impl fmt::Display for RelPath {

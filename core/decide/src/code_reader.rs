@@ -57,6 +57,6 @@ pub(super) fn file_ending_in(view: &StateView<'_>, path: &RelPath) -> Option<Rel
     let named = files
         .files_named(path.basename(), FILES_NAMED_MAX)
         .into_iter();
-    let mut ending = named.filter(|it| path::before_end(it.as_str(), path.as_str()).is_some());
+    let mut ending = named.filter(|it| path::ends_in(it.as_str(), path.as_str()));
     ending.next().filter(|_| ending.next().is_none())
 }

@@ -112,9 +112,9 @@ pub(super) fn below_remarks(text: &str, extraction: &Extraction, mut place: Span
 
 /// Whether a text is one comment that says nothing but that this is the file.
 pub(super) fn names_file(comment: &str, path: &RelPath) -> bool {
-    let ends_in = |path: &str, end: &str| path::before_end(path, end).is_some();
+    let path = path.as_str();
     path_hint::file_comment(comment)
-        .is_some_and(|named| ends_in(path.as_str(), named) || ends_in(named, path.as_str()))
+        .is_some_and(|named| path::ends_in(path, named) || path::ends_in(named, path))
 }
 
 /// What is before a span on its line.

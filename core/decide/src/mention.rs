@@ -242,7 +242,7 @@ impl<'v> MentionScanner<'v> {
     fn file_of_another_root(&self, written: &str) -> Option<RelPath> {
         let (_, name) = written.strip_prefix('/')?.rsplit_once('/')?;
         let named = self.view.state.state_map().files_named(name, NAMESAKES_MAX);
-        let ends = |path: &RelPath| path::before_end(written, path.as_str()).is_some();
+        let ends = |path: &RelPath| path::ends_in(written, path.as_str());
         let ending = named.into_iter().filter(ends);
         ending.max_by_key(|path| path.as_str().len())
     }

@@ -1183,7 +1183,7 @@ impl<'v> BlockJudge<'v> {
                 false => Callee::Known,
             };
         }
-        let imports = slice::joined(found.code.as_bytes(), &extraction.imports);
+        // Where it isn't called it is imported, given or set.
         let code = damage::blanked(&found.code, extraction.remarks.iter());
         let is_bound = |(at, _): (usize, &str)| {
             let is_part = |c: char| c.is_alphanumeric() || c == '_';
@@ -1202,7 +1202,6 @@ impl<'v> BlockJudge<'v> {
         };
         let namesakes = state_map.entities_named(name, CORRELATION_NAMESAKES_MAX);
         let is_known = is_said(asked) && !self.removals.is_to_come(asked, name)
-            || is_said(&String::from_utf8_lossy(&imports))
             || code.match_indices(name).any(is_bound)
             || namesakes.iter().any(is_kin);
         if is_known {

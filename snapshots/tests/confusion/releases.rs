@@ -190,15 +190,11 @@ fn compared(change: &ReleasedChange, new: &str) -> Option<Comparison> {
         extraction_of(&path, change.old.as_bytes())?,
         extraction_of(&path, new.as_bytes())?,
     );
-    let callee = |name: &str| {
-        let holds = |text: &str| {
-            text.split(|c: char| !c.is_alphanumeric() && c != '_')
-                .any(|it| it == name)
-        };
-        match holds(&change.old_file) {
-            true => Callee::Known,
-            false => Callee::Unknown,
-        }
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let known: BTreeSet<&str> = change.old_file.split(|c| !is_word(c)).collect();
+    let callee = |name: &str| match known.contains(name) {
+        true => Callee::Known,
+        false => Callee::Unknown,
     };
     let code = |text, remarks| ComparedCode {
         text,

@@ -65,7 +65,7 @@ fn hollow(language: &str) -> &'static [&'static str] {
     }
 }
 
-/// A statement that gives what a loop fills, or what it reads, to something that doesn't exist.
+/// A statement that leaves what a loop fills to something that doesn't exist.
 fn call_of_nothing(language: &str, body: &str, after: &str) -> Option<String> {
     let is_name = |name: &&str| name.len() > 1 && name.starts_with(|c: char| c.is_lowercase());
     let dotted = |c: char| !c.is_alphanumeric() && c != '_' && c != '.';
