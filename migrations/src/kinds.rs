@@ -3,7 +3,6 @@
 use tslp_core::event::{self, Event, EventKind};
 
 use crate::stored::{self, DecodeError, EncodeError};
-use crate::{format_2, format_3, format_6};
 
 /// An event as the ledger stores it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,12 +14,9 @@ pub struct EncodedEvent {
 }
 
 macro_rules! kinds {
-    (
-        current { $($number:literal => $kind:ident,)+ }
-        past { $($past_number:literal => $past:ty as $past_kind:ident,)* }
-    ) => {
+    ($($number:literal => $kind:ident,)+) => {
         /// All numbers that are read.
-        pub const NUMBERS: &[u32] = &[$($number,)+ $($past_number,)*];
+        pub const NUMBERS: &[u32] = &[$($number,)+];
 
         /// The number under which events of a kind are written.
         #[must_use]
@@ -33,7 +29,6 @@ macro_rules! kinds {
         pub const fn kind_of(number: u32) -> Option<EventKind> {
             match number {
                 $($number => Some(EventKind::$kind),)+
-                $($past_number => Some(EventKind::$past_kind),)*
                 _ => None,
             }
         }
@@ -59,10 +54,6 @@ macro_rules! kinds {
                 $($number => {
                     stored::decode::<event::$kind>(EventKind::$kind, payload).map(Event::$kind)
                 })+
-                $($past_number => {
-                    stored::decode::<$past>(EventKind::$past_kind, payload)
-                        .map(|past| Event::$past_kind(past.into()))
-                })*
                 _ => Err(DecodeError::UnknownKind { number }),
             }
         }
@@ -70,49 +61,41 @@ macro_rules! kinds {
 }
 
 kinds! {
-    current {
-        2 => Content,
-        3 => PromptReceived,
-        4 => SideRequestReceived,
-        5 => ReplySegment,
-        6 => ReplyEnded,
-        7 => DiskObserved,
-        8 => DirectiveGiven,
-        9 => AuditAnswered,
-        11 => ReplyPart,
-        12 => PromptSent,
-        13 => ActionRequested,
-        14 => ToolRan,
-        15 => PolicyApproved,
-        16 => ArtifactCaptured,
-        17 => ArtifactResolved,
-        18 => Transitioned,
-        19 => PromotionRefused,
-        20 => AuditAsked,
-        21 => NoticeIssued,
-        22 => PromptAmended,
-        23 => PromptComposed,
-        24 => ActionJudged,
-        25 => CapabilityChanged,
-        26 => RulesInForce,
-        28 => AuthorFound,
-        29 => LostCallFound,
-        30 => DraftRefused,
-        31 => ScopeChanged,
-        33 => WorkCounted,
-        34 => ReplyImported,
-        35 => WindowExceeded,
-        36 => GoalChanged,
-        37 => CheckRan,
-        38 => ContextCleared,
-        40 => RecordChanged,
-        41 => PromptMeasured,
-        42 => VersionsPromoted,
-    }
-    past {
-        1 => format_2::RulesInForce as RulesInForce,
-        10 => format_3::PromptMeasured as PromptMeasured,
-        32 => format_6::PromptMeasured as PromptMeasured,
-        39 => format_6::RecordChanged as RecordChanged,
-    }
+    2 => Content,
+    3 => PromptReceived,
+    4 => SideRequestReceived,
+    5 => ReplySegment,
+    6 => ReplyEnded,
+    7 => DiskObserved,
+    8 => DirectiveGiven,
+    9 => AuditAnswered,
+    11 => ReplyPart,
+    12 => PromptSent,
+    13 => ActionRequested,
+    14 => ToolRan,
+    15 => PolicyApproved,
+    16 => ArtifactCaptured,
+    17 => ArtifactResolved,
+    18 => Transitioned,
+    19 => PromotionRefused,
+    20 => AuditAsked,
+    21 => NoticeIssued,
+    22 => PromptAmended,
+    23 => PromptComposed,
+    24 => ActionJudged,
+    25 => CapabilityChanged,
+    26 => RulesInForce,
+    28 => AuthorFound,
+    29 => LostCallFound,
+    30 => DraftRefused,
+    31 => ScopeChanged,
+    33 => WorkCounted,
+    34 => ReplyImported,
+    35 => WindowExceeded,
+    36 => GoalChanged,
+    37 => CheckRan,
+    38 => ContextCleared,
+    40 => RecordChanged,
+    41 => PromptMeasured,
+    42 => VersionsPromoted,
 }

@@ -1,7 +1,6 @@
 //! The database that holds a ledger: its statements and the format's number.
 //!
-//! A tslp reads the formats from [`OLDEST_FORMAT_VERSION`] on, writes [`FORMAT_VERSION`], and refuses all others untouched. A change of
-//! the tables brings a step from the format before: docs/migrations.md says where it goes and what it owes to the user.
+//! A tslp reads and writes [`FORMAT_VERSION`], and refuses every other one untouched: nothing was released yet (docs/migrations.md).
 
 /// Marks a database as ours in its header (`TSLP` in ASCII), so that `file` and we recognise it.
 pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"TSLP");
@@ -11,11 +10,7 @@ pub const FORMAT: &str = "tslp-ledger";
 
 /// The `user_version` in the database's header: the number of the format. It rises with every change of [`SCHEMA`], and of
 /// stored events that an older tslp would misread.
-pub const FORMAT_VERSION: i64 = 6;
-
-/// The oldest format that is read: each later one only added layouts, kinds and words, so that such a ledger needs no step but its
-/// new number.
-pub const OLDEST_FORMAT_VERSION: i64 = 2;
+pub const FORMAT_VERSION: i64 = 7;
 
 /// The statements that make an empty ledger. Projections' tables are made from their own descriptions and can be dropped at any time.
 ///
@@ -51,7 +46,7 @@ mod tests {
     #[test]
     fn statements_change_with_the_format_version_only() {
         const HASHES: (i64, &str) = (
-            6,
+            7,
             "96ea2c49627e84e5b647b1226720fbdc5daeeffdba2632dcaf07b43a0b047b34",
         );
         let found = tslp_core::hash::ArtifactHash::of(SCHEMA.as_bytes());

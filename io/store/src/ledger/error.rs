@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 use tslp_core::ids::Seq;
-use tslp_migrations::schema::{FORMAT_VERSION, OLDEST_FORMAT_VERSION};
+use tslp_migrations::schema::FORMAT_VERSION;
 use tslp_migrations::{DecodeError, EncodeError};
 use tslp_replay::log::Head;
 
@@ -115,8 +115,8 @@ pub enum LedgerError {
     },
     /// Another version of tslp wrote the database.
     #[error(
-        "{path} was written by another version of tslp, in format {found}, and was left untouched: this version reads formats \
-         {OLDEST_FORMAT_VERSION} to {FORMAT_VERSION}, so use the one that wrote it, or begin a new ledger in another data directory"
+        "{path} was written by another version of tslp, in format {found}, and was left untouched: this version reads format \
+         {FORMAT_VERSION}, so use the one that wrote it, or begin a new ledger in another data directory"
     )]
     OtherFormat {
         /// The database.

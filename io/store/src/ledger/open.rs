@@ -11,7 +11,7 @@ use tslp_projections::table::TableDigest;
 use tslp_replay::log::Head;
 
 use super::anchor::{self, Anchor, AnchorState};
-use super::connection::{self, AccessKind, Database, companion_file, pragma_number, set_meta};
+use super::connection::{self, AccessKind, Database, companion_file, set_meta};
 use super::data_files::DataFiles;
 use super::disk::Disk;
 use super::error::{AnchorMismatch, LedgerError};
@@ -259,9 +259,7 @@ fn connect_writer(
             detail,
         });
     }
-    let format = pragma_number(&connection, "user_version").map_err(&failed)?;
     Ok(SqliteLog {
-        format,
         reader: LedgerReader {
             connection,
             database,

@@ -9,9 +9,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, ErrorCode};
 use tslp_core::event::{Event, EventKind};
 use tslp_core::ids::Seq;
-use tslp_migrations::schema::{
-    APPLICATION_ID, FORMAT, FORMAT_VERSION, OLDEST_FORMAT_VERSION, SCHEMA,
-};
+use tslp_migrations::schema::{APPLICATION_ID, FORMAT, FORMAT_VERSION, SCHEMA};
 
 use super::anchor::{self, AnchorState};
 use super::connection::{self, Database, meta_value, pragma_number};
@@ -90,7 +88,7 @@ pub(super) fn check_version(
     let application: i32 = pragma_number(connection, "application_id").map_err(&failed)?;
     let found: i64 = pragma_number(connection, "user_version").map_err(&failed)?;
     // With another application's number in the header this one says nothing about tslp.
-    if application != APPLICATION_ID || (OLDEST_FORMAT_VERSION..=FORMAT_VERSION).contains(&found) {
+    if application != APPLICATION_ID || found == FORMAT_VERSION {
         return Ok(());
     }
     Err(LedgerError::OtherFormat {

@@ -8,7 +8,6 @@ use rusqlite::{CachedStatement, params};
 use tslp_core::event::{Envelope, Recorded};
 use tslp_core::ids::Seq;
 use tslp_migrations::encode;
-use tslp_migrations::schema::FORMAT_VERSION;
 use tslp_projections::changes::RowChange;
 use tslp_projections::table::TableDigest;
 use tslp_replay::chain::ChainHash;
@@ -38,8 +37,6 @@ pub struct SqliteLog {
     pub(super) soundness: Soundness,
     /// Whether the state was taken from the tables: no event is verified by the start.
     pub(super) is_unverified: bool,
-    /// The format's number in the database's header.
-    pub(super) format: i64,
     pub(super) digests: Vec<TableDigest>,
     /// The position up to which the projections' rows are folded; `None` if they must be rebuilt.
     pub(super) applied: Option<Seq>,
@@ -99,7 +96,7 @@ impl SqliteLog {
             self.tables.descriptions().count(),
             "each table has its digest before rows change"
         );
-        let mut batch = Batch {
+        let batch = Batch {
             digests: self.digests.clone(),
             log: self,
             head,
@@ -113,7 +110,6 @@ impl SqliteLog {
                 found,
             });
         }
-        batch.raise_format()?;
         Ok(batch)
     }
 
@@ -368,18 +364,6 @@ impl Batch<'_> {
         self.payload_bytes
     }
 
-    /// A ledger of an older format gets today's number with the first transaction, so that older versions refuse what follows.
-    fn raise_format(&mut self) -> Result<(), LedgerError> {
-        if self.log.format == FORMAT_VERSION {
-            return Ok(());
-        }
-        let raised = self
-            .log
-            .connection
-            .pragma_update(None, "user_version", FORMAT_VERSION);
-        raised.map_err(|error| self.table_failed(error.into()))
-    }
-
     /// Encodes, chains and appends events. Each is dropped as soon as its bytes are encoded, so that a large one is in memory at
     /// most twice.
     ///
@@ -509,7 +493,6 @@ impl Batch<'_> {
         let committed = connection::run_cached(&self.log.connection, "COMMIT");
         committed.map_err(|error| self.table_failed(error.into()))?;
         self.open = false;
-        self.log.format = FORMAT_VERSION;
         self.log.digests = std::mem::take(&mut self.digests);
         // The anchor follows the commit: it may lag behind the ledger after a crash, which is repaired, but an anchor ahead of the
         // ledger means a lost tail.

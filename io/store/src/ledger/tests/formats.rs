@@ -1,6 +1,6 @@
 //! A ledger of another format is refused untouched.
 
-use tslp_migrations::schema::{FORMAT_VERSION, OLDEST_FORMAT_VERSION};
+use tslp_migrations::schema::FORMAT_VERSION;
 
 use super::*;
 use crate::ledger::reader::ReaderFactory;
@@ -16,7 +16,7 @@ impl Fixture {
 fn a_ledger_of_another_format_is_refused_untouched() {
     for version in [
         0,
-        OLDEST_FORMAT_VERSION - 1,
+        FORMAT_VERSION - 1,
         FORMAT_VERSION + 1,
         i64::from(i32::MIN),
     ] {
@@ -40,7 +40,7 @@ fn a_ledger_of_another_format_is_refused_untouched() {
             for words in [
                 "another version of tslp",
                 &format!("in format {version}, and was left untouched"),
-                &format!("reads formats {OLDEST_FORMAT_VERSION} to {FORMAT_VERSION}"),
+                &format!("reads format {FORMAT_VERSION}"),
                 "use the one that wrote it, or begin a new ledger in another data directory",
             ] {
                 assert!(error.to_string().contains(words), "{words}: {error}");
@@ -56,25 +56,5 @@ fn a_ledger_of_another_format_is_refused_untouched() {
             fixture.set_version(FORMAT_VERSION);
             assert_eq!(verified(&fixture.open().log).seq, Seq(2));
         }
-    }
-}
-
-#[test]
-fn a_ledger_of_an_older_format_is_read_and_gets_todays_number_with_its_next_events() {
-    for version in OLDEST_FORMAT_VERSION..FORMAT_VERSION {
-        let fixture = Fixture::new();
-        fixture.filled(2);
-        fixture.set_version(version);
-        drop(fixture.open());
-        let found = |fixture: &Fixture| -> i64 {
-            let shell = fixture.shell();
-            shell
-                .pragma_query_value(None, "user_version", |row| row.get(0))
-                .unwrap()
-        };
-        assert_eq!(found(&fixture), version, "nothing was appended yet");
-        fixture.filled(4);
-        assert_eq!(found(&fixture), FORMAT_VERSION);
-        assert_eq!(verified(&fixture.open().log).seq, Seq(4));
     }
 }
