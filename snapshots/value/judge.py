@@ -14,7 +14,9 @@ STARTS = {
     "c": re.compile(r"^(?:struct (\w+)\s*\{?\s*$|(?!typedef|#|\s|struct \w+;)[A-Za-z_][\w\s\*]*?\b(\w+)\s*\([^;]*$)"),
     "typescript": re.compile(r"^(?:export )?(?:default )?(?:async )?(?:function|interface|class|type|const) (\w+)"),
 }
+STARTS["javascript"] = STARTS["typescript"]
 COMMENT = {"python": ("@", "#"), "c": ("//", "/*", " *"), "typescript": ("//", "/*", " *", "@")}
+COMMENT["javascript"] = COMMENT["typescript"]
 
 
 def definitions(text, language):

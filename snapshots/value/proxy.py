@@ -81,16 +81,25 @@ def serve(binary, workspace, upstream, flags=()):
 
 
 class Proxy:
-    """One `tslp serve` over a workspace with one file."""
+    """One `tslp serve` over a workspace with these files, each by its name."""
 
-    def __init__(self, binary, model, name, code, flags=()):
+    def __init__(self, binary, model, files, flags=()):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tslp-value-"))
-        self.file = self.folder / "work" / name
-        self.file.parent.mkdir()
-        self.file.write_text(code)
+        self.workspace = self.folder / "work"
+        self.workspace.mkdir()
+        for name, code in files.items():
+            self.save(name, code)
         self.adapter = Adapter(model)
-        upstream = f"http://127.0.0.1:{self.adapter.server_port}"
-        self.process, self.url = serve(binary, self.file.parent, upstream, flags)
+        self.command = binary, flags
+        self.start()
+
+    def start(self):
+        binary, flags = self.command
+        self.process, self.url = serve(binary, self.workspace, f"http://127.0.0.1:{self.adapter.server_port}", flags)
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(30)
 
     def ask(self, messages, given=None):
         """What the client gets, and all that the model server was asked meanwhile."""
@@ -102,16 +111,15 @@ class Proxy:
             text = json.load(response)["choices"][0]["message"]["content"]
         return text, list(self.adapter.asked)
 
-    def save(self, code):
-        self.file.write_text(code)
+    def save(self, name, code):
+        (self.workspace / name).write_text(code)
 
     def page(self, path):
         with urllib.request.urlopen(self.url + path, timeout=60) as response:
             return json.load(response)
 
     def close(self):
-        self.process.terminate()
-        self.process.wait(30)
+        self.stop()
         self.adapter.shutdown()
         self.adapter.server_close()
         shutil.rmtree(self.folder)

@@ -56,6 +56,32 @@ def probes_table(rows, classes, arms, holds):
     return table(["", *(ARM_NAMES[arm] for arm in arms)], lines)
 
 
+NEW_ARMS = ["direct", "ideal", "tslp"]
+
+
+def new_table(rows, kinds):
+    """What became of requests in new conversations, by class and by what they are about."""
+    measures = [
+        ("good", is_good, True),
+        ("asked is done", lambda row: row["met"], True),
+        ("code broken or lost", breaks, True),
+        ("repeats our words", lambda row: row["markers"], None),
+    ]
+    head = ["", "", *(ARM_NAMES[arm] for arm in NEW_ARMS)]
+    lines = []
+    for kind in kinds:
+        abouts = list(dict.fromkeys(row["about"] for row in rows if row["probe"] == kind))
+        for name, holds, system in measures:
+            for about in [*abouts, None] if name == "good" else [None]:
+                cells = []
+                for arm in NEW_ARMS:
+                    here = [row for row in rows if (row["arm"], row["probe"]) == (arm, kind) and about in (None, row["about"])]
+                    here = [row for row in here if system is None or row["system"]]
+                    cells.append(cell(sum(bool(holds(row)) for row in here), len(here)))
+                lines.append([kind, f"{name}: {about}" if about else f"**{name}**", *cells])
+    return table(head, lines)
+
+
 def sessions_table(rows):
     lines = []
     for arm in ARM_NAMES:
@@ -90,9 +116,13 @@ def aider_table(rows):
 
 
 def page(rows, classes, arms, aider):
-    probes = [row for row in rows if row.get("probe")]
+    new = [row for row in rows if row.get("about")]
+    probes = [row for row in rows if row.get("probe") and not row.get("about")]
+    misplaced = sum(len(row.get("misplaced", [])) for row in new)
+    two_files = sum(row["about"] == "two files" and row["arm"] == "tslp" for row in new)
+    new_kinds = list(dict.fromkeys(row["probe"] for row in new))
     sessions = [row for row in rows if row.get("session")]
-    stale = [row for row in probes if row["arm"] == "tslp" and row["probe"] == "edited on disk"]
+    stale = [row for row in probes if row["arm"] == "tslp" and row["probe"] == "hand edit untold"]
     told = sum(bool(row.get("added", "").strip()) for row in stale)
     return f"""# What it is worth to a small model
 
@@ -100,13 +130,23 @@ Written by `snapshots/value/run.py` ([how](../snapshots/value/README.md)): Qwen2
 llama.cpp with one thread. Small files in Python, C and TypeScript with a unit test a function; the tests are the judge. Of each share the
 95 % interval (Wilson) is given. One model and small numbers: what differs by two or three of nine is no difference.
 
+## New conversations
+
+A request in a new conversation names functions of a project of two files, in Python or JavaScript; only the ledger knows their code. Directly the
+model sees the request alone, *ideal* the files of these functions as well. *After a restart* the proxy was ended and started in between. A short system
+prompt, but for half of the replies that are counted for repeating words of tslp's own.
+
+{new_table(new, new_kinds) if new else "Not run yet."}
+
+Of {two_files} requests about two files {misplaced} definitions became true in a file that doesn't have them.
+
 ## Probes
 
 A conversation by hand, then one request for a change of a function, of which
 
 * *plain*: nothing else is asked before;
 * *changed before*: an earlier reply changed it, and the user saved that;
-* *edited on disk*: the user changed it in their editor, and says nothing of it;
+* *hand edit untold*: the user changed it in their editor, and says nothing of it;
 * *not saved*: the last reply changed it, and the user hasn't saved that yet;
 * *damaged before*: the last reply lost code of it, and the user asks on.
 

@@ -9,17 +9,20 @@ import sys
 import time
 
 import cases_c
+import cases_new
 import cases_python
 import cases_typescript
 import judge
 import model as models
+import new_conversations
 import proxy
 import record
 import report
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROJECTS = [cases_python, cases_c, cases_typescript]
-CLASSES = ["plain", "changed before", "edited on disk", "not saved", "damaged before"]
+NEW_CLASSES = ["new conversation", "after a restart"]
+CLASSES = ["hand edit untold", "plain", "changed before", "not saved", "damaged before"]
 ARMS = ["direct", "window", "ideal", "tslp", "tslp-follow"]
 WINDOW_MESSAGES = 4  # a client that keeps two pairs of its history
 BRIEF = " Write only the changed function."
@@ -67,7 +70,7 @@ class Probe:
         # The same beginnings, so that a server with one slot needn't read them anew for each probe.
         self.turns = {
             "plain": [start, other, (question, answer, False)],
-            "edited on disk": [start, other, (question, answer, False)],
+            "hand edit untold": [start, other, (question, answer, False)],
             "changed before": [start, healthy, other, (question, answer, False)],
             "not saved": [start, other, healthy],
             "damaged before": [start, other, damaged],
@@ -75,7 +78,7 @@ class Probe:
         self.project, self.function, self.kind = project, function, kind
         self.ask = change["ask"] + BRIEF
         self.ask_test = change["ask_test"]
-        self.users_code = change["users_code"] if kind == "edited on disk" else None
+        self.users_code = change["users_code"] if kind == "hand edit untold" else None
         self.extra = {"changed before": [change["first_test"]], "not saved": [change["first_test"]]}.get(kind, [])
         if self.users_code:
             self.extra = [change["users_test"]]
@@ -145,7 +148,29 @@ class Driver:
 
     def start_proxy(self, arm, project):
         flags = [*self.options.flag, *(["--etv-on-stale", "follow"] if arm == "tslp-follow" else [])]
-        return proxy.Proxy(self.options.tslp, self.model, project.NAME, project.CODE, flags)
+        files = getattr(project, "FILES", None) or {project.NAME: project.CODE}
+        return proxy.Proxy(self.options.tslp, self.model, files, flags)
+
+    def new_conversation(self, arm, probe):
+        row = {"arm": arm, "probe": probe.kind, "file": probe.project.LANGUAGE, "function": probe.ask,
+               "about": probe.about, "system": probe.has_system}  # fmt: skip
+        if arm == "tslp":
+            through = self.start_proxy(arm, probe.project)
+            try:
+                through.ask(*probe.earlier())
+                if probe.kind == "after a restart":
+                    through.stop()
+                    through.start()
+                got, asked = through.ask(probe.messages(arm))
+                row["sent"], row["reply"], row["prompt"], row["evaluated"] = asked[0]
+                row["added"] = got.removeprefix(row["reply"])
+                row["misplaced"] = probe.misplaced(through.page("/state?limit=2000")["entities"])
+            finally:
+                through.close()
+        else:
+            row["sent"] = probe.messages(arm)
+            row["reply"], row["prompt"], row["evaluated"] = self.model.ask(row["sent"])
+        return row | probe.judged(row["reply"]) | {"markers": bool(MARKERS.search(row["reply"]))}
 
     def ask_proxy(self, arm, probe):
         through = self.start_proxy(arm, probe.project)
@@ -158,9 +183,9 @@ class Driver:
                 messages.append(assistant(got))
                 if saved:
                     code = judge.apply(code, reply, probe.project.LANGUAGE)
-                    through.save(code)
+                    through.save(probe.project.NAME, code)
             if probe.users_code:
-                through.save(probe.disk())
+                through.save(probe.project.NAME, probe.disk())
             got, asked = through.ask([*messages, user(probe.ask)])
             sent, reply, prompt, evaluated = asked[0]
             return {
@@ -210,7 +235,7 @@ class Driver:
             )  # fmt: skip
             code = after
             if through:
-                through.save(code)
+                through.save(project.NAME, code)
         wanted = [*project.TESTS.values(), *(test for _, _, test in project.SESSION if test)]
         rows[-1]["tests_at_end"] = [sum(it.passes(code, test) for test in wanted), len(wanted)]
         if through:
@@ -226,7 +251,7 @@ def arguments():
     parser.add_argument("--cache", type=pathlib.Path, default=pathlib.Path("~/.cache/tslp-value").expanduser())
     parser.add_argument("--server", help="the URL of a llama.cpp server that runs already, with one slot and one thread")
     parser.add_argument("--dry", action="store_true", help="ask no model: only what it would be sent, with --transcripts")
-    parser.add_argument("--classes", default=",".join(CLASSES))
+    parser.add_argument("--classes", default=",".join(NEW_CLASSES + CLASSES))
     parser.add_argument("--files", default=",".join(project.NAME for project in PROJECTS))
     parser.add_argument("--functions", help="only these, with commas")
     parser.add_argument("--no-probes", action="store_true")
@@ -239,7 +264,18 @@ def arguments():
 
 
 def key(row):
-    return tuple(row.get(name) for name in ("arm", "probe", "session", "turn", "file", "function"))
+    return tuple(row.get(name) for name in ("arm", "probe", "session", "turn", "file", "function", "system"))
+
+
+def new_probes(arm, options):
+    """Without a system prompt only through tslp: there its own block is all that isn't the user's."""
+    if arm not in ("direct", "ideal", "tslp") or options.no_probes:
+        return
+    for kind in NEW_CLASSES:
+        for has_system in (True, False) if kind in options.classes.split(",") else ():
+            for project in cases_new.PROJECTS if has_system or arm == "tslp" and kind == NEW_CLASSES[0] else ():
+                for number in range(len(project.REQUESTS)):
+                    yield new_conversations.NewConversation(project, number, kind, has_system)
 
 
 def main():
@@ -255,7 +291,8 @@ def main():
         sent = row.pop("sent")
         if options.transcripts:
             options.transcripts.mkdir(parents=True, exist_ok=True)
-            name = "-".join(str(part) for part in key(row) if part is not None).replace(" ", "_")
+            name = "-".join(str(part) for part in key(row) if part is not None)
+            name = re.sub(r"[^\w.,-]", "_", name)[:120]
             texts = [f"==== {message['role']}\n{message['content']}" for message in sent]
             texts += [f"==== THE MODEL'S REPLY\n{row['reply']}", f"==== ADDED FOR THE USER\n{row.get('added', '')}"]
             texts.append(f"==== met {row['met']}, broken {row['broken']}, lost {row.get('lost', 0)}, markers {row['markers']}")
@@ -275,10 +312,12 @@ def main():
         driver = Driver(options)
         try:
             for arm in arms:
+                for probe in new_probes(arm, options):
+                    keep(driver.new_conversation(arm, probe))
                 for project in projects if not options.no_probes else []:
                     for kind in CLASSES:
                         # Where the disk agrees with what was accepted, following it changes nothing.
-                        wanted = kind in options.classes.split(",") and (arm != "tslp-follow" or kind == "edited on disk")
+                        wanted = kind in options.classes.split(",") and (arm != "tslp-follow" or kind == "hand edit untold")
                         for function in project.CHANGES if wanted else []:
                             if not options.functions or function in options.functions.split(","):
                                 keep(driver.probe(arm, Probe(project, function, kind)))
