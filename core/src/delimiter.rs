@@ -7,6 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use crate::opening_fence::OpeningFence;
 use look_alike::Appearance;
 
 /// Opens hydrated code (spec §8.2).
@@ -71,7 +72,11 @@ const RECOVERY: (&str, &str) = (RECOVERY_OPEN, RECOVERY_CLOSE);
 /// line that is an opening delimiter to the next line that closes it. What goes to a model is [`defused`] instead.
 #[must_use]
 pub fn strip_blocks(text: &str) -> Cow<'_, str> {
-    let cuts = injected_blocks(text);
+    strip_pairs(text, &PAIRS)
+}
+
+fn strip_pairs<'t>(text: &'t str, pairs: &[(&str, &str)]) -> Cow<'t, str> {
+    let cuts = injected_blocks(text, pairs);
     if cuts.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -83,6 +88,82 @@ pub fn strip_blocks(text: &str) -> Cow<'_, str> {
     }
     kept.push_str(&text[from..]);
     Cow::Owned(kept)
+}
+
+/// A reply as it is read and delivered: without what it repeats of the blocks that it was given. Hydrated code is the form of an
+/// answer to small models. Its code stays, below a heading that names its entity in the place of the block's head; all other
+/// blocks go with what is in them. What a fence shows in its middle is code that quotes us, and stays.
+#[must_use]
+pub fn unmarked(reply: &str) -> Cow<'_, str> {
+    if !is_in(reply.as_bytes()) {
+        return Cow::Borrowed(reply);
+    }
+    let other_blocks = injected_blocks(reply, &PAIRS[1..]);
+    let mut out = String::with_capacity(reply.len());
+    let mut fence: Option<OpeningFence<'_>> = None;
+    // Where the fence begins in `out` of which nothing but the block's head was read.
+    let mut fence_start = None;
+    let (mut in_head, mut is_open, mut is_doubled) = (false, false, false);
+    let (mut at, mut cut_until) = (0, 0);
+    for line in reply.split_inclusive('\n') {
+        let (start, word) = (at, line.trim());
+        at += line.len();
+        if fence.is_none()
+            && let Some(block) = other_blocks.iter().find(|it| it.start == start)
+        {
+            cut_until = block.end;
+        }
+        let begins = fence.is_none() || fence_start.is_some();
+        if start < cut_until {
+            continue;
+        } else if word == STATE_OPEN && begins {
+            (in_head, is_open) = (true, true);
+            continue;
+        } else if word == STATE_CLOSE && (is_open || fence.is_none()) {
+            is_open = false;
+            continue;
+        } else if in_head && let Some(entity) = word.strip_prefix("Entity: ") {
+            let heading = ["**", entity, "**\n\n"].concat();
+            out.insert_str(fence_start.unwrap_or(out.len()), &heading);
+            fence_start = fence_start.map(|at| at + heading.len());
+            continue;
+        } else if in_head && (word.starts_with("Artifact: ") || word.starts_with("Source: ")) {
+            continue;
+        } else if in_head && word.is_empty() {
+            in_head = false;
+            continue;
+        }
+        in_head = false;
+        let opened = OpeningFence::opened_by(line);
+        let opens = fence.is_none() && opened.is_some();
+        match &fence {
+            // The block's own fence, in the one that the model has put around the block.
+            Some(_) if is_open && fence_start.is_some() && opened.is_some() => {
+                is_doubled = true;
+                continue;
+            }
+            Some(around) if around.is_closed_by(line) => (fence, is_open) = (None, false),
+            None if opened.is_some() && is_doubled => {
+                is_doubled = false;
+                continue;
+            }
+            None => fence = opened,
+            Some(_) => {}
+        }
+        fence_start = opens.then_some(out.len());
+        out.push_str(line);
+    }
+    match out == reply {
+        true => Cow::Borrowed(reply),
+        false => Cow::Owned(out),
+    }
+}
+
+/// Whether bytes hold a delimiter as it is written.
+#[must_use]
+pub fn is_in(bytes: &[u8]) -> bool {
+    let mut all = PAIRS.iter().flat_map(|(open, close)| [open, close]);
+    all.any(|it| memchr::memmem::find(bytes, it.as_bytes()).is_some())
 }
 
 /// Whether the text holds any delimiter anywhere, or what looks like one.
@@ -127,7 +208,7 @@ pub fn defused(text: &str) -> Cow<'_, str> {
 }
 
 /// Byte ranges of whole injected blocks, each with its line end. One pass, linear.
-fn injected_blocks(text: &str) -> Vec<Range<usize>> {
+fn injected_blocks<'p>(text: &str, pairs: &[(&'p str, &'p str)]) -> Vec<Range<usize>> {
     let mut blocks = Vec::new();
     if opening_brackets(text).next().is_none() {
         return blocks;
@@ -138,7 +219,7 @@ fn injected_blocks(text: &str) -> Vec<Range<usize>> {
         let word = line.trim();
         match open {
             None => {
-                if let Some((_, close)) = PAIRS.iter().find(|(open, _)| word == *open) {
+                if let Some((_, close)) = pairs.iter().find(|(open, _)| word == *open) {
                     open = Some((offset, close));
                 }
             }
@@ -231,6 +312,54 @@ mod tests {
         assert_eq!(without_user_line(&trimmed), said);
         for other in [said, "", "[tslp] at the beginning\nand more", "a [tslp] b"] {
             assert_eq!(without_user_line(other), other);
+        }
+    }
+
+    #[test]
+    fn a_repeated_block_is_read_as_its_code() {
+        let head = "[CURRENT STATE: AUTHORITATIVE]\nEntity: a.py::f\nArtifact: 0123\nSource: Confirmed via AST\n\n";
+        let check = |reply: &str, expected: &str| {
+            assert_eq!(unmarked(reply), expected, "{reply}");
+            assert_eq!(unmarked(expected), expected, "{reply}");
+        };
+        let fence = "```python\ndef f(): pass\n```\n";
+        let close = "[END CURRENT STATE]\n";
+        let named = "**a.py::f**\n\n```python\ndef f(): pass\n```\n";
+        check(
+            &[head, fence, close, "Done."].concat(),
+            &[named, "Done."].concat(),
+        );
+        check(&[head, fence].concat(), named);
+        let inside = [
+            "Here:\n```python\n",
+            head,
+            "def f(): pass\n",
+            close,
+            "```\n",
+        ];
+        check(&inside.concat(), &["Here:\n", named].concat());
+        check(
+            &[head, "def f(): pass\n", close].concat(),
+            "**a.py::f**\n\ndef f(): pass\n",
+        );
+        check(
+            &[head, fence, close, head, fence, close].concat(),
+            &[named, named].concat(),
+        );
+        let twice = ["Here:\n```python\n", head, fence, close, "```\n"].concat();
+        check(&twice, &["Here:\n", named].concat());
+        check(&[fence, close].concat(), fence);
+        check("[STATE NOTICE]\nx\n[END NOTICE]\nyes", "yes");
+        for code in [
+            "```py\nx\n[CURRENT STATE: AUTHORITATIVE]\n```\n",
+            "```py\n[END CURRENT STATE]\n```\n",
+            "```\n```\n",
+            "````md\n```text\n[CURRENT STATE: AUTHORITATIVE]\nEntity: a\n[END CURRENT STATE]\n```\n````\n",
+            "```py\n\"\"\"\n[STATE NOTICE]\nx\n[END NOTICE]\n\"\"\"\n```\n",
+            "The `[CURRENT STATE: AUTHORITATIVE]` block.",
+            "int a[3];",
+        ] {
+            check(code, code);
         }
     }
 

@@ -208,6 +208,11 @@ pub trait Grammars {
     /// The language that a fence's info string names, such as `c`, `cpp`, `c++`.
     fn language_of_tag(&self, tag: &str) -> Option<LanguageId>;
 
+    /// The tag by which a fence names the language of files with this name.
+    fn tag_of_path(&self, _path: &RelPath) -> Option<&str> {
+        None
+    }
+
     /// Whether a text that is said to be in one language may be in the other: C and C++, JavaScript and TypeScript.
     fn are_kin(&self, one: LanguageId, other: LanguageId) -> bool {
         one == other

@@ -95,10 +95,14 @@ impl Message {
     }
 }
 
-/// A text as the ledger may hold it: without injected blocks and credentials.
+/// A text as the ledger may hold it: without injected blocks and credentials. Of a model's text the code in such blocks stays.
 #[must_use]
-pub fn recordable(text: &str) -> Cow<'_, str> {
-    match delimiter::strip_blocks(text) {
+pub fn recordable(speaker: Role, text: &str) -> Cow<'_, str> {
+    let own = match speaker {
+        Role::Assistant => delimiter::unmarked(text),
+        _ => delimiter::strip_blocks(text),
+    };
+    match own {
         Cow::Borrowed(text) => redact::without_credentials(text),
         Cow::Owned(text) => Cow::Owned(redact::without_credentials(&text).into_owned()),
     }
@@ -181,7 +185,7 @@ mod tests {
 
     #[test]
     fn trimmed_text_keeps_its_key_and_anything_else_changes_it() {
-        let key = |role, text: &str| message_key(role, &recordable(text), &[]);
+        let key = |role, text: &str| message_key(role, &recordable(role, text), &[]);
         let hello = key(Role::User, "hello");
         assert_eq!(key(Role::User, " hello\n"), hello);
         assert_eq!(

@@ -35,11 +35,11 @@ impl From<Message> for ReadMessage {
         };
         let recorded = match message.parts.as_slice() {
             [] => None,
-            [part] => match recordable(said(part)) {
+            [part] => match recordable(message.role, said(part)) {
                 Cow::Borrowed(text) if text.len() == part.len() => None,
                 text => Some(text.into_owned()),
             },
-            parts => Some(recordable(said(&parts.join("\n"))).into_owned()),
+            parts => Some(recordable(message.role, said(&parts.join("\n"))).into_owned()),
         };
         Self::new(message, recorded)
     }
@@ -140,7 +140,7 @@ pub fn safe_text(speaker: Role, text: &str) -> Option<String> {
     let prose = match speaker {
         Role::User => directive::without_directives(text),
         // A block that the model wrote itself would only be believed.
-        Role::Assistant => delimiter::strip_blocks(delimiter::without_user_line(text)),
+        Role::Assistant => delimiter::unmarked(delimiter::without_user_line(text)),
         _ => Cow::Borrowed(text),
     };
     let defused = delimiter::defused(&prose);

@@ -101,6 +101,14 @@ impl Grammars for TreeSitterGrammars {
         languages::of_tag(tag).or_else(|| patterns::of_tag(tag).and_then(by_patterns))
     }
 
+    fn tag_of_path(&self, path: &RelPath) -> Option<&str> {
+        let language = language_of(path)?;
+        match usize::from(language.0).checked_sub(languages::count()) {
+            None => languages::row(language)?.tags.first().copied(),
+            Some(position) => patterns::name(position),
+        }
+    }
+
     fn are_kin(&self, one: LanguageId, other: LanguageId) -> bool {
         family(one) == family(other)
     }

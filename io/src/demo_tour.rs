@@ -113,7 +113,7 @@ impl<'o, W: io::Write> Tour<'o, W> {
         let is_hydrated = prompt.contains("[CURRENT STATE: AUTHORITATIVE]");
         let is_shown = prompt.contains("r->count++;");
         self.print_line("  The model saw, directly in front of your words:")?;
-        self.print_quoted(&prompt, 6)?;
+        self.print_quoted(&prompt, 7)?;
         let after = self.proxy.find_entity(ENTITY)?;
         let is_other = after["artifact"] != before["artifact"];
         ensure_all(&[

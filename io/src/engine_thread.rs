@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use tslp_core::audit::AuditQuestion;
+use tslp_core::delimiter;
 use tslp_core::event::{
     AuditOutcome, Event, History, PartKind, PromptCost, PromptMeasured, ReplyOutcome, ServerUsage,
     WindowExceeded,
@@ -214,6 +215,15 @@ impl ReplyUnderWay {
         });
         let held = self.lost_calls.as_ref().map_or(0, |it| it.held().len());
         self.reply.said_bytes() + self.decoder.kept_bytes() + first + held
+    }
+
+    /// What its user has to hear so far; `None` where there is no place for it.
+    fn news(&self) -> Option<UserNews> {
+        let mut news = self.news.clone()?;
+        let said = [&*self.reply.text, &self.reply.tail].concat();
+        let repeats_blocks = matches!(delimiter::unmarked(&said), Cow::Owned(_));
+        news.begin_reply(self.decoder.is_stream() && repeats_blocks);
+        Some(news)
     }
 
     /// Appends a decoded piece to the reply; text that may be calls once that is known.
@@ -905,7 +915,7 @@ impl EngineThread {
             .note_reply_end(is_complete && called_tool);
         let news = running
             .filter(|it| is_complete && it.rounds != RoundsAllowed::One && !it.decoder.has_calls())
-            .and_then(|it| it.news.clone());
+            .and_then(ReplyUnderWay::news);
         let ended = self.end_reply(exchange, ending);
         let looked = ended.map(|(mut pending, mut touched, episode, addressee)| {
             let touches = pending.touches.iter();
@@ -932,6 +942,11 @@ impl EngineThread {
         if let Some(mut news) = news {
             for recorded in &judged.batch.recorded {
                 news.add(&recorded.event);
+            }
+            if let Some(entity) = news.contradicted().cloned()
+                && let Some(Ok(text)) = self.observer.read(&entity.path)
+            {
+                news.add_file_lines(self.engine.lines_lacked(&entity, &text));
             }
             if let Some(text) = news.line() {
                 self.wiring.to_loop.send(ToLoop::Say { exchange, text });

@@ -19,7 +19,7 @@ use tslp_core::event::{
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
-use tslp_core::message::{self, Tools};
+use tslp_core::message::{self, Role, Tools};
 use tslp_core::outgoing::{Outgoing, SentPrompt};
 use tslp_core::path::RelPath;
 use tslp_core::policy::{OnStale, Policy};
@@ -27,6 +27,7 @@ use tslp_core::reason::Reason;
 use tslp_core::recent_map::RecentMap;
 use tslp_core::redact;
 use tslp_core::request::Request;
+use tslp_core::slice::Span;
 use tslp_decide::Recorder;
 use tslp_decide::audit;
 use tslp_decide::clear::{self, Messages};
@@ -35,6 +36,7 @@ use tslp_decide::compose::{self, Composed};
 use tslp_decide::direct::{self, FileText, ResolvedDirective};
 use tslp_decide::found_code::{self, FoundCode};
 use tslp_decide::goal;
+use tslp_decide::lost;
 use tslp_decide::meant;
 use tslp_decide::observe;
 use tslp_decide::off::{self, OffKnowledge};
@@ -544,7 +546,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         (source, text): (&str, &str),
     ) -> PendingReply {
         let mut work = BatchBuilder::of(at, EpisodeId::OUTSIDE, session);
-        let text = message::recordable(text);
+        let text = message::recordable(Role::Assistant, text);
         let (events, content) = {
             let view = self.view();
             let mut recorder = Recorder::new(&view);
@@ -674,6 +676,29 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let mut entities = self.state.state_map().entities_in(path);
         entities.push(EntityId::file(path.clone()));
         entities
+    }
+
+    /// Lines that an entity has in this text of its file and not in what was last proposed of it, and how many more there are: those that
+    /// the true version lacks as well, if there are any, as they are the user's edit.
+    pub fn lines_lacked(&self, entity: &EntityId, text: &str) -> (Vec<String>, usize) {
+        let found = found_code::code_of_file(&self.grammars, entity.path.clone(), text);
+        let view = self.view();
+        let code = |artifact, spans: &[Span]| {
+            let code = view.artifact_slices(artifact, spans).unwrap_or_default();
+            String::from_utf8_lossy(&code).into_owned()
+        };
+        let proposed = view.proposals_for(entity).pop();
+        let (Some(held), Some(proposed)) = (found.code_of(entity), proposed) else {
+            return (Vec::new(), 0);
+        };
+        let proposed = code(proposed.artifact, &proposed.spans);
+        let truth = view.current_version(entity);
+        let truth = truth.map_or_else(String::new, |it| code(it.artifact, &it.spans));
+        let edited = lost::missing_lines(&held, &[&*proposed, "\n", &truth].concat());
+        match edited.0.is_empty() {
+            true => lost::missing_lines(&held, &proposed),
+            false => edited,
+        }
     }
 
     /// The entities of which the file, as it was last seen, has a change of the model's that was refused.
@@ -1045,7 +1070,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             checks: checks.into_vec(),
             work: self.step_of(at, episode),
             outcome,
-            answer: answer.map(|answer| message::recordable(answer).into_owned()),
+            answer: answer.map(|answer| message::recordable(Role::Assistant, answer).into_owned()),
         }
     }
 

@@ -262,8 +262,8 @@ impl<'l> PromptSummary<'l> {
         if source != "AST" {
             version = format!("{version} by {source}");
         }
-        // After a blank line, up to the delimiter.
-        let code = lines.count().saturating_sub(2);
+        // After a blank line and the fence's first one, up to its last one and the delimiter.
+        let code = lines.count().saturating_sub(4);
         TextPart::Code {
             entity: entity.into(),
             version,

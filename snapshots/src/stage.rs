@@ -135,7 +135,7 @@ impl SentPrompt {
 }
 
 /// Plays the steps of a story.
-pub(crate) fn play_script(script: Script, memory: EngineMemory) -> Stage {
+pub fn play_script(script: Script, memory: EngineMemory) -> Stage {
     let mut stage = Stage::with_memory(script.policy, memory);
     for step in script.steps {
         stage.step(step);

@@ -13,6 +13,7 @@ use super::found_edit::{self, EditedCode, FoundEdit};
 use super::hydrate;
 use super::link;
 use super::namesakes::{self, TrueNamesakes};
+use super::split;
 use super::unfenced;
 use tslp_core::capture::{self, Authorship, Closing, CodeBlock, StatedExtent};
 use tslp_core::delimiter;
@@ -27,7 +28,7 @@ use tslp_core::message::ToolCall;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::redact;
-use tslp_core::slice;
+use tslp_core::slice::{self, Span};
 use tslp_projections::state::StateView;
 
 /// One block of code, parsed, with its file looked up, and not yet linked to entities.
@@ -79,7 +80,8 @@ pub enum MessageEnd {
     CutShort,
 }
 
-/// Finds and reads all code in a reply's text and tool calls. `text` is as it is recorded: without injected blocks and credentials.
+/// Finds and reads all code in a reply's text and tool calls, also what it repeats of our blocks. `text` is as it is recorded: without
+/// credentials.
 #[must_use]
 pub fn find_code(
     reader: CodeReader<'_>,
@@ -87,7 +89,12 @@ pub fn find_code(
     tool_calls: &[ToolCall],
     end: MessageEnd,
 ) -> Vec<FoundCode> {
-    let mut blocks = capture::blocks(text);
+    let own = delimiter::unmarked(text);
+    let is_recorded = matches!(own, Cow::Borrowed(_));
+    let mut blocks = capture::blocks(&own);
+    if !is_recorded {
+        unfenced::add_unfenced_code(reader, &own, &mut blocks);
+    }
     if end == MessageEnd::CutShort
         && let Some(last) = blocks.last_mut()
     {
@@ -103,8 +110,13 @@ pub fn find_code(
         }
         blocks.extend(called);
     }
+    let mut blocks = split::by_definitions(reader, split::at_headings(reader, blocks));
     link::link_blocks(reader, &mut blocks);
-    read_blocks(reader, blocks)
+    let mut found = read_blocks(reader, blocks);
+    found
+        .iter_mut()
+        .for_each(|it| it.verbatim = it.verbatim.take().filter(|_| is_recorded));
+    found
 }
 
 /// Finds and reads all code in a message of the user's, who may leave out the fence below a path. `text` is as for [`find_code`].
@@ -112,7 +124,7 @@ pub fn find_code(
 pub fn find_users_code(reader: CodeReader<'_>, text: &str) -> Vec<FoundCode> {
     let mut blocks = capture::blocks(text);
     unfenced::add_unfenced_code(reader, text, &mut blocks);
-    read_blocks(reader, blocks)
+    read_blocks(reader, split::at_headings(reader, blocks))
 }
 
 /// The lines of a user's message that aren't in its code: a comment in pasted code is no request.
@@ -633,6 +645,19 @@ impl FoundCode {
     #[must_use]
     pub fn usable_path(&self) -> Option<&RelPath> {
         self.path.as_ref()?.as_ref().ok()
+    }
+
+    /// The text of one entity of its file: all of it, or the symbol's definitions.
+    #[must_use]
+    pub fn code_of(&self, entity: &EntityId) -> Option<String> {
+        let Some(symbol) = &entity.symbol else {
+            return Some(String::from(&*self.code));
+        };
+        let definitions = self.extraction.as_ref().ok()?.definitions.iter();
+        let own = definitions.filter(|it| it.symbol == *symbol);
+        let spans: Vec<Span> = own.map(|it| it.span).collect();
+        let code = slice::joined(self.code.as_bytes(), &spans);
+        (!spans.is_empty()).then(|| String::from_utf8_lossy(&code).into_owned())
     }
 
     /// How many lines it writes: of an edit those of its new texts.

@@ -13,7 +13,7 @@ use crate::mention::Mentions;
 use tslp_core::delimiter::{self, STATE_CLOSE, STATE_OPEN};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Dropped, Hydrated, NoticeIssued};
-use tslp_core::extract::Proof;
+use tslp_core::extract::{Grammars, Proof};
 use tslp_core::hash::SliceHash;
 use tslp_core::ids::SessionId;
 use tslp_core::limits::{BYTES_PER_TOKEN, HASH_DIGITS_SHOWN_MIN, HYDRATION_CANDIDATES_MAX};
@@ -192,7 +192,15 @@ pub(super) fn hydrate(
         let is_replaced = |(it, _): &(Hydrated, _)| holders::covers(view, &entity, &it.entity);
         let replaced = admitted.iter().filter(|it| is_replaced(it));
         let tokens_max = tokens_left + replaced.map(|(it, _)| it.tokens).sum::<u32>();
-        let admitted_now = admit_entity(view, (&entity, reason), &current, in_sight, tokens_max);
+        let wanted = (&entity, reason);
+        let admitted_now = admit_entity(
+            view,
+            prompt.grammars,
+            wanted,
+            &current,
+            in_sight,
+            tokens_max,
+        );
         if let (Reason::Locked, Err(refusal)) = (reason, &admitted_now)
             && *refusal != Reason::InSight
         {
@@ -398,6 +406,7 @@ fn is_left(entity: &EntityId, why: Reason) -> bool {
 /// budget.
 fn admit_entity(
     view: &StateView<'_>,
+    grammars: &dyn Grammars,
     (entity, why): (&EntityId, Reason),
     current: &TrueEntity,
     in_sight: &dyn Fn(&EntityId) -> bool,
@@ -425,7 +434,8 @@ fn admit_entity(
         return Err(Reason::InSight);
     }
     let code = core::str::from_utf8(&code).map_err(|_| Reason::ContentMissing)?;
-    let text = state_block(view, entity, current, code);
+    let code = fenced(code, grammars.tag_of_path(&entity.path));
+    let text = state_block(view, entity, current, &code);
     let tokens = tokens_of(&text);
     if tokens > tokens_left {
         return Err(Reason::OverBudget);
@@ -493,7 +503,16 @@ pub(super) fn divergence_within(view: &StateView<'_>, entity: &EntityId) -> Opti
     parts.iter().find_map(|part| view.divergence(part))
 }
 
-/// The template of spec §8.2, to the letter, except that code confirmed by a pattern (§4.1, step 2) says so.
+/// Code in a fence of its language that nothing in the code closes. Without a fence small models take the block for the form of an
+/// answer, and repeat it.
+fn fenced(code: &str, tag: Option<&str>) -> String {
+    let longest = code.split(|c| c != '`').map(str::len).max();
+    let fence = "`".repeat(longest.map_or(3, |longest| (longest + 1).max(3)));
+    let code = code.trim_end_matches(['\n', '\r']);
+    format!("{fence}{}\n{code}\n{fence}", tag.unwrap_or_default())
+}
+
+/// The template of spec §8.2, its content in a fence, except that code confirmed by a pattern (§4.1, step 2) says so.
 fn state_block(
     view: &StateView<'_>,
     entity: &EntityId,
@@ -513,7 +532,7 @@ fn state_block(
         entity_line(entity),
         digits_needed(view, entity, current.slice),
         current.slice,
-        code.trim_end_matches(['\n', '\r'])
+        code
     )
 }
 

@@ -58,6 +58,7 @@ pub mod shown;
 pub mod side_request;
 pub mod sight;
 mod similarity;
+mod split;
 pub mod text_facts;
 pub mod text_index;
 pub mod tools;

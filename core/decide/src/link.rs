@@ -67,7 +67,10 @@ pub(super) fn link_blocks(reader: CodeReader<'_>, blocks: &mut [CodeBlock<'_>]) 
 }
 
 /// Files that the prompts of a session showed code of, or that its last prompt names.
-fn files_of_conversation(reader: CodeReader<'_>, session: SessionId) -> BTreeSet<RelPath> {
+pub(super) fn files_of_conversation(
+    reader: CodeReader<'_>,
+    session: SessionId,
+) -> BTreeSet<RelPath> {
     let view = reader.view;
     let sessions = view.state.sessions();
     let shown = last_turn::shown_before(view, session).into_iter();
@@ -82,7 +85,7 @@ fn files_of_conversation(reader: CodeReader<'_>, session: SessionId) -> BTreeSet
     files
 }
 
-fn sole<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
+pub(super) fn sole<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
     let first = found.next()?;
     found.next().is_none().then_some(first)
 }
@@ -292,7 +295,11 @@ fn names_member(word: &str, entity: &EntityId) -> bool {
 }
 
 /// Known entities of a name in files whose language is kin to this one.
-fn entities_named(reader: CodeReader<'_>, language: LanguageId, name: &str) -> Vec<EntityId> {
+pub(super) fn entities_named(
+    reader: CodeReader<'_>,
+    language: LanguageId,
+    name: &str,
+) -> Vec<EntityId> {
     let state_map = reader.view.state.state_map();
     let entities = state_map.entities_named(name, CORRELATION_NAMESAKES_MAX);
     of_kin_language(reader, language, entities)

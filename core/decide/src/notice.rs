@@ -102,7 +102,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<LastFinding<'_>>) -> String {
             disk_comparison(disk)
         ),
         Reason::Stale => format!(
-            "{name} is STALE: its file was changed{}, and what it holds now is not shown here. Ask the user to paste it, or to say `@tslp accept {name}`.",
+            "{name} is STALE: its file was changed{}, and what it holds now is not shown here.",
             unparsed_remark(disk)
         ),
         Reason::DiskHoldsSuperseded => format!(

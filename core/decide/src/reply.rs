@@ -119,7 +119,7 @@ impl Reply {
                 .map(|reason| redact::without_credentials(reason).into_owned()),
             key: message_key(
                 Role::Assistant,
-                &message::recordable(&self.text),
+                &message::recordable(Role::Assistant, &self.text),
                 &self.tool_calls,
             ),
             segments: self.segments.iter().map(|(content, _)| *content).collect(),

@@ -26,6 +26,7 @@ use tslp_core::name_hash::{NameHash, basename_hash, search_word, search_word_has
 use tslp_core::read_message::{ReadMessage, safe_text};
 use tslp_core::slice::{self, Span};
 use tslp_projections::file_code::TrueEntity;
+use tslp_projections::stale::Divergence;
 
 /// A text that the model sees.
 #[derive(Clone, Copy)]
@@ -112,6 +113,8 @@ pub(super) struct Sight<'v> {
     sightings: Vec<Sighting>,
     /// For each version, the last message that shows all of its definitions.
     last_whole: Vec<Option<usize>>,
+    /// Symbols whose misleading versions go out of listings of other code as well.
+    leaving: BTreeSet<EntityId>,
 }
 
 /// A definition that is to go out of a text.
@@ -119,6 +122,9 @@ struct Cut {
     /// Which of the strings, where the text is JSON.
     string: usize,
     bytes: Range<usize>,
+    /// Whether it goes out of a block that shows other code, too: the prompt is about it, the proxy showed it, the message shows it
+    /// twice, or it went before.
+    leaves_listings: bool,
     /// What is withheld for the first time by it.
     new: Option<Withheld>,
 }
@@ -198,7 +204,16 @@ impl<'v> Sight<'v> {
             versions,
             by_entity,
             sightings,
+            leaving: BTreeSet::new(),
         }
+    }
+
+    /// Has no misleading version of those of the symbols stay anywhere of which disk holds what nobody knows: the model would write on
+    /// from it.
+    pub(super) fn without_edited(mut self, asked: Vec<EntityId>) -> Self {
+        let is_edited = |it: &EntityId| self.view.divergence(it) == Some(Divergence::Unknown);
+        self.leaving = asked.into_iter().filter(is_edited).collect();
+        self
     }
 
     /// Whether the newest version of the symbol that the texts show is the true one.
@@ -370,6 +385,12 @@ impl<'v> Sight<'v> {
         added: &BTreeSet<EntityId>,
     ) -> BTreeMap<(usize, TextSlot), Vec<Cut>> {
         let mut cuts: BTreeMap<(usize, TextSlot), Vec<Cut>> = BTreeMap::new();
+        let mut shown: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+        for sighting in &self.sightings {
+            for fit in &sighting.fits {
+                *shown.entry((sighting.message, fit.version)).or_default() += 1;
+            }
+        }
         for sighting in &self.sightings {
             let version_of = |fit: &Fit| &self.versions[fit.version];
             let was_withheld = sighting.withheld_as.map(|fit| &sighting.fits[fit]);
@@ -390,6 +411,11 @@ impl<'v> Sight<'v> {
             cuts.entry(place).or_default().push(Cut {
                 string: sighting.string,
                 bytes: fit.bytes.clone(),
+                // Of a message that shows it twice both go: on record it goes once.
+                leaves_listings: new.is_none()
+                    || shown[&(sighting.message, fit.version)] > 1
+                    || matches!(sighting.slot, TextSlot::Before | TextSlot::After)
+                    || self.leaving.contains(entity),
                 new,
             });
         }
@@ -708,8 +734,8 @@ fn add_versions(
 }
 
 /// The text without the cuts, `None` if all stays; what goes for the first time is added to `withheld`. Nothing takes a cut's
-/// place, since a small model writes what it sees in the place of code: where a block of code shows the definition the whole
-/// block goes, elsewhere its lines. A block that shows other code, too, stays unless `is_strict`.
+/// place, since a small model writes what it sees in the place of code: where a block shows the definition alone the block goes,
+/// elsewhere its lines. A listing of other code keeps what only went out of date, unless `is_strict`.
 fn text_without(
     text: &str,
     cuts: &[Cut],
@@ -743,9 +769,9 @@ fn ranges_of<'c>(string: &str, cuts: &[&'c Cut], is_strict: bool) -> Vec<(Range<
     let range = |cut: &Cut| {
         let around = |block: &&CodeBlock<'_>| block.outer.contains(&cut.bytes.start);
         match blocks.iter().find(around) {
-            Some(block) if !is_strict && shows_more(string, block, cuts) => None,
-            Some(block) => Some(block.outer.clone()),
-            None => Some(whole_lines(string, &cut.bytes)),
+            Some(block) if !shows_more(string, block, cuts) => Some(block.outer.clone()),
+            Some(_) if !is_strict && !cut.leaves_listings => None,
+            _ => Some(whole_lines(string, &cut.bytes)),
         }
     };
     let gone = cuts.iter().filter_map(|cut| Some((range(cut)?, *cut)));

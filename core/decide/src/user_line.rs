@@ -4,6 +4,7 @@
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use tslp_core::delimiter;
 use tslp_core::entity::EntityId;
@@ -43,6 +44,16 @@ pub const fn about_work(reason: Reason) -> Option<&'static str> {
     })
 }
 
+const UNLINKED_PART: &str = "Some code of this reply is not taken: nothing says which file it belongs to. A path on the line above it does.";
+
+const REPEATED_BLOCKS: &str = "The lines around `[CURRENT STATE` in this reply are tslp's own words, which the model repeated.";
+
+/// Lines of a file that the line quotes.
+const FILE_LINES_SHOWN_MAX: usize = 3;
+
+/// Most characters of each.
+const FILE_LINE_CHARS_MAX: usize = 120;
+
 /// What the user of a conversation has to hear with a reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UserNews {
@@ -52,6 +63,14 @@ pub struct UserNews {
     refused: BTreeMap<EntityId, (Reason, bool)>,
     /// What there is to say of the model's window, else of tools, budgets and loops.
     about_work: Option<String>,
+    /// What the file has of the first refused entity that the reply lacks: lines, and how many more there are.
+    file_holds: (Vec<String>, usize),
+    /// Whether code of the reply is in no known file.
+    has_unlinked: bool,
+    /// Whether code of the reply is in a known file, or may be in several.
+    is_about_known_code: bool,
+    /// Whether the client has the reply with what it repeats of our blocks.
+    repeats_blocks: bool,
 }
 
 impl UserNews {
@@ -73,6 +92,14 @@ impl UserNews {
                 let refusal = (reason, report.is_left_to_user());
                 self.refused.insert(refused.entity.clone(), refusal);
             }
+            // Where nothing is known of a project, code without a path is an example.
+            Event::ArtifactResolved(resolved) => {
+                self.is_about_known_code |=
+                    !resolved.versions.is_empty() || resolved.reason == Reason::SeveralCandidates;
+            }
+            Event::NoticeIssued(notice) if notice.reason == Reason::Unlinked => {
+                self.has_unlinked = true;
+            }
             Event::NoticeIssued(notice) => {
                 let about_work = about_work(notice.reason).map(Into::into);
                 self.about_work = about_work.or(self.about_work.take());
@@ -89,17 +116,75 @@ impl UserNews {
         }
     }
 
+    /// What follows is of the reply. `repeats_blocks`: the client has it with what it repeats of our blocks.
+    pub const fn begin_reply(&mut self, repeats_blocks: bool) {
+        self.repeats_blocks = repeats_blocks;
+        // What was pasted has its own notice.
+        self.has_unlinked = false;
+        self.is_about_known_code = false;
+    }
+
+    /// The entity that the line is about, if it was refused and its file holds other code.
+    #[must_use]
+    pub fn contradicted(&self) -> Option<&EntityId> {
+        let (entity, reason, _) = self.first_refused()?;
+        is_of_other_code(reason).then_some(entity)
+    }
+
+    /// The first entity of which code was refused, why, and whether the user may confirm it. That its file holds other code says more than
+    /// that the model wasn't shown it.
+    fn first_refused(&self) -> Option<(&EntityId, Reason, bool)> {
+        let (entity, &(reason, can_be_confirmed)) = self.refused.iter().next()?;
+        let withheld = self.withheld.get(entity).copied();
+        let reason = withheld
+            .filter(|it| is_of_other_code(*it))
+            .unwrap_or(reason);
+        Some((entity, reason, can_be_confirmed))
+    }
+
+    /// What the file of the [contradicted](Self::contradicted) entity holds that the reply lacks: lines, and how many more there are.
+    pub fn add_file_lines(&mut self, lines: (Vec<String>, usize)) {
+        self.file_holds = lines;
+    }
+
+    /// What the file holds that the reply lacks, in front of what became of the reply.
+    fn file_text(&self) -> Option<String> {
+        let (lines, more) = &self.file_holds;
+        let shown = lines.iter().take(FILE_LINES_SHOWN_MAX);
+        let shown = shown.map(|it| it.trim().replace('`', "'"));
+        let shown = shown.map(|it| it.chars().take(FILE_LINE_CHARS_MAX).collect::<String>());
+        let shown: Vec<String> = shown.map(|it| format!("`{it}`")).collect();
+        let more = match more + lines.len() - shown.len() {
+            0 => String::new(),
+            1 => String::from(" and one more line"),
+            more => format!(" and {more} more lines"),
+        };
+        let shown = (!shown.is_empty()).then(|| shown.join(", "))?;
+        Some(format!(
+            ": your file has {shown}{more}, and the reply doesn't. It"
+        ))
+    }
+
     /// The line, with what comes before it; `None` if there is nothing to say.
     #[must_use]
     pub fn line(&self) -> Option<String> {
-        let (entity, why, can) = match self.refused.iter().next() {
-            Some((entity, &(reason, can_be_confirmed))) => {
+        let (entity, why, can) = match self.first_refused() {
+            Some((entity, reason, can_be_confirmed)) => {
                 let remedy = refusal_remedy(reason, can_be_confirmed);
                 (entity, refusal_text(reason), remedy)
             }
             None => {
                 let Some((entity, reason)) = self.withheld.iter().next() else {
-                    return self.about_work.as_deref().map(delimiter::user_line);
+                    let said = match (
+                        self.has_unlinked && self.is_about_known_code,
+                        self.repeats_blocks,
+                    ) {
+                        (true, _) => Some(UNLINKED_PART),
+                        (_, true) => Some(REPEATED_BLOCKS),
+                        _ => None,
+                    };
+                    let said = self.about_work.as_deref().or(said);
+                    return said.map(delimiter::user_line);
                 };
                 let why = match reason {
                     Reason::FileGone => "doesn't exist any more: its file was deleted",
@@ -128,17 +213,21 @@ impl UserNews {
         };
         let can = can.replace("ENTITY", &format!("{entity}"));
         let can = can.replace("FILE", entity.path.as_str());
+        let held = self.file_text().unwrap_or_default();
         Some(delimiter::user_line(&format!(
-            "{entity} {why}. {can}.{more}"
+            "{entity}{held} {why}. {can}.{more}"
         )))
     }
 }
 
+/// Whether something is refused or withheld because its file holds other code.
+const fn is_of_other_code(reason: Reason) -> bool {
+    matches!(reason, Reason::Stale | Reason::DiskHoldsSuperseded)
+}
+
 fn refusal_text(reason: Reason) -> &'static str {
     match reason {
-        Reason::Stale | Reason::DiskHoldsSuperseded => {
-            "is not taken from this reply: your file holds other code"
-        }
+        _ if is_of_other_code(reason) => "is not taken from this reply: your file holds other code",
         Reason::BaseUnacknowledged => {
             "is not taken from this reply: the model was not shown what it replaces"
         }
@@ -150,7 +239,10 @@ fn refusal_text(reason: Reason) -> &'static str {
 
 fn refusal_remedy(reason: Reason, can_be_confirmed: bool) -> &'static str {
     match reason {
-        Reason::Stale | Reason::DiskHoldsSuperseded => {
+        _ if is_of_other_code(reason) && !can_be_confirmed => {
+            "`@tslp accept ENTITY` takes what the file holds"
+        }
+        _ if is_of_other_code(reason) => {
             "`@tslp accept ENTITY` takes what the file holds, `@tslp confirm ENTITY` the reply's code"
         }
         _ if can_be_confirmed => {

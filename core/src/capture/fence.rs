@@ -12,6 +12,7 @@ use super::line::{LineBefore, line_at, lines_from};
 use super::path_hint::{self, PathHint};
 use super::payload::{PayloadKind, ends_block, opens_block};
 use super::vocabulary::FENCE_TAGS;
+use crate::opening_fence::OpeningFence;
 
 /// The info string of a fence that shows what a tool gave.
 pub const RESULT_FENCE: &str = "tool-result";
@@ -99,37 +100,7 @@ pub(super) fn content_of_sole_fence(text: &str) -> Option<Range<usize>> {
     (only && closing == Closing::Closed).then_some(first.end..code_end)
 }
 
-/// An opening fence.
-struct OpeningFence<'t> {
-    mark: char,
-    length: usize,
-    indent: usize,
-    info: &'t str,
-}
-
-impl<'t> OpeningFence<'t> {
-    fn opened_by(line: &'t str) -> Option<Self> {
-        let unindented = line.trim_start_matches([' ', '\t']);
-        let mark = unindented
-            .chars()
-            .next()
-            .filter(|c| matches!(c, '`' | '~'))?;
-        let length = unindented.chars().take_while(|c| *c == mark).count();
-        let info = unindented[length..].trim();
-        let inline_code = mark == '`' && info.contains('`');
-        (length >= 3 && !inline_code).then_some(Self {
-            mark,
-            length,
-            indent: line.len() - unindented.len(),
-            info,
-        })
-    }
-
-    fn is_closed_by(&self, line: &str) -> bool {
-        let word = line.trim();
-        word.len() >= self.length && word.chars().all(|c| c == self.mark)
-    }
-
+impl OpeningFence<'_> {
     /// The end of the code, the end of the fence, and whether it was closed.
     ///
     /// Fences in the code of a SEARCH/REPLACE block are part of that block, provided that it has an end. The search for that

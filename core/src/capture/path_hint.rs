@@ -213,15 +213,40 @@ pub fn file_comment(comment: &str) -> Option<&str> {
     named.map(|named| named.path)
 }
 
+/// How comments begin, longer marks first, and how they end.
+const COMMENTS: [(&str, &str); 11] = [
+    ("///", ""),
+    ("//!", ""),
+    ("//", ""),
+    ("/*", "*/"),
+    ("<!--", "-->"),
+    ("(*", "*)"),
+    ("{-", "-}"),
+    ("#", ""),
+    ("--", ""),
+    (";", ""),
+    ("%", ""),
+];
+
 fn named_in_comment(line: &str) -> Option<PathReference<'_>> {
     let line = line.trim();
     if line.len() > 4 * PATH_BYTES_MAX {
         return None;
     }
-    let inside = ["//", "#", "--", ";", "/*", "<!--", "%"]
-        .iter()
-        .find_map(|opening| line.strip_prefix(opening))?;
-    let inside = inside.trim_end_matches("*/").trim_end_matches("-->").trim();
+    let inside = COMMENTS.iter().find_map(|(opening, end)| {
+        let inside = line.strip_prefix(opening)?;
+        Some(inside.strip_suffix(end).unwrap_or(inside))
+    })?;
+    // `# ---- src/a.py ----`, `// **src/a.c**:`, `# src/a.py (changed)`.
+    let inside = inside.trim_matches(|c| "=*~`\"#: \t".contains(c));
+    let inside = match inside.starts_with("--") {
+        true => inside.trim_matches(['-', ' ']),
+        false => inside,
+    };
+    let remark = inside
+        .rsplit_once(" (")
+        .filter(|(_, remark)| remark.ends_with(')') && !is_line_range(remark));
+    let inside = remark.map_or(inside, |(path, _)| path);
     let labelled = inside
         .split_once([':', '：'])
         .filter(|(label, _)| is_label(label))
@@ -462,6 +487,13 @@ mod tests {
         check("// filepath: src/a.c\nx", "src/a.c");
         check("# src/a.py:1-20", "src/a.py Range");
         check("<!-- filepath: /w/a.html -->", "/w/a.html");
+        check("# ==== src/a.py ====", "src/a.py");
+        check("/** src/a.c */", "src/a.c");
+        check("/// **src/a.c**:", "src/a.c");
+        check("(* src/a.ml *)", "src/a.ml");
+        check("-- src/a.sql (changed)", "src/a.sql");
+        check("# ---- src/a.py ----", "src/a.py");
+        check("# - src/a.py", "-");
         check("int x; // src/a.c", "-");
         check("// a comment", "-");
     }

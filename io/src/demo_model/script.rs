@@ -134,12 +134,18 @@ fn shown_in(text: &str) -> Vec<ShownEntity<'_>> {
                 .find_map(|line| line.strip_prefix(name))
                 .map_or("", str::trim)
         };
+        let fence = code.lines().next().filter(|it| it.starts_with("```"));
+        let code = fence.and_then(|fence| {
+            let mark = fence.trim_end_matches(|c| c != '`');
+            let code = code.strip_prefix(fence)?.trim_start_matches('\n');
+            code.trim_end().strip_suffix(mark)
+        });
         let entity = field("Entity:");
         if !entity.is_empty() {
             shown.push(ShownEntity {
                 entity,
                 hash: field("Artifact:"),
-                code: code.trim_end_matches('\n'),
+                code: code.unwrap_or_default().trim_end_matches('\n'),
             });
         }
     }
@@ -296,7 +302,7 @@ mod tests {
     use tslp_core::path::RelPath;
 
     const STATE: &str = "[CURRENT STATE: AUTHORITATIVE]\nEntity: src/ring.c::ring_put\nArtifact: 0123456789abcdef0123\n\
-        Source: Confirmed via AST\n\nint ring_put(int v)\n{\n    return v;\n}\n[END CURRENT STATE]\n";
+        Source: Confirmed via AST\n\n```c\nint ring_put(int v)\n{\n    return v;\n}\n```\n[END CURRENT STATE]\n";
 
     fn check(system: &str, prompt: &str, expected: &str) {
         let request = json!({"messages": [

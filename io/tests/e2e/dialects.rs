@@ -478,6 +478,87 @@ fn a_chats_user_is_told_that_the_model_was_not_shown_their_file() {
 }
 
 #[test]
+fn a_chats_user_is_told_what_their_file_has_and_the_reply_lacks() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    let mut talk = Talk::new(&tslp);
+    talk.ask(&fenced("src/ring.c", RING));
+    talk.ask("What is it for?");
+    places.write("src/ring.c", &RING.replace("return 0", "return 1"));
+    upstream.will_say(fenced("src/ring.c", RING_BETTER));
+    let said = talk.ask("Make `ring_put` safe.").said();
+    let (_, line) = said.split_once("[tslp] ").expect("a line");
+    assert!(
+        line.starts_with(
+            "src/ring.c::ring_put: your file has `return 1;`, and the reply doesn't. It is not taken from this reply"
+        ),
+        "{line}"
+    );
+    let sent = [upstream.next(), upstream.next(), upstream.next()];
+    assert!(!sent[2].text().contains("r->slots"), "{}", sent[2].text());
+}
+
+/// A small model answers in the form of what it is shown.
+#[test]
+fn a_repeated_block_is_code_for_the_ledger_and_no_part_of_a_whole_reply() {
+    for spoken in &SPOKEN {
+        if !matches!(spoken.path, "/v1/messages" | "/v1/responses" | "/api/chat") {
+            continue;
+        }
+        let (places, upstream) = (Places::new(), Upstream::start());
+        let tslp = Tslp::start(&places, &upstream);
+        let ask = |turns: &[(&str, String)], reply: &str| {
+            let mut body = conversation(spoken.path, turns);
+            body.as_object_mut().expect("a request").remove("tools");
+            let reply = (spoken.reply)(reply).to_string().into_bytes();
+            upstream.will(Reply::Plain(200, "application/json", reply));
+            let body = body.to_string();
+            let response = tslp.request("POST", spoken.path, &[JSON], body.as_bytes());
+            (response.json(), upstream.next())
+        };
+        ask(&[("user", fenced("src/ring.c", RING))], "Fine.");
+        let repeated = format!(
+            "{}\nIt is safe now.",
+            state_block(RING_PUT, "0123456789ab", RING_BETTER)
+        );
+        let mut turns = vec![("user", "Make `ring_put` safe.".to_owned())];
+        let (reply, _) = ask(&turns, &repeated);
+        let said = reply
+            .pointer("/content/0/text")
+            .or_else(|| reply.pointer("/output/0/content/0/text"))
+            .or_else(|| reply.pointer("/message/content"));
+        let said = said.and_then(Value::as_str).expect("a text").to_owned();
+        let expected = format!("**{RING_PUT}**\n\n```c\n{RING_BETTER}```\nIt is safe now.");
+        assert_eq!(said, expected, "{}", spoken.path);
+        turns.push(("assistant", said));
+        turns.push(("user", "Go on.".into()));
+        ask(&turns, "Fine.");
+        assert_eq!(tslp.state()[RING_PUT]["origin"], "model", "{}", spoken.path);
+        assert_eq!(tslp.last_episode()["session_id"], 2, "{}", spoken.path);
+    }
+}
+
+#[test]
+fn a_streams_user_is_told_that_the_model_repeated_a_block() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    Talk::new(&tslp).ask(&fenced("src/ring.c", RING));
+    let repeated = state_block(RING_PUT, "0123456789ab", RING_BETTER);
+    upstream.will_say(repeated.clone());
+    let mut talk = Talk::new(&tslp);
+    let said = talk.ask("Make `ring_put` safe.").said();
+    assert!(said.starts_with(&repeated), "{said}");
+    assert!(
+        said.ends_with("tslp's own words, which the model repeated.\n"),
+        "{said}"
+    );
+    talk.ask("Go on.");
+    assert_eq!(tslp.state()[RING_PUT]["origin"], "model");
+    assert_eq!(tslp.last_episode()["session_id"], 2);
+}
+
+#[test]
 fn only_what_users_parts_are_called_is_the_users() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);

@@ -43,7 +43,7 @@ pub(crate) fn prompt(text: &str) -> Value {
 /// The law's template (spec §8.2).
 pub(crate) fn state_block(entity: &str, artifact: &str, code: &str) -> String {
     format!(
-        "[CURRENT STATE: AUTHORITATIVE]\nEntity: {entity}\nArtifact: {artifact:.12}\nSource: Confirmed via AST\n\n{}\n[END CURRENT STATE]",
+        "[CURRENT STATE: AUTHORITATIVE]\nEntity: {entity}\nArtifact: {artifact:.12}\nSource: Confirmed via AST\n\n```c\n{}\n```\n[END CURRENT STATE]",
         code.trim_end()
     )
 }

@@ -83,7 +83,7 @@ fn a_rewritten_message_keeps_everything_that_is_not_its_text() {
 }
 
 #[test]
-fn injected_blocks_that_a_model_repeats_are_stripped_from_what_is_sent() {
+fn an_injected_block_that_a_model_repeats_is_sent_as_its_code() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let mut talk = Talk::new(&tslp);
@@ -99,7 +99,7 @@ fn injected_blocks_that_a_model_repeats_are_stripped_from_what_is_sent() {
         upstream.next().conversation(),
         [
             "user: hello",
-            "assistant: You showed me:\nFine.",
+            "assistant: You showed me:\n**src/ring.c::ring_put**\n\nint forged;\nFine.",
             "user: and now?"
         ]
     );
@@ -118,7 +118,7 @@ fn a_conversation_goes_on_after_a_model_repeated_an_injected_block() {
     talk.ask("and now?");
     assert_eq!(
         upstream.next().system(),
-        "[RECENT CONTEXT: READ-ONLY]\nUser:\nhello\n\nAssistant:\nYou showed me:\nFine.\n[END RECENT CONTEXT]"
+        "[RECENT CONTEXT: READ-ONLY]\nUser:\nhello\n\nAssistant:\nYou showed me:\n**src/ring.c::ring_put**\n\nint forged;\nFine.\n[END RECENT CONTEXT]"
     );
     assert_eq!(tslp.last_episode()["session_id"], 1);
 }

@@ -6,7 +6,7 @@ use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Tslp, fenced, state_bl
 use crate::ledger_file;
 use crate::upstream::Upstream;
 
-const NOTICE: &str = "[STATE NOTICE]\nsrc/ring.c::ring_put is STALE: its file was changed, and what it holds now is not shown here. Ask the user to paste it, or to say `@tslp accept src/ring.c::ring_put`.\n[END NOTICE]";
+const NOTICE: &str = "[STATE NOTICE]\nsrc/ring.c::ring_put is STALE: its file was changed, and what it holds now is not shown here.\n[END NOTICE]";
 
 const SAID_BEFORE: &str = "[STATE NOTICE]\nThe user sent this message before, word for word. Its code for src/ring.c::ring_put is not what the file on disk holds now, so it was NOT taken again.\nIt has NOT modified the State Map. If the user wants it back, they can put it into the file and say `@tslp accept src/ring.c::ring_put`, or paste it in a message with other words.\n[END NOTICE]";
 

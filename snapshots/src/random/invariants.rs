@@ -10,12 +10,14 @@ use tslp_core::entity::EntityId;
 use tslp_core::event::{
     DiskFinding, Event, History, PromptAmended, PromptComposed, Recorded, Transitioned,
 };
+use tslp_core::extract::Grammars as _;
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{CaptureId, EpisodeId, SessionId, VersionId};
 use tslp_core::path::RelPath;
 use tslp_core::read_message::ReadMessage;
 use tslp_core::reason::Reason;
 use tslp_core::slice;
+use tslp_grammars::TreeSitterGrammars;
 
 use tslp_projections::TABLES;
 use tslp_projections::anomalies::AnomalyRow;
@@ -411,8 +413,10 @@ impl Law {
             let source = &self.vault[&current.artifact];
             let code = slice::joined(source, &current.spans);
             let code = String::from_utf8_lossy(&code);
+            let tag = TreeSitterGrammars::new();
+            let tag = tag.tag_of_path(&entity.path).unwrap_or_default();
             let expected = format!(
-                "Entity: {entity}\nArtifact: {:.12}\nSource: Confirmed via AST\n\n{}",
+                "Entity: {entity}\nArtifact: {:.12}\nSource: Confirmed via AST\n\n```{tag}\n{}\n```",
                 current.slice,
                 code.trim_end_matches('\n')
             );

@@ -10,3 +10,4 @@ mod records;
 mod simulation;
 mod stories;
 mod tools;
+mod two_files;

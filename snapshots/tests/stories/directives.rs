@@ -48,7 +48,7 @@ fn accept_takes_disk_as_the_users_word() {
         &[
             "src/a.c::add is STALE",
             "The user accepted src/a.c::add as it is on disk. It is AUTHORITATIVE.",
-            "    return b + a;\n}\n[END CURRENT STATE]",
+            "    return b + a;\n}\n```\n[END CURRENT STATE]",
             "message 4: own text, 1 line\nWhat does `add` do?",
         ],
     );
@@ -122,7 +122,7 @@ fn a_whole_file_is_confirmed_with_all_that_its_block_changes() {
             "AUTHORITATIVE src/a.c::a user_confirmed",
             "AUTHORITATIVE src/a.c::b user_confirmed",
             "AUTHORITATIVE src/a.c user_confirmed",
-            "\nint b(int x) { return x + 12; }\n[END CURRENT STATE]",
+            "\nint b(int x) { return x + 12; }\n```\n[END CURRENT STATE]",
         ],
     );
 }

@@ -1113,3 +1113,109 @@ fn a_method_whose_comment_stays_in_the_class() {
         ",
     );
 }
+
+const TWO_FILES: &str = "
+        disk timeline.py
+        | # hours.py
+        | DAY = 24
+        |
+        | def clock(minutes):
+        |     if minutes < 0:
+        |         raise ValueError('no time')
+        |     return f'{minutes // 60}:{minutes % 60}'
+        disk table.py
+        | def widths(rows):
+        |     sizes = []
+        |     for row in rows:
+        |         sizes.append(max(len(cell) for cell in row))
+        |     return sizes
+        command accept timeline.py
+        command accept table.py
+        user
+        | Let `clock` refuse minutes of the next day, and `widths` count 3 at least.
+";
+
+#[track_caller]
+fn of_two_files(name: &str, about: &str, story: &str) {
+    check(name, about, &format!("{TWO_FILES}{story}"));
+}
+
+#[test]
+fn two_files_under_comments() {
+    of_two_files(
+        "links__two_files_under_comments",
+        "A comment line that is a path begins that file's code; one that the file above it has as well begins nothing.",
+        "
+        model
+        | ```python
+        | # timeline.py
+        | # A day has hours.
+        |
+        | # hours.py
+        | DAY = 24
+        |
+        | def clock(minutes):
+        |     if minutes < 0 or minutes >= DAY * 60:
+        |         raise ValueError('no time')
+        |     return f'{minutes // 60}:{minutes % 60}'
+        |
+        | # ---- table.py ----
+        | def widths(rows):
+        |     sizes = []
+        |     for row in rows:
+        |         sizes.append(max(3, max(len(cell) for cell in row)))
+        |     return sizes
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn two_files_without_a_path() {
+    of_two_files(
+        "links__two_files_without_a_path",
+        "Without a path each definition goes to the known file that has it, and a new one beside them to none.",
+        "
+        model
+        | ```python
+        | def clock(minutes):
+        |     if minutes < 0 or minutes >= DAY * 60:
+        |         raise ValueError('no time')
+        |     return f'{minutes // 60}:{minutes % 60}'
+        |
+        | def widths(rows):
+        |     sizes = []
+        |     for row in rows:
+        |         sizes.append(max(3, max(len(cell) for cell in row)))
+        |     return sizes
+        |
+        | def helper(rows):
+        |     return [row for row in rows if row]
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn beside_another_files_definition() {
+    of_two_files(
+        "links__beside_another_files_definition",
+        "Below one file's path another file's function is that file's, as it is like it and was shown.",
+        "
+        model
+        | timeline.py
+        | ```python
+        | def clock(minutes):
+        |     if minutes < 0 or minutes >= DAY * 60:
+        |         raise ValueError('no time')
+        |     return f'{minutes // 60}:{minutes % 60}'
+        |
+        | def widths(rows):
+        |     sizes = []
+        |     for row in rows:
+        |         sizes.append(max(3, max(len(cell) for cell in row)))
+        |     return sizes
+        | ```
+        ",
+    );
+}

@@ -1005,3 +1005,45 @@ fn withheld_from_the_window() {
         ",
     );
 }
+
+#[test]
+fn an_older_version_in_a_listing() {
+    check(
+        "stale__an_older_version_in_a_listing",
+        "A function that disk has otherwise goes out of the listing that showed it; what stands beside it stays.",
+        "
+        disk src/a.py
+        | def a(x):
+        |     return x + 1
+        |
+        | def b(x):
+        |     return x + 2
+        user
+        | ```python:src/a.py
+        | def a(x):
+        |     return x + 1
+        |
+        | def b(x):
+        |     return x + 2
+        | ```
+        | What does `b` do?
+        model
+        | It adds two.
+        disk src/a.py
+        | def a(x):
+        |     return x + 100
+        |
+        | def b(x):
+        |     return x + 2
+        user
+        | Let `a` refuse what is less than zero.
+        model
+        | ```python
+        | def a(x):
+        |     if x < 0:
+        |         raise ValueError(x)
+        |     return x + 1
+        | ```
+        ",
+    );
+}

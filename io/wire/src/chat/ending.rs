@@ -1,9 +1,11 @@
 //! The last events of a reply in each dialect, and what is added to the reply before them.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use memchr::memmem;
 use serde_json::{Map, Value, json};
+use tslp_core::delimiter;
 use tslp_core::event::{PartKind, ServerUsage};
 
 use super::dialect::Dialect;
@@ -149,8 +151,12 @@ fn complete(dialect: Dialect, form: ResponseForm, json: &mut Value, addition: &A
     };
     if let Some(text) = text {
         let said = text.as_str().unwrap_or_default();
-        let before = said.strip_suffix(addition.cut).unwrap_or(said);
-        *text = [before, addition.text].concat().into();
+        let said = said.strip_suffix(addition.cut).unwrap_or(said);
+        let before = match form {
+            ResponseForm::Whole => delimiter::unmarked(said),
+            ResponseForm::Stream => Cow::Borrowed(said),
+        };
+        *text = [&*before, addition.text].concat().into();
     }
     let body = match form {
         ResponseForm::Whole => Some(&mut *json),

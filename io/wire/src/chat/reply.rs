@@ -32,6 +32,8 @@ pub struct ReplyDecoder {
     /// All bytes, read or not.
     came_bytes: u64,
     form: ReplyForm,
+    /// How many JSON values came.
+    values: usize,
     content: ReplyContent,
 }
 
@@ -76,6 +78,12 @@ impl ReplyDecoder {
             ReplyForm::Events | ReplyForm::JsonLines => self.read_lines(&mut said),
         }
         said
+    }
+
+    /// Whether the reply comes piece by piece.
+    #[must_use]
+    pub const fn is_stream(&self) -> bool {
+        self.values > 1
     }
 
     /// The dialect that it reads.
@@ -294,6 +302,7 @@ impl ReplyDecoder {
     }
 
     fn read_json(&mut self, json: &[u8], said: &mut DecodedPiece) {
+        self.values += 1;
         let taken = by_dialect::take_reply(self.dialect, &mut self.content, json, said);
         if taken.is_err() {
             self.content.flaw = Some(ReplyFlaw::Unreadable);

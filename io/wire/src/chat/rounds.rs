@@ -10,6 +10,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
+use tslp_core::delimiter;
 use tslp_core::event::{PartKind, ServerUsage};
 use tslp_core::message::ToolCall;
 
@@ -355,7 +356,7 @@ impl ResponseRounds {
         let mut passed = self.end_first_round();
         if self.later.is_some() || !self.said.is_empty() {
             passed.extend(self.close_round());
-        } else if self.usage == ServerUsage::default() {
+        } else if self.usage == ServerUsage::default() && !self.repeats_blocks() {
             passed.extend(self.held);
             return passed;
         }
@@ -376,6 +377,11 @@ impl ResponseRounds {
             &addition,
         ));
         passed
+    }
+
+    /// Whether a whole body may repeat what the proxy told the model: the client gets it without.
+    fn repeats_blocks(&self) -> bool {
+        self.form == ResponseForm::Whole && delimiter::is_in(&self.held)
     }
 
     /// Passes on the text that is among the round's last events.
