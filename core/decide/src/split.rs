@@ -82,7 +82,7 @@ fn headings(reader: CodeReader<'_>, block: &CodeBlock<'_>) -> Vec<(usize, PathHi
         return found;
     };
     let is_path = |line: &&str| path_hint::first_line_comment(line).is_some();
-    let mut remarks = None;
+    let mut read = None;
     let (mut at, mut is_below_path) = (0, false);
     let mut lines = block.code.split_inclusive('\n').peekable();
     while let Some(line) = lines.next() {
@@ -107,12 +107,15 @@ fn headings(reader: CodeReader<'_>, block: &CodeBlock<'_>) -> Vec<(usize, PathHi
         let is_own = file
             .as_ref()
             .is_some_and(|it| *it == named || has_line(reader, it, line));
-        // What looks like one may stand in a string.
-        let remarks = remarks.get_or_insert_with(|| {
-            let found = grammars.extract(language, block.code.as_bytes());
-            found.map(|it| it.remarks).unwrap_or_default()
+        let read = read.get_or_insert_with(|| grammars.extract(language, block.code.as_bytes()));
+        // What looks like one may stand in a string, or at the head of all that follows.
+        let begins_code = read.as_ref().is_ok_and(|read| {
+            let mut remarks = read.remarks.iter();
+            let mut definitions = read.definitions.iter();
+            remarks.any(|it| it.range().contains(&start))
+                && definitions.any(|it| it.span.range().end <= start)
         });
-        if is_kin && is_known && !is_own && remarks.iter().any(|it| it.range().contains(&start)) {
+        if is_kin && is_known && !is_own && begins_code {
             found.push((start, hint));
             file = Some(named);
         }
