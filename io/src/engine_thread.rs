@@ -587,7 +587,7 @@ impl EngineThread {
         let offered = composed.request.tools;
         let has_one_choice = wire.asks_for_one_choice();
         let tools = self
-            .watched_tools(dialect, (&wire, &composed.request))
+            .watched_tools(dialect, &wire)
             .filter(|_| has_one_choice);
         // Nothing that isn't needed changes, not even white space between fields; and nothing that is large is copied.
         let (sent_body, client_body, messages) = if is_unchanged {

@@ -4,8 +4,7 @@
     failures.py --cache ~/.cache/tslp-agents --client opencode
 
 One user message asks for one edit: the model reads the file, edits it, and says that it is done. Its failure is a call that arrives as
-text, as JSON after a sentence, or with arguments that don't fit the tool's schema (as text or as a real call), a turn that ends with the
-sentence alone, or an edit whose old text isn't in the file. Such a model corrects itself if it is told what was wrong. Edits that are off by
+text, as JSON after a sentence, or with arguments that don't fit the tool's schema (as text or as a real call), or an edit whose old text isn't in the file. Such a model corrects itself if it is told what was wrong. Edits that are off by
 spaces, by an earlier edit of the model's own, or by the file's line ends are played with `--repair-edits rewrite`; that model doesn't try again. Printed: whether the edit was on disk without another word of the user's, and the requests.
 """
 
@@ -34,8 +33,8 @@ ASK = "Let ring_empty in src/ring.c hold for negative counts, too."
 FULL = "    return r->count == RING_SIZE;\n"
 SPACED = "int ring_empty (const struct ring *r)\n{\n  return r->count==0;\n}\n"
 FITTED = ["spaces", "stale", "lines"]
-KINDS = ["lost", "words", "announced", "arguments", "schema", "edit", *FITTED]
-CORRECTED = re.compile(r"was not run, because|called no tool")
+KINDS = ["lost", "words", "arguments", "schema", "edit", *FITTED]
+CORRECTED = re.compile(r"was not run, because")
 TOLD = re.compile(r"The last edit of \S+ was not applied")
 
 
@@ -85,10 +84,7 @@ class Failing(upstream.Model):
             if self.session.name == "arguments" and not asked_again:
                 arguments = {f"the_{key}": value for key, value in arguments.items()}
             call = json.dumps({"name": name, "arguments": arguments})
-            in_words = self.session.name in ("words", "announced")
-            written.append(f"```json\n{call}\n```" if in_words else f"<tool_call>\n{call}\n</tool_call>")
-        if self.session.name == "announced":
-            return "\n".join(written) if asked_again else f"I will change {FILE} now.", [], actions
+            written.append(f"```json\n{call}\n```" if self.session.name == "words" else f"<tool_call>\n{call}\n</tool_call>")
         return "I change it now.\n\n" + "\n".join(written), [], actions
 
 

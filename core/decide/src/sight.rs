@@ -113,6 +113,8 @@ pub(super) struct Sight<'v> {
     sightings: Vec<Sighting>,
     /// For each version, the last message that shows all of its definitions.
     last_whole: Vec<Option<usize>>,
+    /// The messages that show a version more than once, with its index.
+    shown_twice: BTreeSet<(usize, usize)>,
     /// Symbols whose misleading versions go out of listings of other code as well.
     leaving: BTreeSet<EntityId>,
 }
@@ -195,6 +197,14 @@ impl<'v> Sight<'v> {
                 was_withheld(entity, *slice, sighting.message)
             });
         }
+        let (mut shown, mut shown_twice) = (BTreeSet::new(), BTreeSet::new());
+        for sighting in &sightings {
+            let places = sighting
+                .fits
+                .iter()
+                .map(|fit| (sighting.message, fit.version));
+            shown_twice.extend(places.filter(|place| !shown.insert(*place)));
+        }
         let mut by_entity: Vec<usize> = (0..versions.len()).collect();
         by_entity.sort_by_key(|version| &versions[*version].entity);
         Self {
@@ -204,6 +214,7 @@ impl<'v> Sight<'v> {
             versions,
             by_entity,
             sightings,
+            shown_twice,
             leaving: BTreeSet::new(),
         }
     }
@@ -385,12 +396,6 @@ impl<'v> Sight<'v> {
         added: &BTreeSet<EntityId>,
     ) -> BTreeMap<(usize, TextSlot), Vec<Cut>> {
         let mut cuts: BTreeMap<(usize, TextSlot), Vec<Cut>> = BTreeMap::new();
-        let mut shown: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-        for sighting in &self.sightings {
-            for fit in &sighting.fits {
-                *shown.entry((sighting.message, fit.version)).or_default() += 1;
-            }
-        }
         for sighting in &self.sightings {
             let version_of = |fit: &Fit| &self.versions[fit.version];
             let was_withheld = sighting.withheld_as.map(|fit| &sighting.fits[fit]);
@@ -413,7 +418,7 @@ impl<'v> Sight<'v> {
                 bytes: fit.bytes.clone(),
                 // Of a message that shows it twice both go: on record it goes once.
                 leaves_listings: new.is_none()
-                    || shown[&(sighting.message, fit.version)] > 1
+                    || self.shown_twice.contains(&(sighting.message, fit.version))
                     || matches!(sighting.slot, TextSlot::Before | TextSlot::After)
                     || self.leaving.contains(entity),
                 new,

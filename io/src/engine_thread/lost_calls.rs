@@ -6,10 +6,9 @@ use std::sync::Arc;
 use tslp_core::event::{LostCallFound, LostCallOutcome};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::EpisodeId;
-use tslp_core::message::{Role, ToolCall};
+use tslp_core::message::ToolCall;
 use tslp_core::policy::ClientTools;
 use tslp_core::redact;
-use tslp_core::request::Request;
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::lost_calls::{FoundCall, FoundText, LostCallWatch, OfferedTools};
 use tslp_wire::chat::reply::ReplyDecoder;
@@ -41,15 +40,12 @@ impl EngineThread {
     pub(super) fn watched_tools(
         &self,
         dialect: Dialect,
-        (body, request): (&RequestBody<'_>, &Request),
+        body: &RequestBody<'_>,
     ) -> Option<Arc<OfferedTools>> {
         if self.wiring.call_repair == CallRepair::Off || dialect.is_bare_prompt() {
             return None;
         }
-        let mut messages = request.messages.iter().rev();
-        let asked = messages.find(|message| message.role == Role::User);
-        let asked = asked.map_or("", |message| message.recorded());
-        body.offered_tools(asked).map(Arc::new)
+        body.offered_tools().map(Arc::new)
     }
 
     /// A response is over: calls in its text are delivered, or asked for once more. Breaks with the reply's end, if it is over, and
@@ -189,7 +185,7 @@ impl EngineThread {
         running.lost_calls = Some(Box::new(watch.anew()));
         let episode = running.episode;
         let outcome = LostCallOutcome::AskedAgain;
-        self.record_lost_calls(episode, watch.written(), outcome, (Vec::new(), flaw));
+        self.record_lost_calls(episode, watch.held(), outcome, (Vec::new(), flaw));
         ControlFlow::Break(None)
     }
 

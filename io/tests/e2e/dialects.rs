@@ -8,7 +8,7 @@ use crate::harness::{
     JSON, Places, RING, RING_BETTER, RING_PUT, Talk, Tslp, fenced, prompt, state_block,
 };
 use crate::spoken::{SPOKEN, Spoken};
-use crate::upstream::{Reply, Upstream};
+use crate::upstream::{Reply, Seen, Upstream};
 
 fn ask(tslp: &Tslp<'_>, upstream: &Upstream, spoken: &Spoken, text: &str) -> Response {
     let reply = (spoken.reply)("Fine.").to_string().into_bytes();
@@ -381,6 +381,31 @@ const LAZY: &str = "int ring_put(struct ring *r, int value) {\n    // ... rest u
 const REFUSED: &str = "\n\n[tslp] src/ring.c::ring_put is not taken from this reply: it lost code that was there. \
     Don't save it before you have looked; asking again shows the model what is missing.";
 
+/// What a client without tools is answered, and what the model was asked.
+fn chat(
+    tslp: &Tslp<'_>,
+    upstream: &Upstream,
+    spoken: &Spoken,
+    turns: &[(&str, String)],
+    reply: &str,
+) -> (String, Seen) {
+    let mut body = conversation(spoken.path, turns);
+    body.as_object_mut().expect("a request").remove("tools");
+    let reply = (spoken.reply)(reply).to_string().into_bytes();
+    upstream.will(Reply::Plain(200, "application/json", reply));
+    let body = body.to_string();
+    let answer = tslp.request("POST", spoken.path, &[JSON], body.as_bytes());
+    let answer = answer.json();
+    let places = [
+        "/content/0/text",
+        "/output/0/content/0/text",
+        "/message/content",
+    ];
+    let said = places.iter().find_map(|place| answer.pointer(place));
+    let said = said.and_then(Value::as_str).expect("a text");
+    (said.to_owned(), upstream.next())
+}
+
 #[test]
 fn a_chats_user_is_told_in_every_dialect_and_the_model_never_reads_it() {
     for spoken in &SPOKEN {
@@ -390,27 +415,15 @@ fn a_chats_user_is_told_in_every_dialect_and_the_model_never_reads_it() {
         let (places, upstream) = (Places::new(), Upstream::start());
         let tslp = Tslp::start(&places, &upstream);
         let lazy = fenced("src/ring.c", LAZY);
-        let ask = |turns: &[(&str, String)], reply: &str| {
-            let mut body = conversation(spoken.path, turns);
-            body.as_object_mut().expect("a request").remove("tools");
-            let reply = (spoken.reply)(reply).to_string().into_bytes();
-            upstream.will(Reply::Plain(200, "application/json", reply));
-            let body = body.to_string();
-            let response = tslp.request("POST", spoken.path, &[JSON], body.as_bytes());
-            (response.json(), upstream.next())
-        };
+        let ask =
+            |turns: &[(&str, String)], reply: &str| chat(&tslp, &upstream, spoken, turns, reply);
         let paste = ("user", fenced("src/ring.c", RING));
         ask(std::slice::from_ref(&paste), "Fine.");
         let mut turns = vec![paste, ("assistant", "Fine.".into())];
         turns.push(("user", "Make `ring_put` safe.".into()));
-        let (reply, _) = ask(&turns, &lazy);
-        let said = reply
-            .pointer("/content/0/text")
-            .or_else(|| reply.pointer("/output/0/content/0/text"))
-            .or_else(|| reply.pointer("/message/content"));
-        let said = said.and_then(Value::as_str).expect("a text");
+        let (said, _) = ask(&turns, &lazy);
         assert!(said.starts_with(&[&lazy, REFUSED].concat()), "{said}");
-        turns.push(("assistant", said.into()));
+        turns.push(("assistant", said));
         turns.push(("user", "Go on.".into()));
         let (_, seen) = ask(&turns, "Fine.");
         assert!(!seen.text().contains("[tslp]"), "{}", seen.text());
@@ -508,27 +521,15 @@ fn a_repeated_block_is_code_for_the_ledger_and_no_part_of_a_whole_reply() {
         }
         let (places, upstream) = (Places::new(), Upstream::start());
         let tslp = Tslp::start(&places, &upstream);
-        let ask = |turns: &[(&str, String)], reply: &str| {
-            let mut body = conversation(spoken.path, turns);
-            body.as_object_mut().expect("a request").remove("tools");
-            let reply = (spoken.reply)(reply).to_string().into_bytes();
-            upstream.will(Reply::Plain(200, "application/json", reply));
-            let body = body.to_string();
-            let response = tslp.request("POST", spoken.path, &[JSON], body.as_bytes());
-            (response.json(), upstream.next())
-        };
+        let ask =
+            |turns: &[(&str, String)], reply: &str| chat(&tslp, &upstream, spoken, turns, reply);
         ask(&[("user", fenced("src/ring.c", RING))], "Fine.");
         let repeated = format!(
             "{}\nIt is safe now.",
             state_block(RING_PUT, "0123456789ab", RING_BETTER)
         );
         let mut turns = vec![("user", "Make `ring_put` safe.".to_owned())];
-        let (reply, _) = ask(&turns, &repeated);
-        let said = reply
-            .pointer("/content/0/text")
-            .or_else(|| reply.pointer("/output/0/content/0/text"))
-            .or_else(|| reply.pointer("/message/content"));
-        let said = said.and_then(Value::as_str).expect("a text").to_owned();
+        let (said, _) = ask(&turns, &repeated);
         let expected = format!("**{RING_PUT}**\n\n```c\n{RING_BETTER}```\nIt is safe now.");
         assert_eq!(said, expected, "{}", spoken.path);
         turns.push(("assistant", said));

@@ -25,10 +25,6 @@ const fn messages_field(dialect: Dialect) -> &'static str {
 
 /// A client that offers two tools.
 fn request(dialect: Dialect, streams: bool) -> Value {
-    request_saying(dialect, streams, "Look at a.c.")
-}
-
-fn request_saying(dialect: Dialect, streams: bool, text: &str) -> Value {
     let path =
         json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
     let line = json!({"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]});
@@ -39,7 +35,7 @@ fn request_saying(dialect: Dialect, streams: bool, text: &str) -> Value {
         _ => json!({"type": "function", "function": {"name": name, "parameters": schema}}),
     });
     let mut request = json!({"model": "m", "max_tokens": 99, "stream": streams, "tools": tools});
-    request[messages_field(dialect)] = json!([{"role": "user", "content": text}]);
+    request[messages_field(dialect)] = json!([{"role": "user", "content": "Look at a.c."}]);
     request
 }
 
@@ -254,7 +250,6 @@ fn calls_in_a_text_are_delivered_in_every_dialect_with_marks_split_over_chunks()
                 reason: reason_of_calls(dialect).into(),
             };
             assert_eq!(read(dialect, &response), expected, "{dialect:?}: {raw}");
-            assert!(!raw.contains("<tool_call>"), "{raw}");
             let found = recorded(&tslp, &response);
             assert_eq!(found[0]["outcome"], "delivered", "{found}");
         };
@@ -267,8 +262,8 @@ fn calls_in_a_text_are_delivered_in_every_dialect_with_marks_split_over_chunks()
         );
         let fenced = format!("```json\n{CALL}\n```");
         check(&fenced, "", vec![read_file()]);
-        let words = "Sure, I'll read the file:\n\n";
-        check(&format!("{words}{fenced}"), words, vec![read_file()]);
+        let thoughts = format!("<think>\n{one}\n</think>\n");
+        check(&format!("{thoughts}{CALL}"), &thoughts, vec![read_file()]);
     }
     tslp.stop();
     check_record(&places);
@@ -294,7 +289,24 @@ fn prose_and_a_fence_that_explains_stay_byte_for_byte_and_so_does_all_where_it_i
         &tslp,
         "A model writes `<tool_call>`, for instance:\n<tool_call> and then JSON.",
     );
-    check(&tslp, &format!("It would be:\n```json\n{CALL}\n```"));
+    let harmful = r#"{"name": "bash", "arguments": {"command": "npm publish"}}"#;
+    for words in [
+        "I'd run this, once you agree:",
+        "Ich würde das ausführen:",
+        "実行するなら:",
+    ] {
+        check(&tslp, &format!("{words}\n\n```json\n{harmful}\n```"));
+        check(&tslp, &format!("{words}\n{harmful}"));
+    }
+    check(
+        &tslp,
+        &format!("Like so:\n```\n<tool_call>{harmful}</tool_call>\n```"),
+    );
+    check(
+        &tslp,
+        &format!("<think>\n<tool_call>{harmful}</tool_call>\n</think>\nNo."),
+    );
+    check(&tslp, "I will read the file a.c.");
     check(&tslp, &format!("```json\n{CALL}\n```\nis such a call."));
     check(
         &tslp,
@@ -412,86 +424,6 @@ fn of_two_calls_with_one_broken_both_are_asked_for_once_more() {
             assert_eq!(got.calls, [read_file(), read_file()], "{got:?}");
         }
     }
-    tslp.stop();
-    check_record(&places);
-}
-
-#[test]
-fn a_turn_that_only_says_what_it_does_is_asked_for_the_call() {
-    let (upstream, places) = (Upstream::start(), Places::new());
-    let tslp = Tslp::start(&places, &upstream);
-    let words = "I will read the file a.c.";
-    for (dialect, streams) in forms() {
-        let check = |second: &str, calls: &[(String, String)], outcome: &str| {
-            upstream.will(reply(dialect, streams, words));
-            upstream.will(reply(dialect, streams, second));
-            let response = ask(&tslp, dialect, streams);
-            let got = read(dialect, &response);
-            assert_eq!(
-                (&*got.text, &*got.calls),
-                (words, calls),
-                "{}",
-                response.text()
-            );
-            upstream.next();
-            let asked = upstream.next().text();
-            assert!(
-                asked.contains("called no tool:\\nI will read the file a.c."),
-                "{asked}"
-            );
-            let found = recorded(&tslp, &response);
-            assert_eq!(found[1]["outcome"], outcome, "{found}");
-        };
-        check(
-            &format!("```json\n{CALL}\n```"),
-            &[read_file()],
-            "delivered",
-        );
-        check("I will do it.", &[], "left_as_text");
-    }
-    assert!(upstream.saw_nothing());
-    tslp.stop();
-    check_record(&places);
-}
-
-#[test]
-fn who_asks_about_the_tools_gets_words_byte_for_byte() {
-    let (upstream, places) = (Upstream::start(), Places::new());
-    let tslp = Tslp::start(&places, &upstream);
-    for (dialect, streams) in forms() {
-        for (asked, said) in [
-            (
-                "How would one call read_file for a.c?",
-                format!("```json\n{CALL}\n```"),
-            ),
-            (
-                "Show me an example of a tool call.",
-                format!("<tool_call>{CALL}</tool_call>"),
-            ),
-            (
-                "What does `make test` usually do?",
-                "I will call the `run_command` function with the command `make test`.".to_owned(),
-            ),
-            (
-                "Is it dangerous to let a model run shell commands?",
-                "I am about to check if it is dangerous.".to_owned(),
-            ),
-            (
-                "What is read_file for?",
-                "I will read the file a.c.".to_owned(),
-            ),
-        ] {
-            let Reply::Plain(_, _, bytes) = reply(dialect, streams, &said) else {
-                unreachable!("a reply of one piece")
-            };
-            upstream.will(reply(dialect, streams, &said));
-            let body = request_saying(dialect, streams, asked).to_string();
-            let response = tslp.request("POST", dialect.route_path(), &[JSON], body.as_bytes());
-            assert_eq!(response.text(), String::from_utf8(bytes).unwrap());
-            upstream.next();
-        }
-    }
-    assert!(upstream.saw_nothing());
     tslp.stop();
     check_record(&places);
 }

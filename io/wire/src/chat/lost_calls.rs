@@ -1,28 +1,18 @@
 //! Calls of the client's own tools that a model wrote as text: where one may begin, and what is called, by what the client offers.
+//!
+//! They are calls where a reply is nothing but calls, or where they stand in a model family's own tokens
+//! ([`written_calls`](super::written_calls)), outside of thoughts and fences. What else is said is never read.
 
 use std::sync::{Arc, OnceLock};
 
-use serde_json::{Map, Value};
-use tslp_core::word_list;
+use serde_json::Value;
+
+use super::written_calls::{
+    WrittenCall, begins_element, calls_at_start, skip_closers, skip_tokens, tokens,
+};
 
 /// References that are followed for one value of a schema: one may lead to itself.
 const REFERENCES_MAX: usize = 8;
-
-/// What begins a call of its own accord, at a line's beginning: the marks of Hermes and Qwen, Llama, Mistral and DeepSeek.
-const MARKS: [&str; 7] = [
-    "<tool_call>",
-    "<tools>",
-    "<function_call>",
-    "<|python_tag|>",
-    "[TOOL_CALLS]",
-    FUNCTION,
-    DEEPSEEK_CALLS,
-];
-
-const FUNCTION: &str = "<function=";
-const DEEPSEEK_CALLS: &str = "<｜tool▁calls▁begin｜>";
-const DEEPSEEK_CALL: &str = "<｜tool▁call▁begin｜>";
-const DEEPSEEK_SEPARATOR: &str = "<｜tool▁sep｜>";
 
 /// What a call in JSON begins with, without whitespace, up to the tool's name.
 const JSON_STARTS: [&str; 4] = [
@@ -32,30 +22,20 @@ const JSON_STARTS: [&str; 4] = [
     "{\"type\":\"function\",\"function\":{\"name\":\"",
 ];
 
-/// Languages of a fence around a call.
-const FENCE_LANGUAGES: [&str; 4] = ["", "json", "xml", "tool_call"];
+/// Languages of a fence around a call; in Gemma's own stands Python.
+const FENCE_LANGUAGES: [&str; 5] = ["", "json", "xml", "tool_call", PYTHON_CALLS];
+const PYTHON_CALLS: &str = "tool_code";
 
-/// After it the reply itself begins.
-const THOUGHTS_END: &str = "</think>";
+/// Signs of a fence, at least.
+const FENCE_SIGNS_MIN: usize = 3;
 
-/// Words by what they say of calls, as data.
-const WORDS: &str = include_str!("call_words.txt");
-
-/// Characters of a user's words, and of a line before a call, that are read.
-const WORDS_MAX: usize = 4096;
-
-/// Characters of a sentence that says what the model does next.
-const ANNOUNCEMENT_MAX: usize = 300;
-
-/// Longest name of a tool, in bytes.
-const NAME_BYTES_MAX: usize = 128;
+/// Characters of JSON that are read for a tool's name.
+const JSON_START_MAX: usize = 256;
 
 /// The tools that a client offers in a request. They are read once they are asked for: most replies hold no such text.
 #[derive(Debug)]
 pub struct OfferedTools {
     json: Box<str>,
-    /// The beginning of what the user said last.
-    asked: Box<str>,
     read: OnceLock<Value>,
 }
 
@@ -84,51 +64,42 @@ pub enum FoundText {
 pub struct LostCallWatch {
     tools: Arc<OfferedTools>,
     held: String,
-    has_begun: bool,
+    place: Place,
     at_line_start: bool,
     /// Whether nothing was said yet but whitespace and thoughts.
     at_reply_start: bool,
-    /// The beginning of the last line that was said, and the number of lines but for thoughts.
-    line: String,
-    lines: usize,
-    /// Whether a fence or thoughts are open, in which JSON is no call.
-    in_other: bool,
+}
+
+/// Where in a reply the text has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Text,
+    /// In a fence of so many signs.
+    Fence(usize),
+    /// In thoughts that this closes.
+    Thoughts(&'static str),
+    /// Behind where a call has begun.
+    Call,
 }
 
 /// How a text begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Beginning {
     Call,
+    Thoughts(&'static str),
     /// There is too little of it to tell.
     Undecided,
     Other,
 }
 
 impl OfferedTools {
-    /// From the request's own field; `asked` is what the user said last.
+    /// From the request's own field.
     #[must_use]
-    pub fn new(json: &str, asked: &str) -> Self {
+    pub fn new(json: &str) -> Self {
         Self {
             json: json.into(),
-            asked: asked.chars().take(WORDS_MAX).collect(),
             read: OnceLock::new(),
         }
-    }
-
-    /// Whether the user asks about the tools, or for an example: a call in the answer is one to look at.
-    fn are_asked_about(&self) -> bool {
-        // Of a name that is a plain word nobody could tell whether the tool is meant.
-        let names = || self.schemas().filter(|(name, _)| name.contains(['_', '-']));
-        let lines = self.asked.split(['?', '!', '\n']);
-        let mut sentences = lines.flat_map(|line| line.split(". "));
-        sentences.any(|sentence| {
-            let said = Words::of(sentence);
-            let is_about = |from| {
-                let has_name = |name: &str| said.find(name) > Some(from);
-                said.says("call") || names().any(|(name, _)| has_name(&name.to_lowercase()))
-            };
-            said.says("example") || said.first("ask").is_some_and(is_about)
-        })
     }
 
     /// The name and the schema of each tool that takes JSON, in each dialect's form.
@@ -143,6 +114,22 @@ impl OfferedTools {
             Some((name, schema.unwrap_or(&Value::Null)))
         })
     }
+
+    /// Whether a text begins with one of these, each with a tool's name in its place: `None` as long as that is open.
+    fn named_at_start(&self, text: &str, starts: &[&str], end: fn(char) -> bool) -> Option<bool> {
+        let mut is_open = false;
+        for (name, _) in self.schemas() {
+            for start in starts {
+                let whole = format!("{start}{name}");
+                match text.strip_prefix(&whole) {
+                    Some(rest) if rest.starts_with(end) => return Some(true),
+                    Some(rest) => is_open |= rest.is_empty(),
+                    None => is_open |= whole.starts_with(text),
+                }
+            }
+        }
+        if is_open { None } else { Some(false) }
+    }
 }
 
 impl LostCallWatch {
@@ -152,12 +139,9 @@ impl LostCallWatch {
         Self {
             tools,
             held: String::new(),
-            has_begun: false,
+            place: Place::Text,
             at_line_start: true,
             at_reply_start: true,
-            line: String::new(),
-            lines: 0,
-            in_other: false,
         }
     }
 
@@ -171,48 +155,63 @@ impl LostCallWatch {
     pub fn push(&mut self, text: &str) -> String {
         self.held.push_str(text);
         let mut passed = 0;
-        while !self.has_begun && passed < self.held.len() {
-            let rest = &self.held[passed..];
-            if !self.at_line_start {
-                let line_end = memchr::memchr(b'\n', rest.as_bytes());
-                self.at_line_start = line_end.is_some();
-                let end = line_end.map_or(rest.len(), |end| end + 1);
-                let room = WORDS_MAX.saturating_sub(self.line.len());
-                self.line.extend(rest[..end].chars().take(room));
-                if self.at_line_start {
-                    self.end_line();
-                }
-                passed += end;
-                continue;
-            }
-            let line = rest.trim_start();
-            passed += rest.len() - line.len();
-            match self.beginning_of(line) {
-                _ if line.is_empty() => {}
-                Beginning::Call => self.has_begun = true,
-                Beginning::Undecided => break,
-                Beginning::Other => {
-                    self.at_line_start = false;
-                    self.line.clear();
-                    self.at_reply_start = line.starts_with(THOUGHTS_END);
-                    self.lines = if self.at_reply_start {
-                        0
-                    } else {
-                        self.lines + 1
-                    };
-                }
-            }
+        while let Some(taken) = self.step(passed) {
+            passed += taken;
         }
         self.held.drain(..passed).collect()
     }
 
-    fn end_line(&mut self) {
-        let line = &self.line;
-        self.in_other = match line.starts_with("```") {
-            true => !self.in_other,
-            false if line.contains(THOUGHTS_END) => false,
-            false => self.in_other || line.starts_with("<think>"),
-        };
+    /// How much more is no call, from here on; `None` where all was looked at that can be.
+    fn step(&mut self, from: usize) -> Option<usize> {
+        let rest = self.held.get(from..).filter(|rest| !rest.is_empty())?;
+        if let Place::Thoughts(close) = self.place {
+            if let Some(at) = rest.find(close) {
+                self.place = Place::Text;
+                return Some(at + close.len());
+            }
+            let cut = (1..close.len())
+                .rev()
+                .find(|end| rest.ends_with(&close[..*end]));
+            let taken = rest.len() - cut.unwrap_or(0);
+            return (taken > 0).then_some(taken);
+        }
+        let line_end = memchr::memchr(b'\n', rest.as_bytes()).map(|end| end + 1);
+        if self.place != Place::Call && !self.at_line_start {
+            self.at_line_start = line_end.is_some();
+            return Some(line_end.unwrap_or(rest.len()));
+        }
+        let line = rest.trim_start();
+        let blank = rest.len() - line.len();
+        match self.place {
+            Place::Fence(signs) => {
+                let said = rest[..line_end.unwrap_or(rest.len())].trim();
+                let is_end = signs_of(said) == said.len();
+                if line_end.is_none() && is_end {
+                    return None;
+                }
+                if is_end && said.len() >= signs {
+                    self.place = Place::Text;
+                }
+                self.at_line_start = line_end.is_some();
+                Some(line_end.unwrap_or(rest.len()))
+            }
+            Place::Text if !line.is_empty() => {
+                match self.beginning_of(line) {
+                    Beginning::Call => self.place = Place::Call,
+                    Beginning::Thoughts(close) => self.place = Place::Thoughts(close),
+                    Beginning::Undecided => return (blank > 0).then_some(blank),
+                    Beginning::Other => {
+                        self.at_reply_start = false;
+                        self.at_line_start = false;
+                        if signs_of(line) >= FENCE_SIGNS_MIN {
+                            self.place = Place::Fence(signs_of(line));
+                        }
+                    }
+                }
+                Some(blank)
+            }
+            _ => (self.place == Place::Text).then_some(blank),
+        }
     }
 
     /// What is kept back.
@@ -224,69 +223,9 @@ impl LostCallWatch {
     /// What is kept back at the reply's end is.
     #[must_use]
     pub fn found(&self) -> FoundText {
-        let found = match self.has_begun {
-            true => self.read(),
-            false if self.is_announcement() => {
-                FoundText::Flawed("it only says what it does".into())
-            }
-            false => return FoundText::Prose,
-        };
-        // After words nothing but what fits shows that JSON is a call, and isn't one to look at.
-        let is_marked = !self.has_begun || marked(self.held.trim()) == Beginning::Call;
-        let is_shown = || match found {
-            _ if is_marked || self.at_reply_start => false,
-            FoundText::Calls(_) => Words::of(&self.line).says("hypothetical"),
-            _ => true,
-        };
-        match is_shown() || self.tools.are_asked_about() {
-            true => FoundText::Prose,
-            false => found,
+        if self.place != Place::Call {
+            return FoundText::Prose;
         }
-    }
-
-    /// Whether all that was said is one sentence of what the model does next, and it ended its turn without doing it.
-    fn is_announcement(&self) -> bool {
-        let is_one = self.lines == 1 && self.held.trim().is_empty();
-        if !is_one || self.line.len() > ANNOUNCEMENT_MAX || self.line.contains('?') {
-            return false;
-        }
-        let said = Words::of(&self.line);
-        let Some(at) = said.first("announce") else {
-            return false;
-        };
-        let (before, after) = said.0.split_at(at);
-        let mut before = before.split_whitespace();
-        let leads = before
-            .next()
-            .is_none_or(|first| Words::of(first).says("lead"));
-        leads && !Words::of(after).says("idle")
-    }
-
-    /// What the model is told if it is asked once more, `why` its answer was no call.
-    #[must_use]
-    pub fn complaint(&self, why: &str) -> String {
-        let written = self.written();
-        match self.has_begun {
-            true => format!(
-                "You answered with a call of a tool that was not run, because {why}:\n{written}\nCall the tool once more, with arguments that fit its schema."
-            ),
-            false => format!(
-                "You ended your turn with these words and called no tool:\n{written}\nWrite nothing but the call now, as JSON with \"name\" and \"arguments\"."
-            ),
-        }
-    }
-
-    /// The words that were meant to be a call, or announce one.
-    #[must_use]
-    pub fn written(&self) -> &str {
-        if self.has_begun {
-            &self.held
-        } else {
-            &self.line
-        }
-    }
-
-    fn read(&self) -> FoundText {
         let mut calls = Vec::new();
         let mut rest = self.held.trim();
         while !rest.is_empty() {
@@ -295,11 +234,8 @@ impl LostCallWatch {
                 Err(flaw) => return FoundText::Flawed(flaw),
             };
             calls.extend(found);
-            rest = after.trim_start();
-            while let Some(after) = after_closer(rest) {
-                rest = after.trim_start();
-            }
-            if !rest.is_empty() && self.beginning_anywhere(rest) == Beginning::Other {
+            rest = skip_closers(after);
+            if !rest.is_empty() && self.beginning_of(rest) == Beginning::Other {
                 return FoundText::Prose;
             }
         }
@@ -311,245 +247,102 @@ impl LostCallWatch {
         }
     }
 
-    /// How a line begins.
+    /// What the model is told if it is asked once more, `why` its answer was no call.
+    #[must_use]
+    pub fn complaint(&self, why: &str) -> String {
+        format!(
+            "You answered with a call of a tool that was not run, because {why}:\n{}\nCall the tool once more, with arguments that fit its schema.",
+            self.held
+        )
+    }
+
+    /// How a line begins. Only where nothing else was said a fence, JSON or Python may be a call.
     fn beginning_of(&self, line: &str) -> Beginning {
-        match marked(line) {
-            Beginning::Other if !self.in_other => self.beginning_anywhere(line),
-            Beginning::Other if THOUGHTS_END.starts_with(line) => Beginning::Undecided,
+        for thoughts in tokens("thoughts") {
+            let (open, close) = thoughts.split_once(' ').unwrap_or((thoughts, ""));
+            if line.starts_with(open) {
+                return Beginning::Thoughts(close);
+            }
+        }
+        let thoughts = tokens("thoughts").filter_map(|it| it.split(' ').next());
+        let is_open = thoughts.chain(["```"]).any(|token| token.starts_with(line));
+        match self.marked(line) {
+            Beginning::Other if is_open => Beginning::Undecided,
+            Beginning::Other if self.at_reply_start => match line.strip_prefix("```") {
+                Some(fence) => self.fence_beginning(fence),
+                None => self.bare_beginning(line, false),
+            },
             marked => marked,
         }
     }
 
-    /// How a text begins outside of a fence: a fence or JSON may be a call, too.
-    fn beginning_anywhere(&self, text: &str) -> Beginning {
-        if THOUGHTS_END.starts_with(text) || "```".starts_with(text) {
-            return Beginning::Undecided;
-        }
-        let Some(fence) = text.strip_prefix("```") else {
-            return match marked(text) {
-                Beginning::Other => self.json_beginning(text),
-                marked => marked,
+    /// How a text begins, by the tokens that open calls. What follows one shows whether it does, or is spoken of.
+    fn marked(&self, text: &str) -> Beginning {
+        let (inside, opened) = skip_tokens("open", text);
+        let begun = match begins_element(inside) {
+            Some(true) => return Beginning::Call,
+            begun => begun,
+        };
+        let is_open = begun.is_none() || tokens("open").any(|token| token.starts_with(inside));
+        if opened == 0 {
+            return if is_open {
+                Beginning::Undecided
+            } else {
+                Beginning::Other
             };
-        };
-        let is_known = |language: &&str| match fence.split_once('\n') {
-            Some((first, _)) => *first.trim() == **language,
-            None => language.starts_with(fence.trim_end()),
-        };
-        match (FENCE_LANGUAGES.iter().any(is_known), fence.split_once('\n')) {
-            (false, _) => Beginning::Other,
-            (true, None) => Beginning::Undecided,
-            (true, Some((_, inside))) => match inside.trim_start() {
-                "" => Beginning::Undecided,
-                inside => match marked(inside) {
-                    Beginning::Other => self.json_beginning(inside),
-                    marked => marked,
-                },
-            },
         }
-    }
-
-    /// How JSON begins: only a tool that is offered makes it a call.
-    fn json_beginning(&self, text: &str) -> Beginning {
-        let signs = text.chars().filter(|c| !c.is_whitespace());
-        let signs: String = signs.take(2 * NAME_BYTES_MAX).collect();
-        let signs = signs.strip_prefix('[').unwrap_or(&signs);
-        if !signs.is_empty() && !signs.starts_with('{') {
-            return Beginning::Other;
-        }
-        let names = self.tools.schemas().map(|(name, _)| name);
-        let starts = names.flat_map(|name| JSON_STARTS.map(|start| format!("{start}{name}\"")));
-        let mut found = Beginning::Other;
-        for start in starts {
-            if signs.starts_with(&start) {
-                return Beginning::Call;
-            }
-            if start.starts_with(signs) {
-                found = Beginning::Undecided;
-            }
-        }
-        found
-    }
-}
-
-/// The words of a text, small, with a space before and after each.
-struct Words(String);
-
-impl Words {
-    fn of(text: &str) -> Self {
-        let text = text.replace('’', "'").to_lowercase();
-        let words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '\''));
-        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-        Self(format!(" {} ", words.join(" ")))
-    }
-
-    /// Where some words begin.
-    fn find(&self, words: &str) -> Option<usize> {
-        self.0.find(&format!(" {words} "))
-    }
-
-    /// Where the first phrase of a kind begins.
-    fn first(&self, kind: &str) -> Option<usize> {
-        Self::phrases(kind).filter_map(|it| self.find(it)).min()
-    }
-
-    fn says(&self, kind: &str) -> bool {
-        self.first(kind).is_some()
-    }
-
-    fn phrases(kind: &str) -> impl Iterator<Item = &'static str> {
-        let phrases = word_list::entries(WORDS).filter_map(|line| line.split_once(": "));
-        let of_kind = phrases.filter(move |(of, _)| *of == kind);
-        of_kind.map(|(_, phrase)| phrase)
-    }
-}
-
-/// What follows something that closes a call.
-fn after_closer(text: &str) -> Option<&str> {
-    // With a language after it, it opens the next fence.
-    let fence = text.strip_prefix("```");
-    let fence = fence.filter(|after| !after.starts_with(char::is_alphanumeric));
-    fence.or_else(|| Words::phrases("closer").find_map(|it| text.strip_prefix(it)))
-}
-
-/// How a text begins, by the marks alone. What follows a mark shows whether it is one, or is spoken of.
-fn marked(text: &str) -> Beginning {
-    let Some(mark) = MARKS.iter().find(|mark| text.starts_with(**mark)) else {
-        return match MARKS.iter().any(|mark| mark.starts_with(text)) {
-            true => Beginning::Undecided,
-            false => Beginning::Other,
-        };
-    };
-    let inside = text[mark.len()..].trim_start();
-    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
-    match (*mark, inside.chars().next()) {
-        (DEEPSEEK_CALLS, _) => Beginning::Call,
-        (FUNCTION, _) => match inside.find(|c| !is_name(c)) {
-            Some(end) if end > 0 && inside[end..].starts_with('>') => Beginning::Call,
-            None if inside.len() < NAME_BYTES_MAX => Beginning::Undecided,
+        let bare = skip_tokens("before", inside).0;
+        let is_cut = tokens("before").any(|token| token.starts_with(inside));
+        let ends_name = |c: char| !c.is_alphanumeric() && c != '_';
+        match (
+            inside.chars().next(),
+            self.tools.named_at_start(bare, &[""], ends_name),
+        ) {
+            (Some('{' | '['), _) | (_, Some(true)) => Beginning::Call,
+            (None, _) | (_, None) => Beginning::Undecided,
+            _ if is_open || is_cut => Beginning::Undecided,
             _ => Beginning::Other,
-        },
-        (_, None) => Beginning::Undecided,
-        (_, Some('{' | '[')) => Beginning::Call,
-        ("[TOOL_CALLS]", Some(first)) if is_name(first) => Beginning::Call,
-        (_, Some('<')) if inside.starts_with(FUNCTION) => Beginning::Call,
-        (_, Some('<')) if FUNCTION.starts_with(inside) => Beginning::Undecided,
-        _ => Beginning::Other,
-    }
-}
-
-/// A call as it was written.
-struct WrittenCall {
-    name: String,
-    arguments: Map<String, Value>,
-    /// Whether the arguments are texts, whatever they mean.
-    are_texts: bool,
-}
-
-type ReadCalls<'t> = Result<(Vec<WrittenCall>, &'t str), String>;
-
-/// The calls that a text begins with, and the rest of it.
-///
-/// # Errors
-/// Why it can't be read, for the model.
-fn calls_at_start(text: &str) -> ReadCalls<'_> {
-    let text = match text.strip_prefix("```") {
-        Some(fence) => fence.split_once('\n').map_or("", |(_, inside)| inside),
-        None => text,
-    };
-    let text = text.trim_start();
-    let mut marks = MARKS.iter().filter(|mark| **mark != FUNCTION);
-    let inside = marks.find_map(|mark| text.strip_prefix(mark));
-    let text = inside.unwrap_or(text).trim_start();
-    if let Some(call) = text.strip_prefix(DEEPSEEK_CALL) {
-        let (head, body) = call.split_once(DEEPSEEK_SEPARATOR).ok_or("it breaks off")?;
-        if head.trim() != "function" {
-            return named(head, body);
         }
-        let (name, body) = body.split_once('\n').ok_or("it breaks off")?;
-        return named(name, body.trim_start().trim_start_matches("```json"));
     }
-    if let Some(function) = text.strip_prefix(FUNCTION) {
-        let (name, body) = function.split_once('>').ok_or("it breaks off")?;
-        return match body.trim_start().starts_with('{') {
-            true => named(name, body),
-            false => with_parameters(name, body),
+
+    /// How the text behind a fence's signs begins.
+    fn fence_beginning(&self, fence: &str) -> Beginning {
+        let (language, inside) = match fence.split_once('\n') {
+            Some((first, inside)) => (first.trim(), Some(inside.trim_start())),
+            None => (fence.trim_end(), None),
         };
+        let mut known = FENCE_LANGUAGES.iter();
+        match inside {
+            None if known.any(|it| it.starts_with(language)) => Beginning::Undecided,
+            Some("") if known.any(|it| *it == language) => Beginning::Undecided,
+            Some(inside) if known.any(|it| *it == language) => match self.marked(inside) {
+                Beginning::Other => self.bare_beginning(inside, language == PYTHON_CALLS),
+                marked => marked,
+            },
+            _ => Beginning::Other,
+        }
     }
-    if !text.starts_with(['{', '[']) {
-        // Mistral's form, with or without its mark between name and arguments.
-        let name = text.split(['{', '[']).next().unwrap_or_default();
-        let body = text[name.len()..].trim_start_matches("[ARGS]");
-        return named(name, body);
-    }
-    let (json, rest) = json_at_start(text)?;
-    let calls = match &json {
-        Value::Array(calls) => calls.iter().map(call_of).collect::<Result<_, _>>()?,
-        call => vec![call_of(call)?],
-    };
-    Ok((calls, rest))
-}
 
-/// A call whose arguments are JSON after its name.
-fn named<'t>(name: &str, body: &'t str) -> ReadCalls<'t> {
-    let (Value::Object(arguments), rest) = json_at_start(body)? else {
-        return Err("its arguments are no JSON object".into());
-    };
-    let call = WrittenCall {
-        name: name.trim().to_owned(),
-        arguments,
-        are_texts: false,
-    };
-    Ok((vec![call], rest))
-}
-
-/// A call with an element for each argument.
-fn with_parameters<'t>(name: &str, body: &'t str) -> ReadCalls<'t> {
-    let mut arguments = Map::new();
-    let mut rest = body.trim_start();
-    while let Some(parameter) = rest.strip_prefix("<parameter=") {
-        let parts = parameter.split_once('>').and_then(|(key, value)| {
-            let (value, after) = value.split_once("</parameter>")?;
-            Some((key, value, after))
-        });
-        let (key, value, after) = parts.ok_or("`</parameter>` is missing")?;
-        let value = value.strip_prefix('\n').unwrap_or(value);
-        let value = value.strip_suffix('\n').unwrap_or(value);
-        arguments.insert(key.trim().to_owned(), value.into());
-        rest = after.trim_start();
-    }
-    let rest = rest.strip_prefix("</function>");
-    let call = WrittenCall {
-        name: name.trim().to_owned(),
-        arguments,
-        are_texts: true,
-    };
-    Ok((vec![call], rest.ok_or("`</function>` is missing")?))
-}
-
-fn json_at_start(text: &str) -> Result<(Value, &str), String> {
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-    match values.next() {
-        Some(Ok(value)) => Ok((value, &text[values.byte_offset()..])),
-        Some(Err(error)) => Err(format!("it is no JSON: {error}")),
-        None => Err("it breaks off".into()),
+    /// How JSON begins, or Python: only a tool that is offered makes it a call.
+    fn bare_beginning(&self, text: &str, is_python: bool) -> Beginning {
+        let signs = text.chars().filter(|c| !c.is_whitespace());
+        let signs: String = signs.take(JSON_START_MAX).collect();
+        let signs = signs.strip_prefix('[').unwrap_or(&signs);
+        let begun = match is_python {
+            true => self.tools.named_at_start(signs, &[""], |c| c == '('),
+            false => self.tools.named_at_start(signs, &JSON_STARTS, |c| c == '"'),
+        };
+        match begun {
+            Some(true) => Beginning::Call,
+            Some(false) => Beginning::Other,
+            None => Beginning::Undecided,
+        }
     }
 }
 
-fn call_of(json: &Value) -> Result<WrittenCall, String> {
-    let function = json.get("function").filter(|it| it.is_object());
-    let json = function.unwrap_or(json);
-    let name = json["name"].as_str().ok_or("it names no tool")?;
-    let arguments = json.get("arguments").or_else(|| json.get("parameters"));
-    let arguments = match arguments {
-        Some(Value::String(encoded)) => serde_json::from_str(encoded).ok(),
-        Some(Value::Object(arguments)) => Some(arguments.clone()),
-        _ => None,
-    };
-    Ok(WrittenCall {
-        name: name.to_owned(),
-        arguments: arguments.ok_or("its `arguments` are no JSON object")?,
-        are_texts: false,
-    })
+/// The signs that a text begins with of which fences are made.
+fn signs_of(text: &str) -> usize {
+    text.len() - text.trim_start_matches('`').len()
 }
 
 impl WrittenCall {
@@ -665,7 +458,7 @@ mod tests {
 
     use super::*;
 
-    fn tools(asked: &str) -> Arc<OfferedTools> {
+    fn tools() -> Arc<OfferedTools> {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -686,17 +479,12 @@ mod tests {
             json!({"type": "custom", "name": "apply_patch"}),
         ];
         let all: Vec<Value> = std::iter::once(read).chain(others).collect();
-        Arc::new(OfferedTools::new(&Value::from(all).to_string(), asked))
+        Arc::new(OfferedTools::new(&Value::from(all).to_string()))
     }
 
     /// What passes, what is kept back to the end, and what that is, in pieces of so many characters.
     fn watched(text: &str, size: usize) -> (String, String, FoundText) {
-        answered("Look at a.c.", text, size)
-    }
-
-    /// The same, where the user said something.
-    fn answered(asked: &str, text: &str, size: usize) -> (String, String, FoundText) {
-        let mut watch = LostCallWatch::new(tools(asked));
+        let mut watch = LostCallWatch::new(tools());
         let chars: Vec<char> = text.chars().collect();
         let pieces = chars
             .chunks(size)
@@ -792,6 +580,90 @@ mod tests {
             "",
             &[a()],
         );
+        for (text, calls) in [
+            // GLM
+            (
+                "<tool_call>read\n<arg_key>path</arg_key>\n<arg_value>a.c</arg_value>\n</tool_call>",
+                1,
+            ),
+            // Mistral, Kimi
+            (
+                "[TOOL_CALLS]read[CALL_ID]abc123XYZ[ARGS]{\"path\": \"a.c\"}",
+                1,
+            ),
+            (
+                "<|tool_calls_section_begin|><|tool_call_begin|>functions.read:0<|tool_call_argument_begin|>{\"path\": \"a.c\"}<|tool_call_end|><|tool_call_begin|>functions.read:1<|tool_call_argument_begin|>{\"path\": \"a.c\"}<|tool_call_end|><|tool_calls_section_end|>",
+                2,
+            ),
+            // MiniMax, Claude, DeepSeek, Seed
+            (
+                "<minimax:tool_call>\n<invoke name=\"read\">\n<parameter name=\"path\">a.c</parameter>\n</invoke>\n</minimax:tool_call>",
+                1,
+            ),
+            (
+                "<function_calls>\n<invoke name=\"read\">\n<parameter name=\"path\">a.c</parameter>\n</invoke>\n</function_calls>",
+                1,
+            ),
+            (
+                "<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"read\">\n<｜DSML｜parameter name=\"path\" string=\"true\">a.c</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>",
+                1,
+            ),
+            (
+                "<seed:tool_call>\n<function=read>\n<parameter=path>a.c</parameter>\n</function>\n</seed:tool_call>",
+                1,
+            ),
+            // LFM2, Gemma
+            (
+                "<|tool_call_start|>[read(path=\"a.c\"), read(path='a.c')]<|tool_call_end|>",
+                2,
+            ),
+            (
+                "<start_function_call>call:read{path:<escape>a.c<escape>}<end_function_call>",
+                1,
+            ),
+            ("<|tool_call>call:read{path:<|\"|>a.c<|\"|>}<tool_call|>", 1),
+            ("```tool_code\nread(path=\"a.c\")\n```", 1),
+            // Harmony
+            (
+                "<|start|>assistant<|channel|>commentary to=functions.read <|constrain|>json<|message|>{\"path\": \"a.c\"}<|call|>",
+                1,
+            ),
+            (
+                "<|channel|>commentary to=functions.read<|message|>{\"path\": \"a.c\"}",
+                1,
+            ),
+            (
+                "<|start|>assistant to=functions.read<|channel|>commentary json<|message|>{\"path\": \"a.c\"}<|call|>",
+                1,
+            ),
+            // Phi, Granite, Nemotron, Command
+            (&format!("<|tool_call|>[{named}]<|/tool_call|>"), 1),
+            (&format!("<TOOLCALL>[{named}, {named}]</TOOLCALL>"), 2),
+            (
+                "<|START_ACTION|>[{\"tool_call_id\": \"0\", \"tool_name\": \"read\", \"parameters\": {\"path\": \"a.c\"}}]<|END_ACTION|>",
+                1,
+            ),
+        ] {
+            check(text, "", &vec![a(); calls]);
+            check(
+                &format!("I look.\n{text}"),
+                if text.starts_with("```") {
+                    continue;
+                } else {
+                    "I look.\n"
+                },
+                &vec![a(); calls],
+            );
+        }
+        let nested = json!({"path": "it's", "nested": {"path": "b", "loop": [1.5, true, null]}});
+        check(
+            "<|tool_call_start|>[read(path='it\\'s', nested={'path': \"b\", 'loop': [1.5, True, None]})]<|tool_call_end|>",
+            "",
+            &[call("read", nested)],
+        );
+        let thoughts = "<|channel|>analysis<|message|><tool_call>{}<|end|>";
+        let said = "<|start|>assistant<|channel|>commentary to=functions.read <|message|>{\"path\": \"a.c\"}";
+        check(&format!("{thoughts}{said}"), thoughts, &[a()]);
         // The other dialects' forms of a tool, and a schema with references that lead to themselves.
         let nested = json!({"path": "a", "nested": {"path": "b", "loop": 1}, "either": [1, 2]});
         for name in ["Read", "read_flat"] {
@@ -883,39 +755,6 @@ mod tests {
     }
 
     #[test]
-    fn one_sentence_of_what_the_model_does_next_is_a_call_that_is_missing() {
-        let announces = |text: &str| {
-            let (passed, _, found) = watched(text, 3);
-            assert_eq!(passed, text, "nothing waits");
-            found != FoundText::Prose
-        };
-        for text in [
-            "I will read the Makefile.",
-            "I am about to call the `read` function with the path \"README.md\".",
-            "To list the files of `src`, I'll call `read_flat` with the path `src`.",
-            "Sure! Let me look at src/ring.c.\n",
-            "<think>\nhm\n</think>\n\nI’m going to fix the typo in `docs/net.md`.",
-        ] {
-            assert!(announces(text), "{text}");
-        }
-        for text in [
-            "The tests pass, so I will leave it as it is.",
-            "I will remember that.",
-            "I'll be here if you need me.",
-            "Let me know what else to do.",
-            "I will read a.c.\nIt has two functions.",
-            "Shall I go on? I'll read the other file then.",
-            "I will explain the schema to you.",
-            "Done.",
-            "",
-        ] {
-            assert!(!announces(text), "{text}");
-        }
-        let (_, _, found) = answered("How do tool calls work?", "I will call `read_flat`.", 9);
-        assert_eq!(found, FoundText::Prose);
-    }
-
-    #[test]
     fn what_is_no_call_is_prose() {
         let named = r#"{"name": "read", "arguments": {"path": "a.c"}}"#;
         for text in [
@@ -926,6 +765,13 @@ mod tests {
             &format!("It would be:\n```json\n{named}\n```"),
             &format!("```json\n{named}\n```\nis a call."),
             &format!("```xml\n<tool_call>{named}</tool_call>\n```\nThat is XML."),
+            &format!("I'll read it:\n\n```json\n{named}\n```"),
+            &format!("I'll read it:\n\n{named}"),
+            &format!("Like this:\n```\n<tool_call>{named}</tool_call>\n```"),
+            &format!("<think>\n<tool_call>{named}</tool_call>\n</think>\nNo."),
+            "<tool_call>reading is what it opens.",
+            "[TOOL_CALLS] are Mistral's",
+            "I will read the Makefile.",
             "```json\n{\"nam\": 1}\n```",
             "{\"name\": \"Alice\", \"age\": 7}",
             "```tool\n{\"type\":\"shell\",\"command\":\"ls\"}\n```",
@@ -942,7 +788,7 @@ mod tests {
 
     #[test]
     fn nothing_waits_that_begins_no_call() {
-        let mut watch = LostCallWatch::new(tools(""));
+        let mut watch = LostCallWatch::new(tools());
         for text in [
             "Hello",
             " there",
@@ -955,71 +801,15 @@ mod tests {
             assert_eq!(watch.push(text), text);
         }
         // Another name than a tool's shows at once.
-        let mut watch = LostCallWatch::new(tools(""));
+        let mut watch = LostCallWatch::new(tools());
         assert_eq!(watch.push("{\"name\": \"r"), "");
         assert_eq!(watch.push("ob"), "{\"name\": \"rob");
         // In a fence that is no call's, JSON is code.
-        let mut watch = LostCallWatch::new(tools(""));
+        let mut watch = LostCallWatch::new(tools());
         assert_eq!(
             watch.push("Like this:\n```json\n[1,\n"),
             "Like this:\n```json\n[1,\n"
         );
         assert_eq!(watch.push("{"), "{");
-    }
-
-    #[test]
-    fn json_after_words_is_a_call_if_it_fits_and_nobody_is_shown_an_example() {
-        let named = r#"{"name": "read", "arguments": {"path": "a.c"}}"#;
-        let fenced = format!("```json\n{named}\n```");
-        let a = || call("read", json!({"path": "a.c"}));
-        for before in [
-            "I'll read the file:\n",
-            "Sure, I can help you with that. Let me look at a.c first.\n\n",
-            "The bug is here:\n```c\n{\n    return 0;\n}\n```\nI change it.\n\n",
-        ] {
-            let expected = FoundText::Calls(vec![a()]);
-            check(&format!("{before}{fenced}"), before, &expected);
-            check(&format!("{before}{named}\n"), before, &expected);
-        }
-        let broken = named.replace("path", "file");
-        for text in [
-            format!("Here is an example of a call:\n{fenced}"),
-            format!("You can use the following:\n\n{fenced}"),
-            format!("I'll read it:\n{fenced}\nThat shows what is in it."),
-            format!("I'll read it:\n```json\n{broken}\n```"),
-            format!("I'll read both:\n{fenced}\n```json\n{broken}\n```"),
-            format!("I'll read it:\n{}", named.replace("read", "open")),
-        ] {
-            for size in [1, 3, 1000] {
-                let (passed, held, found) = watched(&text, size);
-                assert_eq!((passed + &held, found), (text.clone(), FoundText::Prose));
-            }
-        }
-    }
-
-    #[test]
-    fn who_asks_about_the_tools_gets_words() {
-        let call = r#"{"name": "read_flat", "arguments": {"path": "a.c"}}"#;
-        let found = |asked: &str| answered(asked, call, 1000).2 != FoundText::Prose;
-        for asked in [
-            "How would one call read_flat for ring.c? Explain it, but do not call it.",
-            "What is the difference between read_flat and cat?",
-            "Hi! Could you explain `read_flat` to me?",
-            "Show me an example of a tool call.",
-            "Which of your tools could lose data?",
-            "How do I read a file in Python? Give an example.",
-        ] {
-            assert!(!found(asked), "{asked}");
-        }
-        for asked in [
-            "Explain what src/ring.c does.",
-            "Use read_flat on a.c. What does it say?",
-            "Call read_flat and tell me how the parser works.",
-            "How does the tool in src/tools.rs work?",
-            "Write an example program to ex.c.",
-            "",
-        ] {
-            assert!(found(asked), "{asked}");
-        }
     }
 }

@@ -21,3 +21,4 @@ pub mod sent;
 pub mod stream_progress;
 pub mod template;
 mod wire_message;
+mod written_calls;

@@ -285,15 +285,15 @@ impl RequestBody<'_> {
         self.walked.field_text("model")
     }
 
-    /// The tools that the model may call; `None` if it is to call none. `asked` is what the user said last.
+    /// The tools that the model may call; `None` if it is to call none.
     #[must_use]
-    pub fn offered_tools(&self, asked: &str) -> Option<OfferedTools> {
+    pub fn offered_tools(&self) -> Option<OfferedTools> {
         let choice = self.walked.field_text("tool_choice");
         let choice = choice.and_then(|json| serde_json::from_str(json).ok());
         let choice: Value = choice.unwrap_or_default();
         let tools = self.walked.field_text(TOOLS[0]);
         let tools = tools.filter(|_| choice != "none" && choice["type"] != "none")?;
-        Some(OfferedTools::new(tools, asked))
+        Some(OfferedTools::new(tools))
     }
 
     /// Whether no more than one choice is asked for.
@@ -426,7 +426,7 @@ mod tests {
             let mut known = KnownMessages::default();
             let read = read_request(body.as_bytes(), RequestEnvelope::default(), &mut known);
             let (request, _) = read.ok().flatten().expect("a prompt");
-            request.offered_tools("").is_some()
+            request.offered_tools().is_some()
         };
         for choice in [
             "",

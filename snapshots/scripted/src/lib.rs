@@ -1,0 +1,17 @@
+//! A scripted model server and a scripted client, in all six dialects: what the suite, the benches, the demo and the harnesses of real
+//! clients speak with.
+//!
+//! A [`Reply`] is data: what is said and called, and what is odd about it. [`Server`] sends it in the dialect that it is asked in;
+//! [`Prompt`] asks in any of them. docs/testing.md has the fields.
+
+mod client;
+mod encode;
+mod prompt;
+mod reply;
+mod server;
+
+pub use client::{Connection, PATIENCE, Response};
+pub use encode::encoded;
+pub use prompt::{Prompt, Turn};
+pub use reply::{Call, Change, Encoding, End, Odd, Reply};
+pub use server::{Answer, Request, Server, Step, barrier, closing};
