@@ -17,7 +17,7 @@ use crate::reply::{Encoding, End, Reply};
 
 /// Connections that are served at a time; more are closed.
 const CONNECTIONS_MAX: usize = 512;
-const STACK_BYTES: usize = 256 * 1024;
+const STACK_BYTES: usize = 1 << 20;
 const HEAD_BYTES_MAX: u64 = 256 * 1024;
 const BODY_BYTES_MAX: usize = 64 << 20;
 
