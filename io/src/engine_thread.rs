@@ -1273,7 +1273,7 @@ fn recorded_texts(message: &ReadMessage) -> Vec<KnownText<'_>> {
 fn is_no_reply(outcome: ReplyOutcome, running: &ReplyUnderWay) -> bool {
     let is_refused = matches!(outcome, ReplyOutcome::UpstreamRefused(_));
     let said_nothing = running.reply.tail.is_empty() && running.reply.segments.is_empty();
-    is_refused || said_nothing && running.decoder.is_given_up()
+    is_refused || said_nothing && running.decoder.is_unreadable()
 }
 
 /// Whether the model server presumably read the prompt, at least in part.

@@ -4,8 +4,6 @@
     reason = "a test helper that fails is a test that fails"
 )]
 
-#[path = "e2e/client.rs"]
-mod client;
 #[path = "e2e/harness.rs"]
 mod harness;
 #[path = "e2e/ledger_file.rs"]

@@ -100,8 +100,7 @@ pub fn compose(
     let candidates = target.map_or_else(Vec::new, |_| {
         hydrate::hydration_candidates(view, prompt.session, prompt.mentions, request.tools)
     });
-    let asked = wanted_symbols(view, &candidates);
-    let mut wanted = asked.clone();
+    let mut wanted = wanted_symbols(view, &candidates);
     wanted.extend(amendments.withheld.iter().map(|it| it.entity.clone()));
     let withheld_at = amendments.withheld.iter();
     let withheld_at: BTreeSet<(&EntityId, SliceHash, u32)> = withheld_at
@@ -114,8 +113,7 @@ pub fn compose(
         wanted,
         &texts,
         &|entity, slice, index| withheld_at.contains(&(entity, slice, at(index))),
-    )
-    .without_edited(asked);
+    );
     let in_tool_chain = target.is_some_and(|(_, side)| side == Side::After);
     let refused = match is_window {
         true => BTreeMap::new(),

@@ -26,7 +26,6 @@ use tslp_core::name_hash::{NameHash, basename_hash, search_word, search_word_has
 use tslp_core::read_message::{ReadMessage, safe_text};
 use tslp_core::slice::{self, Span};
 use tslp_projections::file_code::TrueEntity;
-use tslp_projections::stale::Divergence;
 
 /// A text that the model sees.
 #[derive(Clone, Copy)]
@@ -113,10 +112,6 @@ pub(super) struct Sight<'v> {
     sightings: Vec<Sighting>,
     /// For each version, the last message that shows all of its definitions.
     last_whole: Vec<Option<usize>>,
-    /// The messages that show a version more than once, with its index.
-    shown_twice: BTreeSet<(usize, usize)>,
-    /// Symbols whose misleading versions go out of listings of other code as well.
-    leaving: BTreeSet<EntityId>,
 }
 
 /// A definition that is to go out of a text.
@@ -124,9 +119,8 @@ struct Cut {
     /// Which of the strings, where the text is JSON.
     string: usize,
     bytes: Range<usize>,
-    /// Whether it goes out of a block that shows other code, too: the prompt is about it, the proxy showed it, the message shows it
-    /// twice, or it went before.
-    leaves_listings: bool,
+    /// Whether the text is the proxy's own, in which nothing stays that misleads.
+    is_own: bool,
     /// What is withheld for the first time by it.
     new: Option<Withheld>,
 }
@@ -197,14 +191,6 @@ impl<'v> Sight<'v> {
                 was_withheld(entity, *slice, sighting.message)
             });
         }
-        let (mut shown, mut shown_twice) = (BTreeSet::new(), BTreeSet::new());
-        for sighting in &sightings {
-            let places = sighting
-                .fits
-                .iter()
-                .map(|fit| (sighting.message, fit.version));
-            shown_twice.extend(places.filter(|place| !shown.insert(*place)));
-        }
         let mut by_entity: Vec<usize> = (0..versions.len()).collect();
         by_entity.sort_by_key(|version| &versions[*version].entity);
         Self {
@@ -214,17 +200,7 @@ impl<'v> Sight<'v> {
             versions,
             by_entity,
             sightings,
-            shown_twice,
-            leaving: BTreeSet::new(),
         }
-    }
-
-    /// Has no misleading version of those of the symbols stay anywhere of which disk holds what nobody knows: the model would write on
-    /// from it.
-    pub(super) fn without_edited(mut self, asked: Vec<EntityId>) -> Self {
-        let is_edited = |it: &EntityId| self.view.divergence(it) == Some(Divergence::Unknown);
-        self.leaving = asked.into_iter().filter(is_edited).collect();
-        self
     }
 
     /// Whether the newest version of the symbol that the texts show is the true one.
@@ -416,11 +392,7 @@ impl<'v> Sight<'v> {
             cuts.entry(place).or_default().push(Cut {
                 string: sighting.string,
                 bytes: fit.bytes.clone(),
-                // Of a message that shows it twice both go: on record it goes once.
-                leaves_listings: new.is_none()
-                    || self.shown_twice.contains(&(sighting.message, fit.version))
-                    || matches!(sighting.slot, TextSlot::Before | TextSlot::After)
-                    || self.leaving.contains(entity),
+                is_own: matches!(sighting.slot, TextSlot::Before | TextSlot::After),
                 new,
             });
         }
@@ -740,7 +712,7 @@ fn add_versions(
 
 /// The text without the cuts, `None` if all stays; what goes for the first time is added to `withheld`. Nothing takes a cut's
 /// place, since a small model writes what it sees in the place of code: where a block shows the definition alone the block goes,
-/// elsewhere its lines. A listing of other code keeps what only went out of date, unless `is_strict`.
+/// elsewhere its lines. A listing of other code stays as it is, unless `is_strict`: cutting it has the model read all that follows anew.
 fn text_without(
     text: &str,
     cuts: &[Cut],
@@ -775,7 +747,7 @@ fn ranges_of<'c>(string: &str, cuts: &[&'c Cut], is_strict: bool) -> Vec<(Range<
         let around = |block: &&CodeBlock<'_>| block.outer.contains(&cut.bytes.start);
         match blocks.iter().find(around) {
             Some(block) if !shows_more(string, block, cuts) => Some(block.outer.clone()),
-            Some(_) if !is_strict && !cut.leaves_listings => None,
+            Some(_) if !is_strict && !cut.is_own => None,
             _ => Some(whole_lines(string, &cut.bytes)),
         }
     };

@@ -678,7 +678,7 @@ impl EngineThread {
                 running.decoder.keep_calls(&running.calls_passed);
                 let why =
                     "The Guardian kept the reply's calls of tools back: they can't be read.\n";
-                let is_unreadable = ending.is_success() && running.decoder.is_given_up();
+                let is_unreadable = ending.is_success() && running.decoder.is_unreadable();
                 is_unreadable.then(|| CallVerdict::Denied(why.to_owned()))
             }
         };

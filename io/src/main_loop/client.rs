@@ -11,6 +11,7 @@ use tslp_wire::chat::lost_calls::OfferedTools;
 use tslp_wire::chat::rounds::{HELD_BYTES_MAX, ResponseForm, ResponseRounds};
 use tslp_wire::chat::stream_progress::StreamProgress;
 use tslp_wire::http::head::{ResponseContent, ResponseFraming, ResponseTo};
+use tslp_wire::http::inflate::Inflate;
 use tslp_wire::http::outgoing::Outgoing;
 use tslp_wire::http::request::{Expectation, Persistence, RequestHead};
 use tslp_wire::http::response::ResponseHead;
@@ -366,6 +367,8 @@ pub(super) struct ChatReply {
     pub(super) headers: OwnHeaders,
     /// A response that says that the route doesn't exist, kept until it is complete and can be explained to the client.
     pub(super) route_not_found: Option<Box<RouteNotFound>>,
+    /// Reads the response's body, if it is compressed.
+    pub(super) inflate: Option<Inflate>,
     /// Response bytes not yet handed to the engine.
     pub(super) copied_bytes: Vec<u8>,
     /// The moment at which the engine has to record all text so far; `None` if there is nothing to record.

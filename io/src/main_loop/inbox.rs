@@ -149,6 +149,7 @@ impl MainLoop {
             episode,
             added: Duration::ZERO,
             headers,
+            inflate: None,
             copied_bytes: Vec::new(),
             handover_at: None,
             route_not_found: None,

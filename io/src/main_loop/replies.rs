@@ -9,6 +9,7 @@ use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::stream_progress::StreamStage;
 use tslp_wire::http::error::Refusal;
 use tslp_wire::http::head::{self, LAST_CHUNK, ResponseContent, ResponseFraming};
+use tslp_wire::http::inflate::Inflate;
 use tslp_wire::http::request::{HttpVersion, Persistence};
 use tslp_wire::http::response::{ResponseBody, ResponseHead};
 
@@ -122,12 +123,30 @@ impl MainLoop {
         while let Some(call) = client.call() {
             match call.reader.feed(rest) {
                 Ok(FedBytes::More) => return,
-                Ok(FedBytes::Head { head, consumed }) => {
+                Ok(FedBytes::Head { mut head, consumed }) => {
+                    if let Some(reply) = &mut call.chat {
+                        reply.inflate = Inflate::of_response(&mut head);
+                    }
                     self.relay_head(client, &head);
                     rest = &rest[consumed..];
                 }
                 Ok(FedBytes::Body { data, consumed }) => {
-                    self.relay_body(client, &rest[data]);
+                    let inflate = call.chat.as_mut().and_then(|reply| reply.inflate.take());
+                    match inflate {
+                        None => self.relay_body(client, &rest[data]),
+                        Some(mut inflate) => {
+                            let read =
+                                inflate.push(&rest[data], |held| self.relay_body(client, held));
+                            if let Err(error) = read {
+                                let reason =
+                                    format!("its response isn't compressed as it says: {error}");
+                                return self.call_broke(key, client, &reason);
+                            }
+                            if let Some(reply) = client.call().and_then(|call| call.chat.as_mut()) {
+                                reply.inflate = Some(inflate);
+                            }
+                        }
+                    }
                     rest = &rest[consumed..];
                 }
                 Ok(FedBytes::End) => {

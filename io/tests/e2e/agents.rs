@@ -3,24 +3,16 @@
 use serde_json::{Value, json};
 
 use crate::harness::{Places, RING, RING_PUT, Tslp, user};
-use crate::upstream::{Reply, Step, Upstream};
+use crate::upstream::{Reply, Upstream};
+use tslp_scripted::Call;
 
 /// A reply that calls a tool, its arguments in small pieces.
 pub(crate) fn calls(tool: &str, arguments: &Value) -> Reply {
-    let arguments = arguments.to_string();
-    let delta = |function: Value, finish: Value| {
-        let call = json!({"index": 0, "id": "call_1", "type": "function", "function": function});
-        let choice = json!({"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": finish});
-        Step::Chunk(format!("data: {}\n\n", json!({"choices": [choice]})))
+    let call = Call {
+        id: Some("call_1".into()),
+        ..Call::new(tool, arguments.clone())
     };
-    let mut steps = vec![delta(json!({"name": tool, "arguments": ""}), Value::Null)];
-    for piece in arguments.as_bytes().chunks(16) {
-        let piece = String::from_utf8_lossy(piece);
-        steps.push(delta(json!({"arguments": piece}), Value::Null));
-    }
-    steps.push(delta(json!({"arguments": ""}), json!("tool_calls")));
-    steps.push(Step::Chunk("data: [DONE]\n\n".into()));
-    Reply::Steps(steps)
+    Reply::default().calling([call]).in_pieces(16)
 }
 
 /// What the client remembers of a call and its result.

@@ -14,7 +14,7 @@ use crate::harness::{
 };
 use crate::ledger_file::kinds;
 use crate::upstream::{
-    Reply, Seen, Step, Upstream, barrier, closing, completion, event, last_events,
+    Answer, Request, Step, Upstream, barrier, closing, completion, event, last_events,
 };
 
 const STRICT: [&str; 2] = ["--profile", "strict"];
@@ -50,7 +50,7 @@ fn check_audit(tslp: &Tslp<'_>, status: &str) {
     );
 }
 
-fn is_audit(seen: &Seen) -> bool {
+fn is_audit(seen: &Request) -> bool {
     seen.system().starts_with("You audit code changes.")
 }
 
@@ -148,7 +148,7 @@ fn an_answer_that_is_no_json_grants_nothing() {
 
 #[test]
 fn an_audit_that_the_upstream_refuses_or_breaks_off_has_failed() {
-    let check = |reply: Reply, arguments: &[&str]| {
+    let check = |reply: Answer, arguments: &[&str]| {
         let (places, upstream) = (Places::new(), Upstream::start());
         let tslp = pasted(&places, &upstream, &[&STRICT, arguments].concat());
         let before = tslp.state();
@@ -158,16 +158,16 @@ fn an_audit_that_the_upstream_refuses_or_breaks_off_has_failed() {
         assert_eq!(tslp.state(), before);
     };
     let error = br#"{"error":{"message":"no"}}"#.to_vec();
-    check(Reply::Plain(500, "application/json", error), &[]);
-    check(Reply::Plain(200, "text/html", b"<html>".to_vec()), &[]);
-    check(Reply::Silence(Step::Reset), &[]);
+    check(Answer::Plain(500, "application/json", error), &[]);
+    check(Answer::Plain(200, "text/html", b"<html>".to_vec()), &[]);
+    check(Answer::Silence(Step::Reset), &[]);
     // An endless answer.
     let piece = event(&"x".repeat(4000));
     let long = (0..100).map(|_| Step::Chunk(piece.clone())).collect();
-    check(Reply::Steps(long), &[]);
+    check(Answer::Steps(long), &[]);
     // Nothing at all until its time is up.
     let (_closed, hang) = closing();
-    check(Reply::Silence(hang), &["--audit-timeout-seconds", "1"]);
+    check(Answer::Silence(hang), &["--audit-timeout-seconds", "1"]);
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn an_audit_of_an_upstream_that_is_gone_has_failed() {
     let server = thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         drop(listener);
-        crate::upstream::read_request(&mut std::io::BufReader::new(&stream)).unwrap();
+        tslp_scripted::read_request(&mut std::io::BufReader::new(&stream)).unwrap();
         let body = completion(&fenced("src/ring.c", RING)).to_string();
         let head = format!(
             "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
@@ -211,7 +211,7 @@ fn a_prompt_puts_a_running_audit_off_and_never_waits_for_it() {
     let before = tslp.state();
     let mut talk = Talk::new(&tslp);
     let (closed, hang) = closing();
-    upstream.will(Reply::Silence(hang));
+    upstream.will(Answer::Silence(hang));
     let reply = talk.ask("improve `ring_put`");
     upstream.next();
     assert!(is_audit(&upstream.next()));
@@ -270,7 +270,7 @@ fn nothing_is_asked_after_a_whole_reply_that_calls_a_tool() {
     let reply =
         json!({"choices": [{"index": 0, "message": calling, "finish_reason": "tool_calls"}]});
     let reply = reply.to_string().into_bytes();
-    upstream.will(Reply::Plain(200, "application/json", reply));
+    upstream.will(Answer::Plain(200, "application/json", reply));
     let mut messages = vec![user("improve `ring_put` in src/ring.c, please")];
     let step = tslp.chat(&request(&messages)).episode();
     upstream.next();
@@ -286,7 +286,7 @@ fn a_relayed_request_for_the_model_puts_an_audit_off() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = pasted(&places, &upstream, &STRICT);
     let (closed, hang) = closing();
-    upstream.will(Reply::Silence(hang));
+    upstream.will(Answer::Silence(hang));
     tslp.say("improve `ring_put`");
     upstream.next();
     assert!(is_audit(&upstream.next()));
@@ -306,7 +306,7 @@ fn a_look_at_the_list_of_models_leaves_an_audit_alone() {
     let tslp = pasted(&places, &upstream, &STRICT);
     let (go_on, wait) = barrier();
     // It streams, though nobody asked for that.
-    upstream.will(Reply::Steps(vec![
+    upstream.will(Answer::Steps(vec![
         wait,
         Step::Chunk(event(&verdict("completed"))),
         Step::Chunk(last_events()),
@@ -324,7 +324,7 @@ fn an_audit_waits_for_the_replies_of_other_conversations() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::with(&places, &upstream.url, &STRICT);
     let (go_on, wait) = barrier();
-    upstream.will(Reply::Steps(vec![
+    upstream.will(Answer::Steps(vec![
         Step::Chunk(event("slow")),
         wait,
         Step::Chunk(last_events()),
@@ -403,7 +403,7 @@ fn a_proxy_that_stops_waits_for_no_audit_and_the_next_one_knows_that_it_has_no_a
     let tslp = pasted(&places, &upstream, &STRICT);
     let before = tslp.state();
     let (closed, hang) = closing();
-    upstream.will(Reply::Silence(hang));
+    upstream.will(Answer::Silence(hang));
     tslp.say("improve `ring_put`");
     upstream.next();
     assert!(is_audit(&upstream.next()));
@@ -454,14 +454,14 @@ fn requests_that_came_to_nothing_hold_no_audit_up() {
     assert_eq!(relayed.status(), 200);
     let (closed, hang) = closing();
     let begun = Step::Chunk(event("so"));
-    upstream.will(Reply::Steps(vec![begun, hang]));
+    upstream.will(Answer::Steps(vec![begun, hang]));
     let mut gone = tslp.asking(&prompt("hello"));
     gone.until("so");
     drop(gone);
     closed
         .recv_timeout(PATIENCE)
         .expect("the reply is given up");
-    upstream.will(Reply::Plain(503, "application/json", b"{}".to_vec()));
+    upstream.will(Answer::Plain(503, "application/json", b"{}".to_vec()));
     assert_eq!(tslp.chat(&prompt("hello")).status(), 503);
     upstream.will_say(fenced("src/ring.c", RING));
     upstream.will_say(verdict("completed"));
@@ -494,7 +494,7 @@ fn going_on_verifies_a_proposal_in_every_dialect() {
                 }
             }
             let said = said.to_string().into_bytes();
-            upstream.will(Reply::Plain(200, "application/json", said));
+            upstream.will(Answer::Plain(200, "application/json", said));
             let response = tslp.request("POST", path, headers, body.to_string().as_bytes());
             assert_eq!(response.status(), 200, "{path}: {}", response.text());
             tslp.ended(response.episode());

@@ -4,7 +4,9 @@
 use serde_json::{Value, json};
 
 use crate::harness::{JSON, Places, Tslp};
-use crate::upstream::{Reply, Step, Upstream};
+use crate::upstream::{Answer, Reply, Step, Upstream};
+use tslp_scripted::{Call, encoded};
+use tslp_wire::chat::dialect::Dialect;
 
 /// A message of a conversation, by who said it.
 #[derive(Clone)]
@@ -162,7 +164,7 @@ impl Trial<'_> {
     fn send(&self, request: &Value, reply: &Value) {
         let body = reply.to_string().into_bytes();
         self.upstream
-            .will(Reply::Plain(200, "application/json", body));
+            .will(Answer::Plain(200, "application/json", body));
         let body = request.to_string();
         let response = self
             .tslp
@@ -473,7 +475,7 @@ fn a_resumed_session_is_read_as_it_was() {
         let ask = |turns: &[Turn], answer: &Turn| {
             let tslp = Tslp::start(&places, &upstream);
             let body = reply(path, answer).to_string().into_bytes();
-            upstream.will(Reply::Plain(200, "application/json", body));
+            upstream.will(Answer::Plain(200, "application/json", body));
             let body = request(path, turns).to_string();
             let response = tslp.request("POST", path, &[JSON], body.as_bytes());
             tslp.ended(response.episode());
@@ -501,29 +503,22 @@ fn call_in_stream(
     path: &str,
     arguments: &Value,
     goes_on: crossbeam_channel::Receiver<()>,
-) -> Reply {
-    let text = arguments.to_string();
-    let chunks: Vec<Value> = match path {
-        "/v1/messages" => vec![
-            json!({"type": "message_start", "message": {"role": "assistant", "content": []}}),
-            json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "c1", "name": "Task", "input": {}}}),
-            json!({"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": text}}),
-            json!({"type": "content_block_stop", "index": 0}),
-        ],
-        _ => vec![json!({"choices": [{"index": 0, "delta": {"tool_calls": [
-            {"index": 0, "id": "c1", "type": "function", "function": {"name": "task", "arguments": text}}]}}]})],
+) -> Answer {
+    let dialect = Dialect::of_path(path).unwrap();
+    let name = if dialect == Dialect::Messages {
+        "Task"
+    } else {
+        "task"
     };
-    let end = match path {
-        "/v1/messages" => json!({"type": "message_stop"}).to_string(),
-        _ => "[DONE]".to_owned(),
-    };
-    let mut steps: Vec<Step> = chunks
-        .iter()
-        .map(|chunk| Step::Chunk(format!("data: {chunk}\n\n")))
+    let call = Call::new(name, arguments.clone());
+    let reply = Reply::default().calling([call]).in_pieces(usize::MAX);
+    let (_, events) = encoded(dialect, true, &reply);
+    let mut steps: Vec<Step> = events
+        .into_iter()
+        .map(|event| Step::Chunk(String::from_utf8(event).unwrap()))
         .collect();
-    steps.push(Step::Await(goes_on));
-    steps.push(Step::Chunk(format!("data: {end}\n\n")));
-    Reply::Steps(steps)
+    steps.insert(steps.len() - 2, Step::Await(goes_on));
+    Answer::Steps(steps)
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::client::Response;
 use crate::harness::{JSON, Places, Tslp, failure};
-use crate::upstream::{Reply, Upstream};
+use crate::upstream::{Answer, Reply, Upstream};
+use tslp_scripted::Response;
 
 /// An agent's conversation in one dialect.
 pub(crate) struct Agent<'t> {
@@ -82,7 +82,7 @@ impl<'t> Agent<'t> {
         };
         let body = reply.to_string().into_bytes();
         self.upstream
-            .will(Reply::Plain(200, "application/json", body));
+            .will(Answer::Plain(200, "application/json", body));
         let response = self.send();
         assert_eq!(response.status(), 200, "{arguments}");
         // A client goes on from what it got.
@@ -348,9 +348,7 @@ fn files_changed_by_other_hands_are_asked_about_and_stop_a_loop() {
 
 /// A reply of a server that says what it read and wrote.
 fn said(read: u64, written: u64) -> Reply {
-    let mut body = crate::upstream::completion("ok");
-    body["usage"] = json!({"prompt_tokens": read, "completion_tokens": written});
-    Reply::Plain(200, "application/json", body.to_string().into_bytes())
+    Reply::text("ok").costing(read, written)
 }
 
 #[test]

@@ -3,16 +3,15 @@
 use serde_json::{Value, json};
 
 use crate::harness::{JSON, Places, Talk, Tslp, prompt, user};
-use crate::upstream::{Reply, Step, Upstream};
+use crate::upstream::{Answer, Step, Upstream};
 
-/// One dialect: its route, its field of messages, messages with a call and its result, and how a text is said and answered.
+/// One dialect: its route, its field of messages, messages with a call and its result, and how a text is said.
 struct Spoken {
     path: &'static str,
     field: &'static str,
     worked: fn() -> Value,
     user: fn(&str) -> Value,
     model: fn(&str) -> Value,
-    reply: fn(&str) -> Value,
 }
 
 const SPOKEN: [Spoken; 4] = [
@@ -30,10 +29,6 @@ const SPOKEN: [Spoken; 4] = [
         },
         user: |text| json!({"role": "user", "content": text}),
         model: |text| json!({"role": "assistant", "content": text}),
-        reply: |text| {
-            json!({"choices": [{"index": 0, "finish_reason": "stop",
-                "message": {"role": "assistant", "content": text}}]})
-        },
     },
     Spoken {
         path: "/v1/messages",
@@ -53,10 +48,6 @@ const SPOKEN: [Spoken; 4] = [
         },
         user: |text| json!({"role": "user", "content": [{"type": "text", "text": text}]}),
         model: |text| json!({"role": "assistant", "content": [{"type": "text", "text": text}]}),
-        reply: |text| {
-            json!({"type": "message", "role": "assistant", "content": [{"type": "text", "text": text}],
-                "stop_reason": "end_turn", "usage": {"input_tokens": 3, "output_tokens": 1}})
-        },
     },
     Spoken {
         path: "/v1/responses",
@@ -74,10 +65,6 @@ const SPOKEN: [Spoken; 4] = [
         },
         user: |text| json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}),
         model: |text| json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}),
-        reply: |text| {
-            json!({"object": "response", "status": "completed", "output": [
-                {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}]})
-        },
     },
     Spoken {
         path: "/api/chat",
@@ -91,15 +78,13 @@ const SPOKEN: [Spoken; 4] = [
         },
         user: |text| json!({"role": "user", "content": text}),
         model: |text| json!({"role": "assistant", "content": text}),
-        reply: |text| json!({"model": "m", "message": {"role": "assistant", "content": text}, "done": true}),
     },
 ];
 
 impl Spoken {
     /// Sends the messages; gives those that the model got.
     fn ask(&self, tslp: &Tslp<'_>, upstream: &Upstream, messages: &Value, reply: &str) -> Value {
-        let reply = (self.reply)(reply).to_string().into_bytes();
-        upstream.will(Reply::Plain(200, "application/json", reply));
+        upstream.will_say(reply);
         let mut body = json!({"model": "m", "stream": false, "tools": [{"name": "ls"}]});
         body[self.field] = messages.clone();
         let body = body.to_string();
@@ -254,7 +239,7 @@ fn a_kill_in_a_clear_leaves_it_whole_or_absent() {
     Talk::new(&tslp).ask("What is first?");
     upstream.next();
     let (_hold, held) = crossbeam_channel::bounded(0);
-    upstream.will(Reply::Silence(Step::Await(held)));
+    upstream.will(Answer::Silence(Step::Await(held)));
     let waiting = tslp.asking(&json!({"model": "m", "messages": messages}));
     upstream.next();
     tslp.kill();

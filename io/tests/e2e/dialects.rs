@@ -3,16 +3,17 @@
 
 use serde_json::{Value, json};
 
-use crate::client::Response;
 use crate::harness::{
     JSON, Places, RING, RING_BETTER, RING_PUT, Talk, Tslp, fenced, prompt, state_block,
 };
 use crate::spoken::{SPOKEN, Spoken};
-use crate::upstream::{Reply, Seen, Upstream};
+use crate::upstream::{Answer, Reply, Request, Upstream};
+use tslp_scripted::{Call, Response};
+use tslp_wire::chat::dialect::Dialect;
+use tslp_wire::chat::reply::ReplyDecoder;
 
 fn ask(tslp: &Tslp<'_>, upstream: &Upstream, spoken: &Spoken, text: &str) -> Response {
-    let reply = (spoken.reply)("Fine.").to_string().into_bytes();
-    upstream.will(Reply::Plain(200, "application/json", reply));
+    upstream.will_say("Fine.");
     let body = (spoken.request)(text).to_string();
     tslp.request("POST", spoken.path, &[JSON], body.as_bytes())
 }
@@ -63,12 +64,6 @@ fn a_tools_result_is_nobodys_paste() {
     assert_eq!(tslp.state().get(RING_PUT), None);
 }
 
-/// An event of a stream that names its kind.
-fn event(kind: &str, mut data: Value) -> String {
-    data["type"] = kind.into();
-    format!("event: {kind}\ndata: {data}\n\n")
-}
-
 #[test]
 fn an_edit_by_a_streamed_tool_call_is_judged_and_the_session_goes_on() {
     let (places, upstream) = (Places::new(), Upstream::start());
@@ -81,39 +76,11 @@ fn an_edit_by_a_streamed_tool_call_is_judged_and_the_session_goes_on() {
         json!({"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "src/ring.c"}}]}),
         json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": RING}]}),
     ];
-    let mut events = vec![
-        event(
-            "message_start",
-            json!({"message": {"role": "assistant", "content": [], "usage": {"input_tokens": 5}}}),
-        ),
-        event(
-            "content_block_start",
-            json!({"index": 0, "content_block": {"type": "text", "text": ""}}),
-        ),
-        event(
-            "content_block_delta",
-            json!({"index": 0, "delta": {"type": "text_delta", "text": "I do."}}),
-        ),
-        event(
-            "content_block_start",
-            json!({"index": 1, "content_block": {"type": "tool_use", "id": "t2", "name": "Edit", "input": {}}}),
-        ),
-    ];
-    for piece in input.to_string().as_bytes().chunks(16) {
-        let piece = String::from_utf8_lossy(piece);
-        let delta = json!({"type": "input_json_delta", "partial_json": piece});
-        events.push(event(
-            "content_block_delta",
-            json!({"index": 1, "delta": delta}),
-        ));
-    }
-    events.push(event(
-        "message_delta",
-        json!({"delta": {"stop_reason": "tool_use"}}),
-    ));
-    events.push(event("message_stop", json!({})));
-    let steps = events.into_iter().map(crate::upstream::Step::Chunk);
-    upstream.will(Reply::Steps(steps.collect()));
+    let edit = Call {
+        id: Some("t2".into()),
+        ..Call::new("Edit", input.clone())
+    };
+    upstream.will(Reply::text("I do.").calling([edit]).in_pieces(16));
     let request = |messages: &[Value]| {
         json!({"model": "m", "stream": true, "max_tokens": 9, "tools": [{"name": "Edit"}], "messages": messages}).to_string()
     };
@@ -188,7 +155,7 @@ fn a_route_that_the_model_server_lacks_is_explained_in_the_clients_own_shape() {
             r#"{"error":{"code":404,"message":"File Not Found","type":"not_found_error"}}"#,
             &unknown,
         ] {
-            upstream.will(Reply::Plain(404, "application/json", lacking.into()));
+            upstream.will(Answer::Plain(404, "application/json", lacking.into()));
             let response = tslp.request("POST", spoken.path, &[JSON], body.as_bytes());
             assert!(
                 response.text().contains("doesn't speak"),
@@ -196,7 +163,7 @@ fn a_route_that_the_model_server_lacks_is_explained_in_the_clients_own_shape() {
                 response.text()
             );
         }
-        upstream.will(Reply::Plain(
+        upstream.will(Answer::Plain(
             404,
             "text/plain",
             b"404 page not found".to_vec(),
@@ -220,7 +187,7 @@ fn a_route_that_the_model_server_lacks_is_explained_in_the_clients_own_shape() {
             r#"{"error":{"message":"Previous response with id 'resp_1' not found.","code":"previous_response_not_found"}}"#,
             r#"{"type":"error","error":{"type":"not_found_error","message":"File file_abc not found"}}"#,
         ] {
-            upstream.will(Reply::Plain(404, "application/json", missing.into()));
+            upstream.will(Answer::Plain(404, "application/json", missing.into()));
             let response = tslp.request("POST", spoken.path, &[JSON], body.as_bytes());
             assert_eq!((response.status(), &*response.text()), (404, missing));
         }
@@ -264,7 +231,7 @@ fn each_model_is_asked_at_the_server_that_is_named_for_it() {
         assert_eq!(server.next().json()["model"], model);
     }
     let embeddings = json!({"model": "qwen3:4b", "input": "x"}).to_string();
-    other.will(Reply::Plain(200, "application/json", b"{}".to_vec()));
+    other.will(Answer::Plain(200, "application/json", b"{}".to_vec()));
     let response = tslp.request("POST", "/v1/embeddings", &[JSON], embeddings.as_bytes());
     assert_eq!(response.status(), 200);
     assert_eq!(other.next().text(), embeddings);
@@ -280,7 +247,7 @@ fn who_names_the_response_before_goes_on_with_its_session() {
         let reply = json!({"id": id, "object": "response", "status": "completed",
             "output": [{"type": "message", "role": "assistant", "content": content}]});
         let reply = reply.to_string().into_bytes();
-        upstream.will(Reply::Plain(200, "application/json", reply));
+        upstream.will(Answer::Plain(200, "application/json", reply));
         let mut body = json!({"model": "m", "input": text});
         if let Some(previous) = previous {
             body["previous_response_id"] = previous.into();
@@ -347,8 +314,7 @@ fn a_refusal_is_told_and_former_code_withheld_in_every_dialect_with_a_history() 
         let tslp = Tslp::start(&places, &upstream);
         let ask = |turns: &[(&str, String)], reply: &str| {
             let body = conversation(spoken.path, turns).to_string();
-            let reply = (spoken.reply)(reply).to_string().into_bytes();
-            upstream.will(Reply::Plain(200, "application/json", reply));
+            upstream.will_say(reply);
             let response = tslp.request("POST", spoken.path, &[JSON], body.as_bytes());
             assert_eq!(response.status(), 200, "{}", spoken.path);
             upstream.next().text()
@@ -388,11 +354,10 @@ fn chat(
     spoken: &Spoken,
     turns: &[(&str, String)],
     reply: &str,
-) -> (String, Seen) {
+) -> (String, Request) {
     let mut body = conversation(spoken.path, turns);
     body.as_object_mut().expect("a request").remove("tools");
-    let reply = (spoken.reply)(reply).to_string().into_bytes();
-    upstream.will(Reply::Plain(200, "application/json", reply));
+    upstream.will_say(reply);
     let body = body.to_string();
     let answer = tslp.request("POST", spoken.path, &[JSON], body.as_bytes());
     let answer = answer.json();
@@ -469,7 +434,7 @@ fn calls_that_cannot_be_read_reach_a_client_whose_calls_nobody_holds() {
     let body =
         json!({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]});
     let reply = body.to_string().into_bytes();
-    upstream.will(Reply::Plain(200, "application/json", reply));
+    upstream.will(Answer::Plain(200, "application/json", reply));
     let said = tslp.chat(&request);
     assert_eq!(said.json(), body);
 }
@@ -646,8 +611,7 @@ fn a_tool_fence_runs_in_every_dialect() {
         places.write("src/ring.c", RING);
         let tslp = Tslp::start(&places, &upstream);
         for text in [ASKS, "It is in line 1."] {
-            let reply = (spoken.reply)(text).to_string().into_bytes();
-            upstream.will(Reply::Plain(200, "application/json", reply));
+            upstream.will_say(text);
         }
         let body = without_tools((spoken.request)("Where is it?")).to_string();
         let response = tslp.request("POST", spoken.path, &[JSON], body.as_bytes());
@@ -657,11 +621,8 @@ fn a_tool_fence_runs_in_every_dialect() {
         assert!(said.contains(result), "{}: {said}", spoken.path);
         assert!(said.contains("READ]\\n```\\nIt is in line 1."), "{said}");
         // All of it is the same text.
-        let whole = (spoken.reply)("TEXT");
-        let mut places_of_text = Vec::new();
-        find_text(&whole, String::new(), &mut places_of_text);
-        let place = places_of_text.first().expect("a reply has a text");
-        let text = read.pointer(place).and_then(Value::as_str).unwrap();
+        let mut decoder = ReplyDecoder::new(Dialect::of_path(spoken.path).unwrap());
+        let text = decoder.push(&response.body).text + &decoder.end_message().text;
         assert!(
             text.starts_with(ASKS) && text.ends_with("line 1."),
             "{text}"
@@ -674,50 +635,13 @@ fn a_tool_fence_runs_in_every_dialect() {
     }
 }
 
-/// Where the text stands in a reply.
-fn find_text(json: &Value, place: String, found: &mut Vec<String>) {
-    match json {
-        Value::String(text) if text == "TEXT" => found.push(place),
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                find_text(item, format!("{place}/{index}"), found);
-            }
-        }
-        Value::Object(fields) => {
-            for (name, field) in fields {
-                find_text(field, format!("{place}/{name}"), found);
-            }
-        }
-        _ => {}
-    }
-}
-
 #[test]
 fn a_streamed_message_goes_on_in_its_block_with_what_a_tool_gave() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
-    for (name, text) in [("m1", ASKS), ("m2", "It is in line 1.")] {
-        let delta = json!({"type": "text_delta", "text": text});
-        let stream = [
-            event(
-                "message_start",
-                json!({"message": {"id": name, "role": "assistant", "content": [], "usage": {"input_tokens": 5}}}),
-            ),
-            event(
-                "content_block_start",
-                json!({"index": 0, "content_block": {"type": "text", "text": ""}}),
-            ),
-            event("content_block_delta", json!({"index": 0, "delta": delta})),
-            event("content_block_stop", json!({"index": 0})),
-            event(
-                "message_delta",
-                json!({"delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 4}}),
-            ),
-            event("message_stop", json!({})),
-        ];
-        let stream = stream.concat().into_bytes();
-        upstream.will(Reply::Plain(200, "text/event-stream", stream));
+    for text in [ASKS, "It is in line 1."] {
+        upstream.will(Reply::text(text).costing(5, 4));
     }
     let request = json!({"model": "m", "max_tokens": 9, "stream": true, "messages": [{"role": "user", "content": "Where is it?"}]});
     let body = request.to_string();

@@ -10,7 +10,7 @@ use crate::harness::{
     serving,
 };
 use crate::ledger_file::{self, damage, evidence, holds};
-use crate::upstream::{Reply, Step, Upstream, closing, event};
+use crate::upstream::{Answer, Step, Upstream, closing, event};
 
 /// A workspace with some history, and what `/state` showed at its end.
 fn with_history(places: &Places, upstream: &Upstream) -> Value {
@@ -29,7 +29,7 @@ fn a_prompt_is_on_disk_before_the_first_byte_of_its_reply() {
     let tslp = Tslp::start(&places, &upstream);
     let (_told, stall) = closing();
     let steps = vec![Step::Chunk(event("first")), stall];
-    upstream.will(Reply::Steps(steps));
+    upstream.will(Answer::Steps(steps));
     let mut client = tslp.asking(&prompt(&fenced("src/ring.c", RING)));
     client.until("first");
     tslp.kill();

@@ -5,9 +5,9 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::client::Client;
 use crate::harness::{JSON, Places, Tslp, eventually};
-use crate::upstream::{Reply, Step, Upstream, barrier};
+use crate::upstream::{Answer, Step, Upstream, barrier};
+use tslp_scripted::Connection;
 
 /// A dialect: its route, a streaming request of a client with tools, and what its streams are made of.
 struct Spoken {
@@ -172,7 +172,7 @@ impl Spoken {
         }
     }
 
-    fn ask(&self, tslp: &Tslp) -> Client {
+    fn ask(&self, tslp: &Tslp) -> Connection {
         let mut client = tslp.client();
         let body = (self.request)().to_string();
         client.send("POST", self.path, &[JSON], body.as_bytes());
@@ -190,7 +190,7 @@ fn a_denied_call_is_kept_back_alone_in_every_dialect() {
         };
         let answer = |lines: &[&str]| {
             let body = reply(lines).into_bytes();
-            upstream.will(Reply::Plain(200, spoken.media(), body));
+            upstream.will(Answer::Plain(200, spoken.media(), body));
             spoken.ask(&tslp).response().text()
         };
         // Siblings go on, and so does the order.
@@ -241,7 +241,7 @@ fn a_call_is_let_go_when_it_is_complete_and_not_when_the_reply_is() {
             let begun = (spoken.begin)() + &(spoken.text)("I look.") + &calls[..first];
             let (open, wait) = barrier();
             let rest = Step::Chunk(calls[first..].to_owned());
-            upstream.will(Reply::Steps(vec![Step::Chunk(begun.clone()), wait, rest]));
+            upstream.will(Answer::Steps(vec![Step::Chunk(begun.clone()), wait, rest]));
             let mut client = spoken.ask(&tslp);
             client.until(expected);
             open.send(()).unwrap();
@@ -264,7 +264,7 @@ fn a_stop_ends_every_stream_and_refuses_what_comes_until_it_is_lifted() {
         let (_open, wait) = barrier();
         let begun = (spoken.begin)() + &(spoken.text)("I begin.");
         let steps = vec![Step::Chunk(begun), wait];
-        upstream.will(Reply::Steps(steps));
+        upstream.will(Answer::Steps(steps));
         let mut client = spoken.ask(&tslp);
         client.until("I begin.");
         let (code, stopped) = places.cli_json(&["stop"]);
@@ -297,7 +297,7 @@ fn a_stop_ends_every_stream_and_refuses_what_comes_until_it_is_lifted() {
     assert!(doctor.contains("stopped by the user"), "{doctor}");
     places.cli_json(&["resume"]);
     let body = ((SPOKEN[0].text)("Yes.") + &(SPOKEN[0].calls)(&["ls"])).into_bytes();
-    upstream.will(Reply::Plain(200, "text/event-stream", body));
+    upstream.will(Answer::Plain(200, "text/event-stream", body));
     assert_eq!(SPOKEN[0].ask(&tslp).response().status(), 200);
     tslp.stop();
 }
@@ -345,7 +345,7 @@ fn a_fence_that_isnt_run_is_said_to_the_reader_and_the_model() {
         "type": "message", "stop_reason": "end_turn"});
     let mut messages = vec![json!({"role": "user", "content": "Look."})];
     let ask = |messages: &[Value]| {
-        upstream.will(Reply::Plain(
+        upstream.will(Answer::Plain(
             200,
             "application/json",
             message.to_string().into_bytes(),

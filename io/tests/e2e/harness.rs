@@ -12,8 +12,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::client::{Client, Response};
 use crate::upstream::Upstream;
+use tslp_scripted::{Connection, Response};
 
 /// Bound on every wait; only a failing test reaches it, however busy the machine is.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
@@ -224,8 +224,8 @@ impl<'p> Tslp<'p> {
         }
     }
 
-    pub(crate) fn client(&self) -> Client {
-        Client::connect(self.address)
+    pub(crate) fn client(&self) -> Connection {
+        Connection::connect(self.address)
     }
 
     pub(crate) fn request(
@@ -251,7 +251,7 @@ impl<'p> Tslp<'p> {
     }
 
     /// A chat request that isn't answered yet.
-    pub(crate) fn asking(&self, request: &Value) -> Client {
+    pub(crate) fn asking(&self, request: &Value) -> Connection {
         let mut client = self.client();
         let body = request.to_string();
         client.send("POST", CHAT, &[JSON], body.as_bytes());

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::reply::ReplyDecoder;
 
-use crate::client::Response;
 use crate::harness::{JSON, Places, Tslp, eventually};
 use crate::tool_loop::{events, of_kind};
-use crate::upstream::{Reply, Step, Upstream, barrier, closing};
+use crate::upstream::{Answer, Reply, Step, Upstream, barrier, closing};
+use tslp_scripted::{Call, Prompt, Response, encoded};
 
 const DIALECTS: [Dialect; 4] = [
     Dialect::ChatCompletions,
@@ -25,148 +25,25 @@ const fn messages_field(dialect: Dialect) -> &'static str {
 
 /// A client that offers two tools.
 fn request(dialect: Dialect, streams: bool) -> Value {
-    let path =
-        json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
-    let line = json!({"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]});
-    let tools = [("read_file", path), ("bash", line)];
-    let tools = tools.map(|(name, schema)| match dialect {
-        Dialect::Messages => json!({"name": name, "input_schema": schema}),
-        Dialect::Responses => json!({"type": "function", "name": name, "parameters": schema}),
-        _ => json!({"type": "function", "function": {"name": name, "parameters": schema}}),
-    });
-    let mut request = json!({"model": "m", "max_tokens": 99, "stream": streams, "tools": tools});
-    request[messages_field(dialect)] = json!([{"role": "user", "content": "Look at a.c."}]);
-    request
+    let prompt = Prompt::user("Look at a.c.").streaming(streams);
+    let prompt = prompt.offering("read_file", &["path"]);
+    prompt.offering("bash", &["command"]).body(dialect)
 }
 
-fn named(event: &Value) -> String {
-    let name = event["type"].as_str().unwrap();
-    format!("event: {name}\ndata: {event}\n\n")
-}
-
-/// A whole reply of one text.
-fn body(dialect: Dialect, text: &str) -> Value {
-    match dialect {
-        Dialect::Messages => {
-            json!({"id": "m1", "type": "message", "role": "assistant", "content": [{"type": "text", "text": text}],
-            "stop_reason": "end_turn", "usage": {"input_tokens": 9, "output_tokens": 3}})
-        }
-        Dialect::Responses => {
-            let part = json!({"type": "output_text", "text": text, "annotations": []});
-            let item = json!({"type": "message", "id": "i1", "role": "assistant", "status": "completed", "content": [part]});
-            json!({"id": "r1", "object": "response", "status": "completed", "output": [item],
-                "usage": {"input_tokens": 9, "output_tokens": 3}})
-        }
-        Dialect::OllamaChat => {
-            json!({"model": "m", "message": {"role": "assistant", "content": text},
-            "done": true, "done_reason": "stop", "prompt_eval_count": 9, "eval_count": 3})
-        }
-        _ => {
-            let message = json!({"role": "assistant", "content": text});
-            json!({"id": "c1", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-                "usage": {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12}})
-        }
-    }
+fn scripted(text: &str) -> Reply {
+    Reply::text(text).in_pieces(5).costing(9, 3)
 }
 
 /// The pieces of a stream of one text, a few characters each.
 fn pieces(dialect: Dialect, text: &str) -> Vec<String> {
-    let characters: Vec<char> = text.chars().collect();
-    let texts = characters.chunks(5).map(|it| it.iter().collect::<String>());
-    let texts: Vec<String> = texts.collect();
-    match dialect {
-        Dialect::Messages => {
-            let message = json!({"id": "m1", "type": "message", "role": "assistant", "content": [], "usage": {"input_tokens": 9}});
-            let block = json!({"type": "text", "text": ""});
-            let mut out = vec![
-                named(&json!({"type": "message_start", "message": message})),
-                named(&json!({"type": "content_block_start", "index": 0, "content_block": block})),
-            ];
-            out.extend(texts.iter().map(|text| {
-                let delta = json!({"type": "text_delta", "text": text});
-                named(&json!({"type": "content_block_delta", "index": 0, "delta": delta}))
-            }));
-            let delta = json!({"stop_reason": "end_turn", "stop_sequence": null});
-            out.push(named(&json!({"type": "content_block_stop", "index": 0})));
-            out.push(named(
-                &json!({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 3}}),
-            ));
-            out.push(named(&json!({"type": "message_stop"})));
-            out
-        }
-        Dialect::Responses => {
-            let response = body(dialect, text);
-            let item = response["output"][0].clone();
-            let begun = json!({"type": "message", "id": "i1", "role": "assistant", "content": []});
-            let part = json!({"type": "output_text", "text": "", "annotations": []});
-            let at = |kind: &str, more: Value| {
-                let mut event =
-                    json!({"type": kind, "item_id": "i1", "output_index": 0, "content_index": 0});
-                for (key, value) in more.as_object().unwrap() {
-                    event[key] = value.clone();
-                }
-                named(&event)
-            };
-            let mut out = vec![
-                named(&json!({"type": "response.created", "response": {"id": "r1"}})),
-                at("response.output_item.added", json!({"item": begun})),
-                at("response.content_part.added", json!({"part": part})),
-            ];
-            out.extend(
-                texts
-                    .iter()
-                    .map(|text| at("response.output_text.delta", json!({"delta": text}))),
-            );
-            out.push(at("response.output_text.done", json!({"text": text})));
-            out.push(at(
-                "response.content_part.done",
-                json!({"part": item["content"][0]}),
-            ));
-            out.push(at("response.output_item.done", json!({"item": item})));
-            out.push(named(
-                &json!({"type": "response.completed", "response": response}),
-            ));
-            out
-        }
-        Dialect::OllamaChat => {
-            let mut out: Vec<String> = texts
-                .iter()
-                .map(|text| {
-                    let message = json!({"role": "assistant", "content": text});
-                    json!({"model": "m", "message": message, "done": false}).to_string() + "\n"
-                })
-                .collect();
-            out.push(body(dialect, "").to_string() + "\n");
-            out
-        }
-        _ => {
-            let piece = |delta: Value, finish: Value| {
-                let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
-                format!("data: {}\n\n", json!({"id": "c1", "choices": [choice]}))
-            };
-            let mut out = vec![piece(
-                json!({"role": "assistant", "content": ""}),
-                Value::Null,
-            )];
-            out.extend(
-                texts
-                    .iter()
-                    .map(|text| piece(json!({"content": text}), Value::Null)),
-            );
-            out.push(piece(json!({}), json!("stop")));
-            out.push("data: [DONE]\n\n".into());
-            out
-        }
-    }
+    let (_, events) = encoded(dialect, true, &scripted(text));
+    let events = events.into_iter();
+    events.map(|it| String::from_utf8(it).unwrap()).collect()
 }
 
-pub(crate) fn reply(dialect: Dialect, streams: bool, text: &str) -> Reply {
-    let (media, bytes) = match (streams, dialect) {
-        (false, _) => ("application/json", body(dialect, text).to_string()),
-        (true, Dialect::OllamaChat) => ("application/x-ndjson", pieces(dialect, text).concat()),
-        (true, _) => ("text/event-stream", pieces(dialect, text).concat()),
-    };
-    Reply::Plain(200, media, bytes.into_bytes())
+pub(crate) fn reply(dialect: Dialect, streams: bool, text: &str) -> Answer {
+    let (media, events) = encoded(dialect, streams, &scripted(text));
+    Answer::Plain(200, media, events.concat())
 }
 
 /// What a client reads of a response: its text, its calls, and why it ended.
@@ -274,10 +151,10 @@ fn prose_and_a_fence_that_explains_stay_byte_for_byte_and_so_does_all_where_it_i
     let (upstream, places) = (Upstream::start(), Places::new());
     let check = |tslp: &Tslp<'_>, said: &str| {
         for (dialect, streams) in forms() {
-            let Reply::Plain(status, media, bytes) = reply(dialect, streams, said) else {
+            let Answer::Plain(status, media, bytes) = reply(dialect, streams, said) else {
                 unreachable!("a reply of one piece")
             };
-            upstream.will(Reply::Plain(status, media, bytes.clone()));
+            upstream.will(Answer::Plain(status, media, bytes.clone()));
             let response = ask(tslp, dialect, streams);
             assert_eq!(response.text(), String::from_utf8(bytes).unwrap());
             assert_eq!(recorded(tslp, &response), json!([]));
@@ -340,7 +217,7 @@ fn nothing_waits_before_a_call_may_have_begun() {
             wait,
             Step::Chunk(rest.concat()),
         ];
-        upstream.will(Reply::Steps(steps));
+        upstream.will(Answer::Steps(steps));
         let mut client = tslp.client();
         let body = request(dialect, true).to_string();
         client.send("POST", dialect.route_path(), &[JSON], body.as_bytes());
@@ -359,14 +236,17 @@ fn what_does_not_fit_is_asked_for_once_more_after_all_that_the_model_was_given()
     for (dialect, streams) in forms() {
         let field = messages_field(dialect);
         let said = format!("I look.\n<tool_call>{WRONG}</tool_call>");
-        let check = |second: Reply, expected: &Read| {
+        let check = |second: Answer, expected: &Read| {
             upstream.will(reply(dialect, streams, &said));
             upstream.will(second);
             let response = ask(&tslp, dialect, streams);
             assert_eq!(&read(dialect, &response), expected, "{}", response.text());
             let (first, again) = (upstream.next().json(), upstream.next().json());
             let (known, asked) = (first[field].to_string(), again[field].to_string());
-            assert!(asked.starts_with(known.trim_end_matches("\"}]")), "{asked}");
+            assert!(
+                asked.starts_with(known.trim_end_matches(['"', '}', ']'])),
+                "{asked}"
+            );
             for part in ["`path` is missing", "<tool_call>"] {
                 assert!(asked.contains(part), "{asked}");
             }
@@ -390,7 +270,7 @@ fn what_does_not_fit_is_asked_for_once_more_after_all_that_the_model_was_given()
             "delivered"
         );
         // The first reply goes out where the second is an error, prose, or as wrong as the first.
-        let body = body(dialect, &said).to_string().into_bytes();
+        let body = encoded(dialect, false, &scripted(&said)).1.concat();
         let whole = Response {
             head: "HTTP/1.1 200 OK".into(),
             body,
@@ -398,8 +278,8 @@ fn what_does_not_fit_is_asked_for_once_more_after_all_that_the_model_was_given()
         };
         let first = read(dialect, &whole);
         for second in [
-            Reply::Plain(500, "application/json", b"{\"error\":\"no\"}".to_vec()),
-            Reply::Steps(vec![Step::Chunk("data: ".into()), Step::Reset]),
+            Answer::Plain(500, "application/json", b"{\"error\":\"no\"}".to_vec()),
+            Answer::Steps(vec![Step::Chunk("data: ".into()), Step::Reset]),
             reply(dialect, streams, "I can't."),
             reply(dialect, streams, &format!("<tool_call>{WRONG}</tool_call>")),
         ] {
@@ -434,11 +314,8 @@ fn both_requests_of_a_turn_are_counted_for_client_and_user() {
     let tslp = Tslp::start(&places, &upstream);
     let wrong = format!("<tool_call>{WRONG}</tool_call>");
     let right = format!("<tool_call>{CALL}</tool_call>");
-    // A streamed chat completion doesn't say here what it cost.
-    let telling =
-        |(dialect, streams): &(Dialect, bool)| *dialect != Dialect::ChatCompletions || !streams;
     let mut requests = 0;
-    for (dialect, streams) in forms().filter(telling) {
+    for (dialect, streams) in forms() {
         for second in [&*right, "I can't."] {
             upstream.will(reply(dialect, streams, &wrong));
             upstream.will(reply(dialect, streams, second));
@@ -483,16 +360,7 @@ fn a_second_reply_may_call_as_calls_are_made() {
         false,
         "<tool_call>{\"name\": \"read_file\", \"arguments\": {\"pa",
     ));
-    let function = json!({"name": "read_file", "arguments": "{\"path\":\"a.c\"}"});
-    let message = json!({"role": "assistant", "content": null,
-        "tool_calls": [{"id": "x", "type": "function", "function": function}]});
-    let second = json!({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}],
-        "usage": {"prompt_tokens": 20, "completion_tokens": 5, "total_tokens": 25}});
-    upstream.will(Reply::Plain(
-        200,
-        "application/json",
-        second.to_string().into_bytes(),
-    ));
+    upstream.will(with_calls("", &[("read_file", "{\"path\":\"a.c\"}")]).costing(20, 5));
     let response = ask(&tslp, dialect, false);
     assert_eq!(read(dialect, &response).calls, [read_file()]);
     // The client pays for both.
@@ -556,21 +424,12 @@ fn a_call_in_a_text_is_judged_like_any() {
     check_record(&places);
 }
 
-/// A streamed chat completion that says something and then makes calls as calls are made.
-fn stream_with_calls(said: &str, calls: &[(&str, &str)]) -> Reply {
-    let piece = |delta: Value, finish: Value| {
-        let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
-        format!("data: {}\n\n", json!({"id": "c1", "choices": [choice]}))
-    };
-    let mut out = piece(json!({"role": "assistant", "content": said}), Value::Null);
-    for (index, (name, arguments)) in calls.iter().enumerate() {
-        let function = json!({"name": name, "arguments": arguments});
-        let call = json!({"index": index, "id": format!("x{index}"), "type": "function", "function": function});
-        out += &piece(json!({"tool_calls": [call]}), Value::Null);
-    }
-    out += &piece(json!({}), json!("tool_calls"));
-    out += "data: [DONE]\n\n";
-    Reply::Plain(200, "text/event-stream", out.into_bytes())
+/// A reply that says something and then makes calls as calls are made.
+fn with_calls(said: &str, calls: &[(&str, &str)]) -> Reply {
+    let calls = calls
+        .iter()
+        .map(|(name, arguments)| Call::new(name, (*arguments).into()));
+    Reply::text(said).calling(calls)
 }
 
 #[test]
@@ -584,13 +443,13 @@ fn calls_beside_a_text_or_in_a_second_reply_are_judged_once() {
     ];
     let wrong = format!("<tool_call>{WRONG}</tool_call>");
     upstream.will(reply(dialect, true, &wrong));
-    upstream.will(stream_with_calls("", &calls));
+    upstream.will(with_calls("", &calls));
     let got = read(dialect, &ask(&tslp, dialect, true));
     assert_eq!(got.calls, [read_file()], "{got:?}");
     assert_eq!(got.text.matches("kept back").count(), 1, "{got:?}");
     assert!(!got.text.contains("<tool_call>"), "{got:?}");
     // Beside calls, a text is a text; it comes before them.
-    upstream.will(stream_with_calls(&wrong, &calls));
+    upstream.will(with_calls(&wrong, &calls));
     let got = read(dialect, &ask(&tslp, dialect, true));
     assert_eq!(got.calls, [read_file()], "{got:?}");
     let expected = format!("{wrong}\n\nThe Guardian kept back `rm -rf ~`");
@@ -610,7 +469,7 @@ fn a_client_that_goes_and_a_kill_in_the_second_question_leave_an_open_episode() 
             true,
             &format!("<tool_call>{WRONG}</tool_call>"),
         ));
-        upstream.will(Reply::Silence(step));
+        upstream.will(Answer::Silence(step));
         let mut client = tslp.client();
         let body = request(dialect, true).to_string();
         client.send("POST", dialect.route_path(), &[JSON], body.as_bytes());

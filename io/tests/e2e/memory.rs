@@ -6,7 +6,7 @@ use std::thread;
 use serde_json::json;
 
 use crate::harness::{CHAT, JSON, Places, RING, RING_PUT, Tslp, fenced, prompt};
-use crate::upstream::{Reply, Step, Upstream, event, last_events};
+use crate::upstream::{Answer, Step, Upstream, event, last_events};
 
 #[test]
 fn prompts_that_do_not_fit_together_are_all_answered() {
@@ -51,7 +51,7 @@ fn a_reply_that_is_longer_than_what_is_kept_is_passed_on_and_not_judged() {
     let text = event(&"a word and another\n".repeat(1000));
     let mut steps: Vec<Step> = (0..80).map(|_| Step::Chunk(text.clone())).collect();
     steps.push(Step::Chunk(event(&changed) + &last_events()));
-    upstream.will(Reply::Steps(steps));
+    upstream.will(Answer::Steps(steps));
     let reply = tslp.say("change `ring_put`");
     assert!(reply.whole && reply.said().ends_with(&changed));
     assert_eq!(tslp.ended(reply.episode())["outcome"], "upstream_broken");
@@ -79,7 +79,7 @@ fn a_tool_call_without_end_is_passed_on_and_given_up() {
     let chunk = format!("data: {delta}\n\n");
     let mut steps: Vec<Step> = (0..80).map(|_| Step::Chunk(chunk.clone())).collect();
     steps.push(Step::Chunk(last_events()));
-    upstream.will(Reply::Steps(steps));
+    upstream.will(Answer::Steps(steps));
     let reply = tslp.request(
         "POST",
         CHAT,

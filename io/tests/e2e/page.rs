@@ -14,10 +14,10 @@ use tslp_core::path::RelPath;
 use tslp_projections::file_code::{TrackedFileRow, TrueEntity};
 
 use crate::budgets::Agent;
-use crate::client::Client;
 use crate::harness::{Places, RING, RING_PUT, Talk, Tslp, eventually, fenced, user};
 use crate::ledger_file;
-use crate::upstream::{Reply, Step, Upstream, barrier, event, last_events};
+use crate::upstream::{Answer, Step, Upstream, barrier, event, last_events};
+use tslp_scripted::Connection;
 
 /// Where a browser of Debian's is.
 const BROWSER: &str = "/usr/bin/chromium";
@@ -525,7 +525,7 @@ fn open_pages_hear_of_each_commit_without_asking_again() {
         page.send("GET", "/events", &[], b"");
         page
     };
-    let mut pages: Vec<Client> = (0..16).map(|_| listen()).collect();
+    let mut pages: Vec<Connection> = (0..16).map(|_| listen()).collect();
     for page in &mut pages {
         page.until("text/event-stream");
         page.until("data: ");
@@ -745,7 +745,7 @@ fn the_page_shows_a_session_as_it_happens() {
         waits,
         Step::Chunk(last_events()),
     ];
-    upstream.will(Reply::Steps(steps.into()));
+    upstream.will(Answer::Steps(steps.into()));
     let asking = tslp.asking(&talk.request("And LIMIT?"));
     chromium.view("turns");
     chromium.value("(() => { const f = document.getElementById('filter'); f.value = ''; f.dispatchEvent(new Event('input')); })()");
@@ -753,7 +753,7 @@ fn the_page_shows_a_session_as_it_happens() {
     let open = chromium.view("turn/5");
     assert!(open.contains("under way"), "{open}");
     go_on.send(()).unwrap();
-    chromium.until("document.body.innerText.includes('Reply (completed)')");
+    chromium.until("document.body.innerText.includes('Answer (completed)')");
     assert!(chromium.text().contains("It is 64."));
     assert_eq!(asking.response().status(), 200);
     tslp.stop();

@@ -3,16 +3,16 @@
 use serde_json::{Value, json};
 
 use crate::harness::{JSON, Places, RING, Talk, Tslp, fenced};
-use crate::upstream::{Reply, Step, Upstream, event};
+use crate::upstream::{Answer, Step, Upstream, event, saying};
 
 /// Bytes that are compared as one.
 const BLOCK_BYTES: usize = 256;
 
 /// A streamed reply whose last chunk tells what the server did.
-fn reply_with_usage(usage: &Value) -> Reply {
+fn reply_with_usage(usage: &Value) -> Answer {
     let stop = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
     let last = json!({"choices": [], "usage": usage});
-    Reply::Steps(vec![
+    Answer::Steps(vec![
         Step::Chunk(event("Zero.")),
         Step::Chunk(format!("data: {stop}\n\ndata: {last}\n\ndata: [DONE]\n\n")),
     ])
@@ -61,7 +61,7 @@ fn what_was_read_anew_is_told_directly_and_as_sent_and_by_the_server() {
     let mut prices = Vec::new();
     let paste = format!("{}Keep this in mind.", fenced("src/ring.c", RING));
     let turns = [
-        (paste.as_str(), Reply::Text("Yes.".into())),
+        (paste.as_str(), saying("Yes.")),
         (
             "What does `ring_put` return?",
             reply_with_usage(
@@ -92,7 +92,7 @@ fn what_was_read_anew_is_told_directly_and_as_sent_and_by_the_server() {
     assert!(anew("sent") > anew("client"), "{:?}", prices[1]);
 
     // What the server refuses costs nothing.
-    upstream.will(Reply::Plain(
+    upstream.will(Answer::Plain(
         429,
         "application/json",
         b"{\"error\":{\"message\":\"busy\"}}".to_vec(),
@@ -147,7 +147,7 @@ fn what_was_read_anew_is_told_directly_and_as_sent_and_by_the_server() {
 fn a_reply_that_broke_off_was_paid_for_all_the_same() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
-    upstream.will(Reply::Steps(vec![Step::Chunk(event("Ze")), Step::Reset]));
+    upstream.will(Answer::Steps(vec![Step::Chunk(event("Ze")), Step::Reset]));
     let talk = Talk::new(&tslp);
     let broken = tslp.chat(&talk.request("What is it?")).episode();
     let entry = tslp.ended(broken);
@@ -173,7 +173,7 @@ fn who_changes_the_beginning_of_a_prompt_is_named_with_what_it_costs() {
         let request =
             json!({"model": "m", "max_tokens": 9, "system": system, "messages": messages});
         let body = json!({"type": "message", "role": "assistant", "content": [{"type": "text", "text": "ok"}], "stop_reason": "end_turn"});
-        upstream.will(Reply::Plain(
+        upstream.will(Answer::Plain(
             200,
             "application/json",
             body.to_string().into_bytes(),
@@ -217,7 +217,7 @@ fn a_checksum_that_is_held_costs_nothing() {
     let sent = |settings: &[&str], cch: &str| {
         let tslp = Tslp::with(&places, &upstream.url, settings);
         let body = json!({"type": "message", "role": "assistant", "content": [{"type": "text", "text": "ok"}], "stop_reason": "end_turn"});
-        upstream.will(Reply::Plain(
+        upstream.will(Answer::Plain(
             200,
             "application/json",
             body.to_string().into_bytes(),

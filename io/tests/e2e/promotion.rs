@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::harness::{
     Places, RING, RING_BETTER, RING_PUT, Talk, Tslp, fenced, prompt, state_block,
 };
-use crate::upstream::{Reply, Upstream};
+use crate::upstream::{Answer, Upstream};
 
 #[test]
 fn a_full_update_is_promoted_and_shown_from_then_on() {
@@ -130,7 +130,7 @@ fn an_update_that_lost_most_of_the_code_or_was_cut_short_is_refused() {
         "message": {"role": "assistant", "content": fenced("src/ring.c", RING_BETTER)},
         "finish_reason": "length",
     }]});
-    upstream.will(Reply::Plain(
+    upstream.will(Answer::Plain(
         200,
         "application/json",
         cut.to_string().into_bytes(),
@@ -248,7 +248,7 @@ fn a_reply_is_read_in_all_the_forms_that_servers_give_it() {
         "message": {"role": "assistant", "content": [{"type": "text", "text": "hello"}]},
         "finish_reason": "stop",
     }]});
-    upstream.will(Reply::Plain(
+    upstream.will(Answer::Plain(
         200,
         "application/json",
         parts.to_string().into_bytes(),

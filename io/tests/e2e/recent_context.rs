@@ -224,7 +224,7 @@ fn a_conversation_goes_on_after_a_restart() {
     let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     let (_told, stall) = crate::upstream::closing();
     let said = crate::upstream::Step::Chunk(crate::upstream::event("tw"));
-    upstream.will(crate::upstream::Reply::Steps(vec![said, stall]));
+    upstream.will(crate::upstream::Answer::Steps(vec![said, stall]));
     tslp.asking(&request).until("tw");
     assert_eq!(upstream.next().system(), window(&[("first", "one")]));
     tslp.kill();

@@ -8,7 +8,7 @@ use crate::harness::{
     prompt, user,
 };
 use crate::ledger_file;
-use crate::upstream::{Reply, Step, Upstream, last_events};
+use crate::upstream::{Answer, Step, Upstream, last_events};
 
 /// What `tslp show-prompt` prints.
 fn shown(places: &Places, episode: u64) -> String {
@@ -204,7 +204,7 @@ fn all_of_a_reply_is_on_record_and_its_text_alone_is_judged() {
     let better = fenced("src/ring.c", RING_BETTER);
     let event =
         |choices: Value| Step::Chunk(format!("data: {}\n\n", json!({ "choices": choices })));
-    upstream.will(Reply::Steps(vec![
+    upstream.will(Answer::Steps(vec![
         event(json!([{"index": 0, "delta": {"reasoning_content": "Shall I\n"}}])),
         event(json!([{"index": 0, "delta": {"reasoning_content": better}}])),
         event(json!([{"index": 0, "delta": {"content": "I won't", "refusal": "not allowed"}}, {"index": 1, "delta": {"content": better}}])),
@@ -214,7 +214,7 @@ fn all_of_a_reply_is_on_record_and_its_text_alone_is_judged() {
         tslp.chat(&json!({"model": "m", "messages": [user("improve `ring_put`")], "stream": true}));
     assert_eq!(tslp.state()[RING_PUT]["origin"], "user");
     let page = "no room for this model\n".repeat(500);
-    upstream.will(Reply::Plain(507, "text/plain", page.clone().into_bytes()));
+    upstream.will(Answer::Plain(507, "text/plain", page.clone().into_bytes()));
     let refused = tslp.chat(&prompt("again"));
     assert_eq!(refused.status(), 507);
     tslp.stop();

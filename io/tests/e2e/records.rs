@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::{Places, Tslp, prompt};
-use crate::upstream::{Reply, Upstream};
+use crate::upstream::{Answer, Upstream};
 
 #[test]
 fn what_a_terminal_notes_is_shown_to_a_model_until_it_is_forgotten() {
@@ -100,7 +100,7 @@ fn what_a_model_proposes_waits_for_the_users_word() {
     let reply =
         json!({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]});
     let body = reply.to_string().into_bytes();
-    upstream.will(Reply::Plain(200, "application/json", body));
+    upstream.will(Answer::Plain(200, "application/json", body));
     tslp.chat(&prompt("Go on."));
     for command in [
         &["accept", "#queue"][..],

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::client::Response;
 use crate::harness::{CHAT, JSON, PATIENCE, Places, RING, Tslp, fenced, prompt};
 use crate::ledger_file;
-use crate::upstream::{Reply, Step, Upstream, closing, event, events, last_events};
+use crate::upstream::{Answer, Step, Upstream, closing, event, events, last_events};
+use tslp_scripted::Response;
 
 /// The OpenAI error shape with this code; gives the message.
 fn error(response: &Response, status: u16, code: &str) -> String {
@@ -189,7 +189,7 @@ fn an_error_status_is_relayed_as_it_is_and_recorded() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let body = br#"{"error":{"code":400,"message":"context","n_ctx":512,"n_prompt_tokens":900}}"#;
-    upstream.will(Reply::Plain(
+    upstream.will(Answer::Plain(
         400,
         "application/json; charset=utf-8",
         body.to_vec(),
@@ -212,7 +212,7 @@ fn a_reset_in_the_middle_is_told_as_an_error_and_promotes_nothing() {
         barrier,
         Step::Reset,
     ];
-    upstream.will(Reply::Steps(steps));
+    upstream.will(Answer::Steps(steps));
     let mut client = tslp.asking(&prompt("write `ring_put`"));
     client.until("ring_put");
     go_on.send(()).unwrap();
@@ -233,7 +233,7 @@ fn a_stream_that_ends_without_saying_so_is_no_completion() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let steps = vec![Step::Chunk(event(&fenced("src/ring.c", RING)))];
-    upstream.will(Reply::Steps(steps));
+    upstream.will(Answer::Steps(steps));
     let response = tslp.chat(&prompt("write `ring_put`"));
     assert!(!response.text().contains("[DONE]"));
     assert_eq!(tslp.last_episode()["outcome"], "upstream_broken");
@@ -249,7 +249,7 @@ fn an_error_event_in_the_middle_is_relayed_and_is_no_completion() {
         "data: {\"error\":{\"message\":\"out of memory\"}}\n\n".into(),
     ];
     let sent = chunks.concat();
-    upstream.will(Reply::Steps(chunks.map(Step::Chunk).into()));
+    upstream.will(Answer::Steps(chunks.map(Step::Chunk).into()));
     let response = tslp.chat(&prompt("write `ring_put`"));
     assert_eq!(response.text(), sent);
     assert_eq!(tslp.last_episode()["outcome"], "upstream_broken");
@@ -262,7 +262,7 @@ fn a_client_that_leaves_closes_the_upstream_and_is_recorded() {
     let tslp = Tslp::start(&places, &upstream);
     let (told, stall) = closing();
     let steps = vec![Step::Chunk(event(&fenced("src/ring.c", RING))), stall];
-    upstream.will(Reply::Steps(steps));
+    upstream.will(Answer::Steps(steps));
     let mut client = tslp.asking(&prompt("write `ring_put`"));
     client.until("ring_put");
     drop(client);
@@ -282,7 +282,7 @@ fn a_client_that_leaves_after_the_replys_last_word_still_gets_it_recorded() {
     let finish = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
     steps.push(Step::Chunk(format!("data: {finish}\n\n")));
     steps.push(stall);
-    upstream.will(Reply::Steps(steps));
+    upstream.will(Answer::Steps(steps));
     let mut client = tslp.asking(&prompt("write `ring_put`"));
     client.until("\"stop\"");
     drop(client);
@@ -296,7 +296,7 @@ fn a_client_that_leaves_before_any_answer_closes_the_upstream_too() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let (told, stall) = closing();
-    upstream.will(Reply::Silence(stall));
+    upstream.will(Answer::Silence(stall));
     let client = tslp.asking(&prompt("hello"));
     upstream.next();
     drop(client);
@@ -310,7 +310,7 @@ fn an_upstream_that_falls_silent_is_given_up() {
     let limits = ["--http-idle-seconds", "1", "--http-first-byte-seconds", "1"];
     let tslp = Tslp::with(&places, &upstream.url, &limits);
     let (told, stall) = closing();
-    upstream.will(Reply::Silence(stall));
+    upstream.will(Answer::Silence(stall));
     let response = tslp.request(
         "POST",
         CHAT,
@@ -324,7 +324,7 @@ fn an_upstream_that_falls_silent_is_given_up() {
 
     let (told, stall) = closing();
     let steps = vec![Step::Chunk(event(&fenced("src/ring.c", RING))), stall];
-    upstream.will(Reply::Steps(steps));
+    upstream.will(Answer::Steps(steps));
     let response = tslp.chat(&prompt("hello"));
     assert!(!response.whole && !response.text().contains("[DONE]"));
     assert!(response.text().contains("\"error\""), "{}", response.text());

@@ -1,7 +1,7 @@
 //! What isn't the proxy's to change passes through to the byte, in both directions.
 
 use crate::harness::{CHAT, JSON, Places, Tslp, prompt};
-use crate::upstream::{Reply, Step, Upstream, completion, event, events, last_events};
+use crate::upstream::{Answer, Step, Upstream, completion, event, events, last_events};
 
 #[test]
 fn a_stream_reaches_the_client_as_the_upstream_sent_it() {
@@ -16,7 +16,7 @@ fn a_stream_reaches_the_client_as_the_upstream_sent_it() {
         "data: {\"choices\":[],\"usage\":null,\"x\":1.50}\n\n".into(),
     );
     let sent = chunks.concat();
-    upstream.will(Reply::Steps(chunks.into_iter().map(Step::Chunk).collect()));
+    upstream.will(Answer::Steps(chunks.into_iter().map(Step::Chunk).collect()));
     let mut request = prompt("hello");
     request["stream"] = true.into();
     let response = tslp.chat(&request);
@@ -37,7 +37,7 @@ fn chunks_come_as_they_are_said() {
         Step::Chunk(event("second")),
         Step::Chunk(last_events()),
     ];
-    upstream.will(Reply::Steps(steps));
+    upstream.will(Answer::Steps(steps));
     let mut client = tslp.asking(&prompt("hello"));
     client.until("first");
     go_on.send(()).unwrap();
@@ -50,7 +50,7 @@ fn a_plain_reply_reaches_the_client_as_the_upstream_sent_it() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let body = format!(" {:#}\n", completion("hello"));
-    upstream.will(Reply::Plain(
+    upstream.will(Answer::Plain(
         200,
         "application/json",
         body.clone().into_bytes(),
@@ -65,7 +65,7 @@ fn other_routes_of_the_upstream_are_relayed_to_the_byte() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let models = br#"{ "object":"list", "data":[] }"#;
-    upstream.will(Reply::Plain(200, "application/json", models.to_vec()));
+    upstream.will(Answer::Plain(200, "application/json", models.to_vec()));
     let response = tslp.get("/v1/models?all=%20yes");
     assert_eq!(response.body, models);
     assert_eq!(response.header("x-tslp-episode"), None);
@@ -73,7 +73,7 @@ fn other_routes_of_the_upstream_are_relayed_to_the_byte() {
 
     let every_byte: Vec<u8> = (0..=255).cycle().take(70_000).collect();
     let answer: Vec<u8> = every_byte.iter().rev().copied().collect();
-    upstream.will(Reply::Plain(201, "application/x-odd", answer.clone()));
+    upstream.will(Answer::Plain(201, "application/x-odd", answer.clone()));
     let fields = [
         ("Content-Type", "application/x-strange"),
         ("X-Odd", "one  two"),

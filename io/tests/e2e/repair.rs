@@ -4,14 +4,16 @@ use serde_json::{Value, json};
 use tslp_wire::chat::dialect::Dialect;
 
 use crate::budgets::Agent;
-use crate::client::Response;
 use crate::harness::{
     CHAT, JSON, Places, RING, RING_BETTER, RING_PUT, Talk, Tslp, eventually, failure, fenced, user,
 };
 use crate::lost_calls::{forms, read, reply};
 use crate::sandbox::snapshot;
 use crate::tool_loop::{events as recorded, of_kind};
-use crate::upstream::{Reply, Step, Upstream, barrier, closing, completion, event, events};
+use crate::upstream::{
+    Answer, Step, Upstream, barrier, closing, completion, event, events, saying,
+};
+use tslp_scripted::Response;
 
 const FILE: &str = "int add(int a, int b)\n{\n    return a + b;\n}\n\nint sub(int a, int b)\n{\n    return a - b;\n}\n";
 
@@ -215,7 +217,7 @@ fn calls_through(
     places.write("src/a.c", FILE);
     let tslp = Tslp::with(&places, &upstream.url, settings);
     let (media, sent) = reply_with_calls(dialect, streams, calls);
-    upstream.will(Reply::Plain(200, media, sent.clone().into_bytes()));
+    upstream.will(Answer::Plain(200, media, sent.clone().into_bytes()));
     let tool = match dialect {
         Dialect::Messages => json!({"name": "edit", "input_schema": {}}),
         Dialect::Responses => json!({"type": "function", "name": "edit"}),
@@ -367,7 +369,7 @@ struct Repaired {
     code: String,
 }
 
-fn repaired(stream: bool, first: &str, second: Reply) -> Repaired {
+fn repaired(stream: bool, first: &str, second: Answer) -> Repaired {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("src/ring.c", RING);
     let tslp = Tslp::with(&places, &upstream.url, &["--repair-code", "chats"]);
@@ -533,7 +535,7 @@ fn a_lazy_reply_is_asked_for_once_more_and_the_whole_one_goes_out() {
     let pasted = pasted_artifact();
     for stream in [false, true] {
         let whole = reply_with(RING_BETTER);
-        let repaired = repaired(stream, &reply_with(LAZY), Reply::Text(whole.clone()));
+        let repaired = repaired(stream, &reply_with(LAZY), saying(whole.clone()));
         assert_eq!(repaired.said, whole);
         assert!(!repaired.response.text().contains("rest of the code"));
         if !stream {
@@ -572,7 +574,7 @@ fn a_lazy_reply_is_asked_for_once_more_and_the_whole_one_goes_out() {
 fn code_without_a_path_is_that_of_the_prompt_that_it_answers() {
     let first = "Here:\n\n```c\nint ring_put(struct ring *r, int value) {\n    // ... rest of the function unchanged ...\n}\n```\n";
     let whole = format!("Here:\n\n```c\n{RING_BETTER}```\n");
-    let repaired = repaired(true, first, Reply::Text(whole.clone()));
+    let repaired = repaired(true, first, saying(whole.clone()));
     assert_eq!(repaired.said, whole);
 }
 
@@ -583,25 +585,25 @@ fn a_second_reply_that_is_no_better_leaves_the_first() {
         json!({"choices": [{"index": 0, "delta": {"content": "Done"}, "finish_reason": "length"}]});
     let seconds = || {
         [
-            Reply::Text(reply_with(LAZY)),
-            Reply::Text("I can't do that.".into()),
+            saying(reply_with(LAZY)),
+            saying("I can't do that."),
             // A worse one: two faults instead of one.
-            Reply::Text(reply_with(LAZY) + &fenced("src/ring.c", LAZY)),
-            Reply::Plain(500, "application/json", b"{\"error\": \"no\"}".to_vec()),
-            Reply::Plain(400, "text/plain", b"temperature?".to_vec()),
-            Reply::Steps(vec![Step::Chunk(event("Done:")), Step::Reset]),
-            Reply::Steps(vec![Step::Chunk(format!(
+            saying(reply_with(LAZY) + &fenced("src/ring.c", LAZY)),
+            Answer::Plain(500, "application/json", b"{\"error\": \"no\"}".to_vec()),
+            Answer::Plain(400, "text/plain", b"temperature?".to_vec()),
+            Answer::Steps(vec![Step::Chunk(event("Done:")), Step::Reset]),
+            Answer::Steps(vec![Step::Chunk(format!(
                 "data: {cut}\n\ndata: [DONE]\n\n"
             ))]),
-            Reply::Silence(Step::Reset),
+            Answer::Silence(Step::Reset),
         ]
     };
     for stream in [false, true] {
         for second in seconds() {
-            if !stream && matches!(second, Reply::Steps(_)) {
+            if !stream && matches!(second, Answer::Steps(_)) {
                 continue;
             }
-            let is_whole = matches!(second, Reply::Text(_));
+            let is_whole = matches!(second, Answer::Reply(_));
             let repaired = repaired(stream, &reply_with(LAZY), second);
             if !stream {
                 let tokens = if is_whole { 4 } else { 2 };
@@ -657,7 +659,7 @@ fn a_client_hears_that_something_is_coming_and_may_leave() {
     let tslp = Tslp::with(&places, &upstream.url, &["--repair-code", "chats"]);
     upstream.will_say(reply_with(LAZY));
     let (gone, closing) = closing();
-    upstream.will(Reply::Silence(closing));
+    upstream.will(Answer::Silence(closing));
     let mut client = tslp.asking(&chat_request(true));
     client.until(": the reply is judged before it is shown");
     upstream.next();
@@ -679,7 +681,7 @@ fn a_power_cut_in_a_repair_leaves_an_interrupted_episode_and_nothing_true() {
     let tslp = Tslp::with(&places, &upstream.url, &["--repair-code", "chats"]);
     upstream.will_say(reply_with(LAZY));
     let (_open, wait) = barrier();
-    upstream.will(Reply::Steps(vec![
+    upstream.will(Answer::Steps(vec![
         Step::Chunk(event(&reply_with(RING_BETTER))),
         wait,
     ]));
@@ -732,7 +734,7 @@ fn every_dialect_that_a_chat_speaks_is_asked_once_more() {
         let tslp = Tslp::with(&places, &upstream.url, &["--repair-code", "chats"]);
         for code in [LAZY, RING_BETTER] {
             let body = body(&text(code)).to_string().into_bytes();
-            upstream.will(Reply::Plain(200, "application/json", body));
+            upstream.will(Answer::Plain(200, "application/json", body));
         }
         let response = tslp.request("POST", path, &[JSON], request.to_string().as_bytes());
         let (mut got, expected) = (response.json(), body(&text(RING_BETTER)));
@@ -809,7 +811,7 @@ fn a_reply_that_was_cut_at_its_limit_goes_out_as_it_is() {
             _ => request["messages"] = json!([user(&pasted)]),
         }
         let body = reply.to_string().into_bytes();
-        upstream.will(Reply::Plain(200, "application/json", body));
+        upstream.will(Answer::Plain(200, "application/json", body));
         let response = tslp.request("POST", path, &[JSON], request.to_string().as_bytes());
         assert!(response.text().contains("rest of the code"), "{path}");
         upstream.next();
@@ -990,7 +992,7 @@ fn an_agents_write_that_leaves_code_out_is_asked_for_once_more_under_hold() {
     };
     for code in [LAZY, RING_BETTER] {
         let body = writes(code).to_string().into_bytes();
-        upstream.will(Reply::Plain(200, "application/json", body));
+        upstream.will(Answer::Plain(200, "application/json", body));
     }
     let pasted = format!("{}Return -1 when it is full.", fenced("src/ring.c", RING));
     let tool = json!({"type": "function", "function": {"name": "write"}});

@@ -3,8 +3,12 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 
-use crate::harness::{Places, RING, RING_BETTER, Tslp, fenced, prompt};
-use crate::upstream::Upstream;
+use serde_json::{Value, json};
+use tslp_scripted::{Encoding, Prompt, encoded};
+use tslp_wire::chat::dialect::Dialect;
+
+use crate::harness::{JSON, Places, RING, RING_BETTER, Tslp, fenced, prompt};
+use crate::upstream::{Reply, Upstream};
 
 #[test]
 fn a_reply_is_a_line_on_the_terminal_and_for_whoever_follows() {
@@ -72,4 +76,60 @@ fn a_quiet_proxy_prints_no_replies() {
     let tslp = Tslp::with(&places, &upstream.url, &["-q"]);
     tslp.say("hello");
     assert!(!tslp.stop().contains("hello"));
+}
+
+/// What isn't read as its dialect's, or not at once, is the client's all the same, and nobody's code.
+#[test]
+fn odd_bodies() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let tslp = Tslp::start(&places, &upstream);
+    let reply = |odd: Value| -> Reply { serde_json::from_value(odd).unwrap() };
+    for dialect in Dialect::ALL {
+        for offers in [false, true] {
+            for odd in [
+                json!({"text": "Zero.", "encoding": "gzip"}),
+                json!({"text": "Zero.", "encoding": "deflate"}),
+                json!({"text": "Zero.", "encoding": "mark"}),
+                json!({"text": "Zero.", "odd": [{"field": "/seed", "set": "S"}, {"replace": ["\"S\"", "NaN"]}]}),
+                json!({"text": "Zero.", "odd": [{"field": "/seed", "set": "S"}, {"replace": ["\"S\"", "1e400"]}]}),
+                json!({"text": "Zero.", "odd": [{"replace": ["Zero.", "Zero. \\ud83d"]}]}),
+                json!({"body": "the model is busy"}),
+                json!({"body": ""}),
+            ] {
+                let plain = reply(odd.clone());
+                let plain = Reply {
+                    encoding: Encoding::Plain,
+                    ..plain
+                };
+                let mut expected = encoded(dialect, false, &plain).1.concat();
+                if odd["encoding"] == "mark" {
+                    expected.splice(0..0, "\u{feff}".bytes());
+                }
+                upstream.will(reply(odd.clone()));
+                let mut prompt = Prompt::user("What does it return?");
+                if offers {
+                    prompt = prompt.offering("read", &["path"]);
+                }
+                let body = prompt.body(dialect).to_string();
+                let got = tslp.request("POST", dialect.route_path(), &[JSON], body.as_bytes());
+                let said = String::from_utf8_lossy(&got.body);
+                assert_eq!((got.status(), got.whole), (200, true), "{dialect:?} {odd}");
+                assert_eq!(
+                    said,
+                    String::from_utf8_lossy(&expected),
+                    "{dialect:?} {offers} {odd}"
+                );
+                assert_eq!(got.header("content-encoding"), None, "{dialect:?} {odd}");
+                let outcome = tslp.ended(got.episode())["outcome"].clone();
+                let is_read = odd["text"] == "Zero.";
+                assert_eq!(
+                    outcome == "completed",
+                    is_read,
+                    "{dialect:?} {odd}: {outcome}"
+                );
+            }
+        }
+    }
+    tslp.stop();
+    places.verify_deep();
 }

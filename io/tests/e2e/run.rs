@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::harness::{Places, RING, eventually};
-use crate::upstream::{Reply, Upstream};
+use crate::upstream::{Answer, Upstream};
 
 /// A client that says what it was given, and ends with code 7 once something comes out of a pipe.
 const CLIENT: &str = "#!/bin/sh
@@ -53,7 +53,7 @@ impl Run {
         if !arguments.contains(&"--model") {
             let models = r#"{"object": "list", "data": [{"id": "m"}]}"#;
             self.upstream
-                .will(Reply::Plain(200, "application/json", models.into()));
+                .will(Answer::Plain(200, "application/json", models.into()));
         }
         use std::io::{BufRead as _, BufReader};
         let mut child = self

@@ -584,13 +584,7 @@ fn what_the_user_decided_is_told_and_survives_an_export() {
     ] {
         acts(&places, words);
     }
-    let mut usage = (spoken.reply)("Done.");
-    usage["usage"] = json!({"prompt_tokens": 30, "completion_tokens": 2});
-    upstream.will(Reply::Plain(
-        200,
-        "application/json",
-        usage.to_string().into_bytes(),
-    ));
+    upstream.will(Reply::text("Done.").costing(30, 2));
     tslp.chat(&(spoken.request)(ASK));
     spoken.refused(&tslp, &"abc ".repeat(9000));
     acts(&places, &["unlock"]);

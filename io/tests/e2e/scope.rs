@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Places, RING, Tslp, failure};
 use crate::spoken::SPOKEN;
-use crate::upstream::{Reply, Upstream};
+use crate::upstream::{Answer, Upstream};
 
 pub(crate) const KEYS: &str =
     "# the staging server\nSTAGING_TOKEN=zebra-4711-quagga\nSTAGING_PORT=8443\n";
@@ -222,7 +222,7 @@ fn under_hold_a_clients_tools_write_locked_files_alone() {
         let message = json!({"role": "assistant", "content": null, "tool_calls": [call]});
         let reply =
             json!({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]});
-        upstream.will(Reply::Plain(
+        upstream.will(Answer::Plain(
             200,
             "application/json",
             reply.to_string().into_bytes(),

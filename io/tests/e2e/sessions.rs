@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Talk, Tslp, fenced, prompt, user};
 use crate::ledger_file;
-use crate::upstream::{Reply, Upstream};
+use crate::upstream::{Answer, Upstream};
 
 fn session(tslp: &Tslp<'_>, episode: u64) -> Value {
     tslp.ended(episode)["session_id"].clone()
@@ -98,7 +98,7 @@ fn a_retry_is_no_new_episode() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let busy = br#"{"error":{"message":"busy"}}"#.to_vec();
-    upstream.will(Reply::Plain(503, "application/json", busy));
+    upstream.will(Answer::Plain(503, "application/json", busy));
     let first = tslp.chat_with(&[("X-Stainless-Retry-Count", "0")], &prompt("hello"));
     assert_eq!(first.status(), 503);
     upstream.will_say(fenced("src/ring.c", RING));

@@ -1,17 +1,16 @@
-//! The six dialects: how a client asks in each, and how a model server answers.
+//! The six dialects: how a client asks in each.
 
 use serde_json::{Value, json};
 
-use crate::client::Response;
 use crate::harness::{JSON, Tslp};
-use crate::upstream::{Reply, Upstream};
+use crate::upstream::Upstream;
+use tslp_scripted::Response;
 
-/// One dialect: its route, a request with one text of the user's, a whole reply with a text, and a conversation in which a tool was
+/// One dialect: its route, a request with one text of the user's, and a conversation in which a tool was
 /// called and has returned something, where the dialect has tools.
 pub(crate) struct Spoken {
     pub(crate) path: &'static str,
     pub(crate) request: fn(&str) -> Value,
-    pub(crate) reply: fn(&str) -> Value,
     pub(crate) with_result: Option<fn(&str, &Value, &str) -> Value>,
 }
 
@@ -19,7 +18,6 @@ pub(crate) const SPOKEN: [Spoken; 6] = [
     Spoken {
         path: "/v1/chat/completions",
         request: |text| json!({"model": "m", "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": text}]}),
-        reply: |text| json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}),
         with_result: Some(|name, arguments, result| {
             let function = json!({"name": name, "arguments": arguments.to_string()});
             json!({"model": "m", "tools": [{"type": "function", "function": {"name": name}}], "messages": [
@@ -35,10 +33,6 @@ pub(crate) const SPOKEN: [Spoken; 6] = [
                 "tools": [{"name": "Read", "input_schema": {}}],
                 "messages": [{"role": "user", "content": [{"type": "text", "text": text}]}]})
         },
-        reply: |text| {
-            json!({"type": "message", "role": "assistant", "content": [{"type": "text", "text": text}],
-                "stop_reason": "end_turn", "usage": {"input_tokens": 3, "output_tokens": 1}})
-        },
         with_result: Some(|name, arguments, result| {
             json!({"model": "m", "max_tokens": 9, "tools": [{"name": name, "input_schema": {}}], "messages": [
                 {"role": "user", "content": "Look at it."},
@@ -52,10 +46,6 @@ pub(crate) const SPOKEN: [Spoken; 6] = [
             json!({"model": "m", "instructions": "Be brief.", "tools": [{"type": "function", "name": "shell"}],
                 "input": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}]})
         },
-        reply: |text| {
-            json!({"object": "response", "status": "completed", "output": [
-                {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}]})
-        },
         with_result: Some(|name, arguments, result| {
             json!({"model": "m", "tools": [{"type": "function", "name": name}], "input": [
                 {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Look at it."}]},
@@ -66,7 +56,6 @@ pub(crate) const SPOKEN: [Spoken; 6] = [
     Spoken {
         path: "/v1/completions",
         request: |text| json!({"model": "m", "prompt": text}),
-        reply: |text| json!({"choices": [{"index": 0, "text": text, "finish_reason": "stop"}]}),
         with_result: None,
     },
     Spoken {
@@ -75,7 +64,6 @@ pub(crate) const SPOKEN: [Spoken; 6] = [
             json!({"model": "m", "stream": false, "tools": [{"type": "function"}],
                 "messages": [{"role": "user", "content": text}]})
         },
-        reply: |text| json!({"model": "m", "message": {"role": "assistant", "content": text}, "done": true}),
         with_result: Some(|name, arguments, result| {
             json!({"model": "m", "stream": false, "tools": [{"type": "function"}], "messages": [
                 {"role": "user", "content": "Look at it."},
@@ -86,7 +74,6 @@ pub(crate) const SPOKEN: [Spoken; 6] = [
     Spoken {
         path: "/api/generate",
         request: |text| json!({"model": "m", "stream": false, "system": "Be brief.", "prompt": text}),
-        reply: |text| json!({"model": "m", "response": text, "done": true}),
         with_result: None,
     },
 ];
@@ -99,8 +86,7 @@ impl Spoken {
         upstream: &Upstream,
         request: &Value,
     ) -> (Response, String) {
-        let reply = (self.reply)("Done.").to_string().into_bytes();
-        upstream.will(Reply::Plain(200, "application/json", reply));
+        upstream.will_say("Done.");
         let response = tslp.request("POST", self.path, &[JSON], request.to_string().as_bytes());
         assert_eq!(response.status(), 200, "{}: {}", self.path, response.text());
         tslp.ended(response.episode());

@@ -171,7 +171,7 @@ fn an_edit_between_the_prompt_and_the_reply_is_noticed_too() {
     let mut steps = vec![barrier];
     let events = crate::upstream::events(&fenced("src/ring.c", RING_BETTER));
     steps.extend(events.into_iter().map(crate::upstream::Step::Chunk));
-    upstream.will(crate::upstream::Reply::Steps(steps));
+    upstream.will(crate::upstream::Answer::Steps(steps));
     let client = tslp.asking(&crate::harness::prompt("improve `ring_put`"));
     upstream.next();
     upstream.next();

@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 
 use crate::harness::{Places, RING, RING_PUT, Tslp, failure, fenced, prompt};
-use crate::upstream::{Reply, Step, Upstream, barrier, event, events};
+use crate::upstream::{Answer, Step, Upstream, barrier, event, events};
 
 /// The exit code, and all of these words on standard error.
 fn check(places: &Places, arguments: &[&str], code: i32, words: &[&str]) {
@@ -145,7 +145,7 @@ fn a_stream_under_way_ends_before_the_process_does() {
     let text = fenced("src/ring.c", RING);
     let mut steps = vec![Step::Chunk(event("Here it is:\n\n")), wait];
     steps.extend(events(&text).into_iter().map(Step::Chunk));
-    upstream.will(Reply::Steps(steps));
+    upstream.will(Answer::Steps(steps));
     let mut client = tslp.asking(&prompt("write ring_put"));
     client.until("Here it is");
     tslp.terminate();
@@ -171,7 +171,7 @@ fn a_stream_that_does_not_end_in_time_is_cut_and_said_to_be() {
     let mut tslp = Tslp::with(&places, &upstream.url, &limit);
     let (told, stall) = crate::upstream::closing();
     let steps = vec![Step::Chunk(event(&fenced("src/ring.c", RING))), stall];
-    upstream.will(Reply::Steps(steps));
+    upstream.will(Answer::Steps(steps));
     let mut client = tslp.asking(&prompt("write ring_put"));
     client.until("ring_put");
     tslp.terminate();

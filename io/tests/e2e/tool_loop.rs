@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use tslp_core::event::Event;
 use tslp_core::guardian::Decision;
 
-use crate::client::Response;
 use crate::deep::forged;
 use crate::door::through_the_door;
 use crate::harness::{
@@ -18,7 +17,10 @@ use crate::harness::{
     user,
 };
 use crate::sandbox::snapshot;
-use crate::upstream::{Reply, Step, Upstream, barrier, closing, completion, event, last_events};
+use crate::upstream::{
+    Answer, Reply, Step, Upstream, barrier, closing, completion, event, last_events,
+};
+use tslp_scripted::Response;
 
 /// A reply's block that asks for a command line.
 fn asks(line: &str) -> String {
@@ -27,10 +29,7 @@ fn asks(line: &str) -> String {
 }
 
 fn with_usage(text: &str, tokens: u64) -> Reply {
-    let mut body = completion(text);
-    body["usage"] =
-        json!({"prompt_tokens": tokens, "completion_tokens": 1, "total_tokens": tokens + 1});
-    Reply::Plain(200, "application/json", body.to_string().into_bytes())
+    Reply::text(text).costing(tokens, 1)
 }
 
 /// All events of the ledger.
@@ -557,7 +556,7 @@ fn an_upstream_that_fails_in_a_later_round_cuts_the_stream() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::start(&places, &upstream);
     upstream.will_say(asks("ls"));
-    upstream.will(Reply::Plain(503, "application/json", b"{}".to_vec()));
+    upstream.will(Answer::Plain(503, "application/json", b"{}".to_vec()));
     let mut request = prompt("Look.");
     request["stream"] = true.into();
     let response = tslp.chat(&request);
@@ -568,7 +567,7 @@ fn an_upstream_that_fails_in_a_later_round_cuts_the_stream() {
         "{body}"
     );
     upstream.will_say(asks("ls"));
-    upstream.will(Reply::Plain(503, "application/json", b"{}".to_vec()));
+    upstream.will(Answer::Plain(503, "application/json", b"{}".to_vec()));
     let response = tslp.chat(&prompt("Look again."));
     assert_eq!(response.status(), 502, "{response:?}");
     tslp.stop();
@@ -587,7 +586,7 @@ fn a_client_sees_the_text_before_the_tool_ends() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::start(&places, &upstream);
     let (open, wait) = barrier();
-    upstream.will(Reply::Steps(vec![
+    upstream.will(Answer::Steps(vec![
         Step::Chunk(event(&asks("ls"))),
         wait,
         Step::Chunk(last_events()),
@@ -904,8 +903,8 @@ fn offering_tools(text: &str) -> Value {
 fn a_denied_call_of_the_clients_own_tools_never_reaches_it() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::with(&places, &upstream.url, &["--guardian-client-tools", "hold"]);
-    let json = |body: String| Reply::Plain(200, "application/json", body.into_bytes());
-    let steps = |events: Vec<String>| Reply::Steps(events.into_iter().map(Step::Chunk).collect());
+    let json = |body: String| Answer::Plain(200, "application/json", body.into_bytes());
+    let steps = |events: Vec<String>| Answer::Steps(events.into_iter().map(Step::Chunk).collect());
     let streamed = |text: &str| {
         let mut request = offering_tools(text);
         request["stream"] = true.into();
@@ -927,7 +926,7 @@ fn a_denied_call_of_the_clients_own_tools_never_reaches_it() {
     let (open, wait) = barrier();
     let mut chunks: Vec<Step> = events.into_iter().map(Step::Chunk).collect();
     chunks.insert(1, wait);
-    upstream.will(Reply::Steps(chunks));
+    upstream.will(Answer::Steps(chunks));
     let mut client = tslp.asking(&streamed("Clean up now."));
     client.until("I tidy up.");
     open.send(()).unwrap();
@@ -970,7 +969,7 @@ fn a_call_that_cant_be_judged_isnt_let_through() {
     let mut request = offering_tools("Clean up.");
     request["stream"] = true.into();
     let check = |steps: Vec<Step>, expected: &str| {
-        upstream.will(Reply::Steps(steps));
+        upstream.will(Answer::Steps(steps));
         let response = tslp.chat(&request);
         let body = String::from_utf8_lossy(&response.body).into_owned();
         assert!(body.contains(expected), "{expected}: {body}");
@@ -1015,7 +1014,7 @@ fn calls_of_the_clients_own_tools_are_judged_and_passed_on() {
         call(json!({"command": "git push --force"})),
     ]);
     let body = body.to_string();
-    upstream.will(Reply::Plain(
+    upstream.will(Answer::Plain(
         200,
         "application/json",
         body.clone().into_bytes(),

@@ -12,7 +12,7 @@ use tslp_store::ledger::{DataFiles, OpenOptions};
 
 use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Tslp, eventually, fenced, prompt, user};
 use crate::ledger_file;
-use crate::upstream::{Reply, Step, Upstream, barrier, closing, event, last_events};
+use crate::upstream::{Answer, Step, Upstream, barrier, closing, event, last_events};
 
 /// The events of a kind and what they name, read from the file as it is.
 fn recorded(data: &Path) -> Vec<Recorded> {
@@ -58,7 +58,7 @@ fn a_crash_keeps_the_text_that_the_client_has() {
     );
     let lines = said.split_inclusive('\n').map(event).map(Step::Chunk);
     let (_told, stall) = closing();
-    upstream.will(Reply::Steps(lines.chain([stall]).collect()));
+    upstream.will(Answer::Steps(lines.chain([stall]).collect()));
     let mut client = tslp.asking(&prompt("improve `ring_put`"));
     client.until("It is done, ");
     eventually(|| (streamed(&places.data, 2) == said).then_some(()));
@@ -81,7 +81,7 @@ fn no_byte_waits_for_the_text_before_it() {
     let key = "sk-proj-abcdEFGH1234567890abcd";
     let (start, end) = key.split_at(12);
     let (go_on, wait) = barrier();
-    upstream.will(Reply::Steps(vec![
+    upstream.will(Answer::Steps(vec![
         Step::Chunk(event(&format!("the key is {start}"))),
         wait,
         Step::Chunk(event(&format!("{end}, keep it"))),

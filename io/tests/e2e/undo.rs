@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::agents::{called, calls, numbered};
 use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Tslp, fenced, prompt, user};
-use crate::upstream::{Reply, Step, Upstream};
+use crate::upstream::{Answer, Step, Upstream, saying};
 
 fn undo(places: &Places, arguments: &[&str]) -> (Vec<u8>, String) {
     let output = places
@@ -121,7 +121,7 @@ fn a_change_that_was_written_before_its_reply_was_over_is_taken_back() {
     let (go_on, barrier) = crate::upstream::barrier();
     let events = crate::upstream::events(&fenced("src/ring.c", gutted));
     let chunks = events.into_iter().map(Step::Chunk);
-    upstream.will(Reply::Steps([barrier].into_iter().chain(chunks).collect()));
+    upstream.will(Answer::Steps([barrier].into_iter().chain(chunks).collect()));
     let client = tslp.asking(&prompt("Improve `ring_put` of src/ring.c."));
     upstream.next();
     upstream.next();
@@ -260,7 +260,7 @@ fn shown(path: &str, text: &str) -> String {
 type Change = (String, Option<String>);
 
 /// One change by the model, in the shape of some client's: the reply, and what that client does for it.
-fn random_change(dice: &mut Dice, places: &Places, path: &str, text: &str) -> (Reply, Change) {
+fn random_change(dice: &mut Dice, places: &Places, path: &str, text: &str) -> (Answer, Change) {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let range = dice.some_lines(text);
     let piece = lines[range.clone()].concat();
@@ -273,20 +273,20 @@ fn random_change(dice: &mut Dice, places: &Places, path: &str, text: &str) -> (R
     match dice.below(8) {
         0 | 1 => {
             let new = dice.changed(text);
-            (Reply::Text(shown(path, &new)), to(new))
+            (saying(shown(path, &new)), to(new))
         }
         // A listing of the whole file in which nearly all is missing.
-        2 => (Reply::Text(shown(path, &piece)), to(piece)),
+        2 => (saying(shown(path, &piece)), to(piece)),
         3 | 4 if is_unique => {
             let new = dice.changed(&piece);
             let block =
                 format!("{path}\n```\n<<<<<<< SEARCH\n{piece}=======\n{new}>>>>>>> REPLACE\n```\n");
-            (Reply::Text(block), around(&new))
+            (saying(block), around(&new))
         }
         5 if is_unique => {
             let new = dice.changed(&piece);
             let edit = json!({"path": path, "old_string": piece, "new_string": new});
-            (calls("edit", &edit), around(&new))
+            (calls("edit", &edit).into(), around(&new))
         }
         6 => {
             let (_, ending) = path.rsplit_once('.').unwrap();
@@ -294,12 +294,12 @@ fn random_change(dice: &mut Dice, places: &Places, path: &str, text: &str) -> (R
             let before = std::fs::read_to_string(places.workspace.join(&new));
             let code = before.map_or_else(|_| text.to_owned(), |text| dice.changed(&text));
             let write = json!({"path": new, "content": code});
-            (calls("write", &write), (new, Some(code)))
+            (calls("write", &write).into(), (new, Some(code)))
         }
         _ => {
             let patch = format!("*** Begin Patch\n*** Delete File: {path}\n*** End Patch");
             let reply = calls("apply_patch", &json!({"input": patch}));
-            (reply, (path.to_owned(), None))
+            (reply.into(), (path.to_owned(), None))
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::client::Response;
 use crate::harness::{Places, RING, Tslp, eventually, user};
 use crate::upstream::{Reply, Upstream};
+use tslp_scripted::Response;
 
 /// Words of a prompt of about so many tokens, four characters each.
 fn words(tokens: usize) -> String {
@@ -24,9 +24,7 @@ fn ask(tslp: &Tslp<'_>, model: &str, messages: &[Value]) -> Response {
 
 /// A reply of a server that says that it read so many tokens.
 fn read(tokens: usize) -> Reply {
-    let mut body = crate::upstream::completion("ok");
-    body["usage"] = json!({"prompt_tokens": tokens, "completion_tokens": 1});
-    Reply::Plain(200, "application/json", body.to_string().into_bytes())
+    Reply::text("ok").costing(tokens as u64, 1)
 }
 
 /// What servers tell of a model that reads 4,096 tokens, and what lets it read more.

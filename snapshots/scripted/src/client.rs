@@ -158,7 +158,7 @@ impl Connection {
     ///
     /// # Panics
     /// When no head comes.
-    #[must_use]
+    #[expect(clippy::must_use_candidate, reason = "some only wait for its end")]
     pub fn response(mut self) -> Response {
         while self.fill() {}
         let at = self

@@ -423,7 +423,10 @@ fn message_stream(reply: &Reply) -> Vec<Event> {
     }
     let stop =
         json!({"stop_reason": reply.finish_or(["end_turn", "tool_use"]), "stop_sequence": null});
-    events.push(json!({"type": "message_delta", "delta": stop, "usage": message_usage(reply)}));
+    let written = reply
+        .usage
+        .map(|[_, written]| json!({"output_tokens": written}));
+    events.push(json!({"type": "message_delta", "delta": stop, "usage": written.unwrap_or_else(|| json!({}))}));
     events.push(json!({"type": "message_stop"}));
     events.into_iter().map(Event::Named).collect()
 }

@@ -2,7 +2,7 @@
 //! clients speak with.
 //!
 //! A [`Reply`] is data: what is said and called, and what is odd about it. [`Server`] sends it in the dialect that it is asked in;
-//! [`Prompt`] asks in any of them. docs/testing.md has the fields.
+//! [`Prompt`] asks in any of them. README.md has examples.
 
 mod client;
 mod encode;
@@ -14,4 +14,4 @@ pub use client::{Connection, PATIENCE, Response};
 pub use encode::encoded;
 pub use prompt::{Prompt, Turn};
 pub use reply::{Call, Change, Encoding, End, Odd, Reply};
-pub use server::{Answer, Request, Server, Step, barrier, closing};
+pub use server::{Answer, Request, Server, Step, barrier, closing, read_request};

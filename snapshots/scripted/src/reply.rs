@@ -1,4 +1,4 @@
-//! A reply as data: what is said, what is odd about it, and where it ends. docs/testing.md has the fields with examples.
+//! A reply as data: what is said, what is odd about it, and where it ends. README.md has examples.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -35,7 +35,9 @@ pub struct Reply {
     pub body: Option<String>,
     /// How the body is encoded.
     pub encoding: Encoding,
-    /// Milliseconds before each event.
+    /// Milliseconds before its first byte.
+    pub wait: u64,
+    /// Milliseconds between two events.
     pub delay: u64,
     /// Where the connection ends.
     pub end: End,

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
+use serde::Deserialize;
 use serde_json::Value;
 use tslp_wire::chat::dialect::Dialect;
 
@@ -30,6 +31,13 @@ pub struct Request {
     pub head: String,
     /// Its body.
     pub body: Vec<u8>,
+}
+
+/// What of a request's body says how it is answered; the rest, which may be long, isn't kept.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Asked {
+    stream: Option<bool>,
 }
 
 /// What a request is answered with.
@@ -97,6 +105,49 @@ impl Request {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
+    /// Of a chat completion: the text of its one system message, and what was put before the user's newest words.
+    ///
+    /// # Panics
+    /// When there are several system messages.
+    #[must_use]
+    pub fn system(&self) -> String {
+        let request = self.json();
+        let messages = request["messages"].as_array().into_iter().flatten();
+        let of = |role: &'static str| {
+            let of_role = messages
+                .clone()
+                .filter(move |message| message["role"] == role);
+            of_role.map(|message| message["content"].as_str().unwrap_or_default())
+        };
+        assert!(
+            of("system").count() < 2,
+            "one system message at most: {request}"
+        );
+        let newest = of("user").next_back().unwrap_or_default();
+        let end = newest.rfind("\n[END ").and_then(|last| {
+            let length = newest[last..].find(']')?;
+            Some(last + length + 1)
+        });
+        let added = &newest[..end.unwrap_or(0)];
+        let system = of("system").next().unwrap_or_default();
+        let texts = [system, added].into_iter().filter(|text| !text.is_empty());
+        texts.collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// Of a chat completion: the messages after the system message, as `role: text`.
+    #[must_use]
+    pub fn conversation(&self) -> Vec<String> {
+        let request = self.json();
+        let messages = request["messages"].as_array().into_iter().flatten();
+        let said = messages.filter(|message| message["role"] != "system");
+        let said = said.map(|message| {
+            let [role, text] =
+                ["role", "content"].map(|it| message[it].as_str().unwrap_or_default());
+            format!("{role}: {text}")
+        });
+        said.collect()
+    }
+
     /// Whether the connection ends with its answer.
     fn is_last(&self) -> bool {
         let closes = |line: &str| line.eq_ignore_ascii_case("connection: close");
@@ -106,12 +157,12 @@ impl Request {
     /// Whether a stream is asked for: of Ollama it is, where nothing is said.
     #[must_use]
     pub fn streams(&self) -> bool {
-        let asked = &self.json()["stream"];
+        let asked: Asked = serde_json::from_slice(&self.body).unwrap_or_default();
         let is_ollama = matches!(
             self.dialect(),
             Some(Dialect::OllamaChat | Dialect::OllamaGenerate)
         );
-        asked.as_bool().unwrap_or(is_ollama)
+        asked.stream.unwrap_or(is_ollama)
     }
 }
 
@@ -296,28 +347,35 @@ fn send(
     more.extend(coding.map(|it| ("Content-Encoding".to_owned(), it.to_owned())));
     let length = (!streams).then(|| events.iter().map(Vec::len).sum());
     let head = plain_head(reply.status.unwrap_or(200), media, &more, length);
-    let mut to = stream;
-    to.write_all(head.as_bytes())?;
     let mut room = match reply.end {
         End::Whole => usize::MAX,
         End::Close(bytes) | End::Reset(bytes) | End::Silent(bytes) => bytes,
     };
-    for event in events {
-        thread::sleep(Duration::from_millis(reply.delay));
+    thread::sleep(Duration::from_millis(reply.wait));
+    let (mut to, mut out) = (stream, head.into_bytes());
+    for (at, event) in events.iter().enumerate() {
         let event = &event[..event.len().min(room)];
         room -= event.len();
         if streams && !event.is_empty() {
-            let mut chunk = format!("{:x}\r\n", event.len()).into_bytes();
-            chunk.extend_from_slice(event);
-            chunk.extend_from_slice(b"\r\n");
-            to.write_all(&chunk)?;
+            out.extend_from_slice(format!("{:x}\r\n", event.len()).as_bytes());
+            out.extend_from_slice(event);
+            out.extend_from_slice(b"\r\n");
         } else {
-            to.write_all(event)?;
+            out.extend_from_slice(event);
+        }
+        // The first leaves at once; without pauses the rest leaves together.
+        if at == 0 || reply.delay > 0 {
+            to.write_all(&out)?;
+            out.clear();
+            if at + 1 < events.len() {
+                thread::sleep(Duration::from_millis(reply.delay));
+            }
         }
         if room == 0 {
             break;
         }
     }
+    to.write_all(&out)?;
     match reply.end {
         End::Whole if streams => to.write_all(b"0\r\n\r\n").map(|()| true),
         End::Whole => Ok(true),
@@ -367,7 +425,10 @@ fn play(mut stream: &TcpStream, reader: &mut impl Read, steps: Vec<Step>) -> io:
 }
 
 /// The next whole request, if one comes.
-fn read_request(reader: &mut impl BufRead) -> io::Result<Option<Request>> {
+///
+/// # Errors
+/// When the connection breaks, or the body is too long.
+pub fn read_request(reader: &mut impl BufRead) -> io::Result<Option<Request>> {
     let mut bounded = reader.by_ref().take(HEAD_BYTES_MAX);
     let mut head = String::new();
     loop {

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde_json::json;
+use tslp_scripted::{Call, Change, Odd, Reply, encoded};
+use tslp_wire::chat::dialect::Dialect;
 
 use super::http::{self, Framing, Message};
 use super::speech::{ModelReply, ReplyKind};
@@ -319,67 +321,51 @@ fn make_response(
     (call, pending)
 }
 
-fn finish_reason(speech: &ModelReply) -> &'static str {
+/// The reply as it was made.
+fn scripted(speech: &ModelReply) -> Reply {
+    let call = speech.call.as_ref();
+    let call = call.map(|(name, arguments)| Call::new(name, arguments.as_str().into()));
+    let reply = Reply::text(speech.text.as_str()).calling(call);
     match speech.kind {
-        ReplyKind::Cut => "length",
-        _ if speech.call.is_some() => "tool_calls",
-        _ => "stop",
+        ReplyKind::Cut => reply.ending("length"),
+        _ => reply,
     }
 }
 
 /// The reply as a stream of events.
 fn event_stream(speech: &ModelReply, trouble: ResponseTrouble, chance: &mut Dice) -> Vec<u8> {
-    let mut out = String::new();
-    let mut event = |data: &str| {
-        out.push_str("data: ");
-        out.push_str(data);
-        out.push_str("\n\n");
-    };
-    let mut rest = speech.text.as_str();
-    while !rest.is_empty() {
-        let mut cut = chance.piece(rest.len()).min(rest.len());
-        while !rest.is_char_boundary(cut) {
-            cut += 1;
-        }
-        let (piece, after) = rest.split_at(cut);
-        event(&json!({"choices": [{"index": 0, "delta": {"content": piece}}]}).to_string());
-        rest = after;
-        if trouble == ResponseTrouble::ErrorEvent && chance.percent(30) {
-            break;
-        }
-    }
-    if let Some((name, arguments)) = &speech.call {
-        let call = json!({"index": 0, "id": "c1", "type": "function", "function": {"name": name, "arguments": arguments}});
-        event(&json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]}).to_string());
-    }
+    let size = chance.piece(speech.text.len().max(1));
+    let reply = scripted(speech).in_pieces(size);
+    let (_, mut events) = encoded(Dialect::ChatCompletions, true, &reply);
+    // The reason and `[DONE]` are the last two.
+    let said = events.len() - 2;
     match trouble {
         ResponseTrouble::ErrorEvent => {
-            event(&json!({"error": {"message": "out of memory"}}).to_string());
+            events.truncate(chance.between(1, said));
+            let error = json!({"error": {"message": "out of memory"}});
+            events.push(format!("data: {error}\n\n").into_bytes());
         }
-        ResponseTrouble::NoDone => {}
-        _ => {
-            let reason = finish_reason(speech);
-            let last = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]});
-            event(&last.to_string());
-            event("[DONE]");
-        }
+        ResponseTrouble::NoDone => events.truncate(said),
+        _ => {}
     }
-    out.into_bytes()
+    events.concat()
 }
 
 /// The reply as one JSON body.
 fn completion_body(speech: &ModelReply, trouble: ResponseTrouble) -> Vec<u8> {
-    let mut message = json!({"role": "assistant", "content": speech.text});
-    if let Some((name, arguments)) = &speech.call {
-        message["tool_calls"] = json!([{"id": "c1", "type": "function", "function": {"name": name, "arguments": arguments}}]);
-    }
-    let mut choice = json!({"index": 0, "message": message});
-    if trouble != ResponseTrouble::NoDone {
-        choice["finish_reason"] = json!(finish_reason(speech));
-    }
-    let mut body = json!({"choices": [choice]});
-    if trouble == ResponseTrouble::ErrorEvent {
-        body["error"] = json!({"message": "out of memory"});
-    }
-    body.to_string().into_bytes()
+    let odd = match trouble {
+        ResponseTrouble::ErrorEvent => {
+            let error = json!({"message": "out of memory"});
+            Some(("/error", Change::Set(error)))
+        }
+        ResponseTrouble::NoDone => Some(("/choices/0/finish_reason", Change::Drop(true))),
+        _ => None,
+    };
+    let mut reply = scripted(speech);
+    reply.odd.extend(odd.map(|(field, change)| Odd {
+        event: None,
+        field: field.to_owned(),
+        change,
+    }));
+    encoded(Dialect::ChatCompletions, false, &reply).1.concat()
 }

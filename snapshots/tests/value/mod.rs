@@ -18,9 +18,6 @@ use crate::agents::session::promoted;
 /// What a session may make a model server read, in parts of what it reads without the proxy.
 const RATIO_MAX: f64 = 1.2;
 
-/// The same where the user saved other code than was accepted: a listing loses that definition, and what follows is read once more.
-const RATIO_EDITED_MAX: f64 = 1.5;
-
 /// The share of the last replies that break something and may become true, as they add or rewrite what is wrong and take nothing away.
 const WRONG_PROMOTED_MAX: f64 = 6.0 / 58.0;
 
@@ -150,13 +147,9 @@ fn recorded_replies_of_a_small_model_hold_the_line() {
     }
     page.push_str("\nsession | read anew directly | through the proxy, in characters\n");
     for recording in &recordings {
-        let (direct, through, is_edited) = play_session(recording, &mut broken);
-        let ratio_max = match is_edited {
-            true => RATIO_EDITED_MAX,
-            false => RATIO_MAX,
-        };
+        let (direct, through) = play_session(recording, &mut broken);
         let _ = writeln!(page, "{} | {direct} | {through}", recording.path());
-        if through as f64 > direct as f64 * ratio_max {
+        if through as f64 > direct as f64 * RATIO_MAX {
             broken.push(format!(
                 "{}: {through} characters read anew, {direct} directly",
                 recording.path()
@@ -236,7 +229,7 @@ fn play_probe<'r>(path: &str, probe: &Probe<'r>, tally: &mut Tally) -> Vec<Strin
         play_turn(&mut stage, path, turn);
     }
     let sent = stage.last_sent().expect("a prompt");
-    let mut broken = Vec::new();
+    let mut broken = mutilated(sent);
     let entity = format!("{path}::{}", probe.function);
     let (count, is_last) = sight(&rendered(sent), probe.current);
     tally.prompts += 1;
@@ -244,10 +237,6 @@ fn play_probe<'r>(path: &str, probe: &Probe<'r>, tally: &mut Tally) -> Vec<Strin
     tally.last += usize::from(is_last);
     // What the user changed on disk is the user's to accept; until then nothing is shown as current.
     let is_edited = probe.name.starts_with("hand edit untold");
-    broken.extend(mutilated(sent));
-    if is_edited && rendered(sent).contains(signature(probe.current)) {
-        broken.push("an older version is in the prompt".into());
-    }
     // Shown once by the proxy, unless it is the last version that the client itself sends.
     let (clients, is_clients_last) = sight(&rendered(&unchanged(sent)), probe.current);
     if !is_edited && (!is_last || count != clients + usize::from(!is_clients_last)) {
@@ -287,33 +276,27 @@ fn play_probe<'r>(path: &str, probe: &Probe<'r>, tally: &mut Tally) -> Vec<Strin
         .collect()
 }
 
-/// A function's code up to its parameters.
-fn signature(code: &str) -> &str {
-    code.split_inclusive('(').next().expect("a signature")
-}
-
 /// How often the text holds the code, and whether no other version of its function follows.
 fn sight(text: &str, current: &str) -> (usize, bool) {
-    let last = text.rfind(signature(current));
+    let signature = current.split_inclusive('(').next().expect("a signature");
+    let last = text.rfind(signature);
     let is_last = last.is_some_and(|at| text[at..].starts_with(current));
     (text.matches(current).count(), is_last)
 }
 
-/// Plays a session; what would be read anew of its prompts directly, what is, and whether something was STALE.
-fn play_session(recording: &Recording, broken: &mut Vec<String>) -> (usize, usize, bool) {
+/// Plays a session; what would be read anew of its prompts directly, and what is.
+fn play_session(recording: &Recording, broken: &mut Vec<String>) -> (usize, usize) {
     let mut stage = stage();
     let (mut direct, mut through) = (ReadAnew::default(), ReadAnew::default());
-    let mut is_edited = false;
     for turn in recording.turns(&recording.0["session"]) {
         play_turn(&mut stage, recording.path(), &turn);
         let sent = stage.last_sent().expect("a prompt");
         broken.extend(mutilated(sent));
         direct.add(rendered(&unchanged(sent)));
         through.add(rendered(sent));
-        is_edited |= rendered(sent).contains(" is STALE: ");
     }
     stage.check_replay();
-    (direct.characters, through.characters, is_edited)
+    (direct.characters, through.characters)
 }
 
 fn stage() -> Stage {
@@ -355,12 +338,8 @@ fn rendered(sent: &SentPrompt) -> String {
     system.chain(sent.messages()).collect::<Vec<_>>().join("\n")
 }
 
-/// Code blocks of the prompt that neither the client sent nor the proxy injected as a whole, unless something is STALE: that leaves
-/// listings.
+/// Code blocks of the prompt that neither the client sent nor the proxy injected as a whole.
 fn mutilated(sent: &SentPrompt) -> Vec<String> {
-    if rendered(sent).contains(" is STALE: ") {
-        return Vec::new();
-    }
     let client = unchanged(sent).messages().concat();
     let rewritten = sent
         .outgoing

@@ -1,5 +1,6 @@
 //! The one place that knows the modules of all dialects, and chooses among them.
 
+use serde_json::Value;
 use tslp_core::message::Role;
 
 use super::dialect::{Dialect, MessagesForm};
@@ -47,18 +48,15 @@ pub(super) fn turn_items(dialect: Dialect) -> Option<fn(&str) -> bool> {
 }
 
 /// Takes a JSON value of a reply: a part of a stream, or a whole reply.
-///
-/// # Errors
-/// When the value is no part of a reply in the dialect.
 pub(super) fn take_reply(
     dialect: Dialect,
     content: &mut ReplyContent,
-    json: &[u8],
+    json: &Value,
     said: &mut DecodedPiece,
-) -> Result<(), serde_json::Error> {
+) {
     match dialect {
         Dialect::ChatCompletions | Dialect::Completions => {
-            openai_chat::take_reply(content, json, said)
+            openai_chat::take_reply(content, json, said);
         }
         Dialect::Responses => openai_responses::take_reply(content, json, said),
         Dialect::Messages => anthropic::take_reply(content, json, said),

@@ -9,6 +9,7 @@ use tslp_core::delimiter;
 use tslp_core::event::{PartKind, ServerUsage};
 
 use super::dialect::Dialect;
+use super::lenient::{self, Fields as _};
 use super::stream_progress::StreamProgress;
 
 /// The response's form.
@@ -20,35 +21,48 @@ pub enum ResponseForm {
     Whole,
 }
 
+/// Whether an event is of this kind, by its name, or by its data where the server gives none.
+pub(super) fn is_named(event: &[u8], kind: &str) -> bool {
+    memmem::find_iter(event, kind).any(|at| {
+        let before = event[..at].trim_ascii_end();
+        before.ends_with(b"event:")
+            || before.strip_suffix(b"\"").is_some_and(|before| {
+                let name = before.trim_ascii_end().strip_suffix(b":");
+                name.is_some_and(|name| name.trim_ascii_end().ends_with(b"\"type\""))
+            })
+    })
+}
+
 /// Whether the events that say what the whole reply was begin with this one. More of it may follow (see [`resumes`]).
 pub(super) fn begins(dialect: Dialect, event: &[u8]) -> bool {
-    let shows = |mark: &str| memmem::find(event, mark.as_bytes()).is_some();
     match dialect {
-        Dialect::Messages => shows("event: content_block_stop") || shows("event: message_delta"),
+        Dialect::Messages => {
+            is_named(event, "content_block_stop") || is_named(event, "message_delta")
+        }
         Dialect::Responses => {
-            shows("event: response.output_text.done") || shows("event: response.completed")
+            is_named(event, "response.output_text.done") || is_named(event, "response.completed")
         }
         Dialect::OllamaChat | Dialect::OllamaGenerate => {
-            shows("\"done\"") && json_of(event).is_some_and(|json| json["done"] == true)
+            memmem::find(event, b"\"done\"").is_some()
+                && json_of(event).is_some_and(|json| json["done"] == true)
         }
-        Dialect::ChatCompletions | Dialect::Completions => is_last(event),
+        Dialect::ChatCompletions | Dialect::Completions => is_last(dialect, event),
     }
 }
 
-/// Whether a round's last events begin with this one: it says why the model stopped, or that the stream is over. A text
-/// holds no such bytes, since its quotes are escaped.
-fn is_last(event: &[u8]) -> bool {
-    const REASON: &[u8] = b"\"finish_reason\"";
-    let says_why = || {
-        let at = event.windows(REASON.len()).position(|it| it == REASON)?;
-        let rest = event[at + REASON.len()..].trim_ascii_start();
-        let value = rest.strip_prefix(b":")?.trim_ascii_start();
-        value.first().map(|first| *first == b'"')
+/// Whether a round's last events begin with this one: it says why the model stopped, or that the stream is over. Most events say neither,
+/// and aren't read for it.
+fn is_last(dialect: Dialect, event: &[u8]) -> bool {
+    let shows = |mark: &[u8]| memmem::find(event, mark).is_some();
+    let says_why = |value: &[u8]| {
+        let choices = json_of(value).unwrap_or_default();
+        let mut choices = choices.list("choices").iter();
+        choices.any(|choice| choice.word("finish_reason").is_some())
     };
-    let mut lines = event.split(|byte| *byte == b'\n');
-    lines.any(|line| line.starts_with(b"data:") && line.ends_with(b"[DONE]"))
-        || event.ends_with(b"[DONE]\r\n\r\n")
-        || says_why() == Some(true)
+    (shows(b"[DONE]") || shows(b"\"finish_reason\":\"") || shows(b"\"finish_reason\": \""))
+        && values_in(dialect, event)
+            .iter()
+            .any(|value| **value == b"[DONE]"[..] || says_why(value))
 }
 
 /// Whether a block that begins with this event is text; `None` if none begins.
@@ -72,12 +86,12 @@ pub(super) fn opens_block(dialect: Dialect, name: &str) -> bool {
 
 /// Whether an event opens a block or an item of text, and holds none.
 pub(super) fn opens_text_block(dialect: Dialect, event: &[u8]) -> bool {
-    let shows = |mark: &str| memmem::find(event, mark.as_bytes()).is_some();
     match dialect {
         Dialect::Messages => opens_text(dialect, event) == Some(true),
         Dialect::Responses => {
-            shows("event: response.content_part.added")
-                || shows("event: response.output_item.added") && shows("\"message\"")
+            is_named(event, "response.content_part.added")
+                || is_named(event, "response.output_item.added")
+                    && memmem::find(event, b"\"message\"").is_some()
         }
         _ => false,
     }
@@ -85,12 +99,11 @@ pub(super) fn opens_text_block(dialect: Dialect, event: &[u8]) -> bool {
 
 /// Whether more of the reply begins with this event, after what seemed to be its end.
 pub(super) fn resumes(dialect: Dialect, event: &[u8]) -> bool {
-    let shows = |mark: &str| memmem::find(event, mark.as_bytes()).is_some();
     match dialect {
-        Dialect::Messages => shows("event: content_block_start"),
+        Dialect::Messages => is_named(event, "content_block_start"),
         Dialect::Responses => {
-            shows("event: response.output_item.added")
-                || shows("event: response.content_part.added")
+            is_named(event, "response.output_item.added")
+                || is_named(event, "response.content_part.added")
         }
         _ => false,
     }
@@ -572,19 +585,32 @@ pub(super) fn event_bytes(name: &str, json: &Value) -> Vec<u8> {
     format!("event: {name}\ndata: {json}\n\n").into_bytes()
 }
 
-/// The data of an event. Of an event stream each line that has any: clients that read it line by line take each as an event's.
-pub(super) fn data_lines(dialect: Dialect, event: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// The values in an event: lines of data that are some, and those that are one together. What can't be read stands for itself.
+pub(super) fn values_in(dialect: Dialect, event: &[u8]) -> Vec<Cow<'_, [u8]>> {
     let is_line = dialect.streams_json_lines();
     let lines = event.split(move |byte| *byte == b'\n' || !is_line && *byte == b'\r');
-    let data = lines.filter_map(move |line| match is_line {
+    let lines = lines.filter_map(move |line| match is_line {
         true => Some(line),
         false => line.strip_prefix(b"data:"),
     });
-    data.map(<[u8]>::trim_ascii).filter(|data| !data.is_empty())
+    let mut values: Vec<Cow<'_, [u8]>> = Vec::new();
+    let mut is_open = false;
+    for line in lines
+        .map(<[u8]>::trim_ascii)
+        .filter(|line| !line.is_empty())
+    {
+        let value = match values.pop_if(|_| is_open) {
+            Some(begun) => Cow::Owned([&*begun, line].join(&b'\n')),
+            None => Cow::Borrowed(line),
+        };
+        is_open = !is_line && *value != b"[DONE]"[..] && json_of(&value).is_none();
+        values.push(value);
+    }
+    values
 }
 
 pub(super) fn json_of(bytes: &[u8]) -> Option<Value> {
-    serde_json::from_slice(bytes).ok()
+    lenient::value_of(bytes)
 }
 
 #[cfg(test)]

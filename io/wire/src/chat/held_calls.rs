@@ -5,9 +5,11 @@ use memchr::memmem;
 use serde_json::{Map, Value, json};
 use tslp_core::message::ToolCall;
 
-use super::dialect::Dialect;
-use super::ending::{data_lines, item_events, json_of, message_item, piece_bytes, shares_members};
+use super::dialect::{Dialect, ErrorShape};
+use super::ending::{item_events, message_item, piece_bytes, shares_members, values_in};
+use super::lenient::value_of;
 use super::reply::ReplyDecoder;
+use super::reply_content::SURPLUS;
 
 /// Where a call's arguments stand, in an event or in the call itself; in a stream the first three hold pieces of them.
 const ARGUMENTS: [&str; 8] = [
@@ -23,9 +25,6 @@ const ARGUMENTS: [&str; 8] = [
 
 /// The number that stands for all calls of a reply that weren't judged.
 pub const ALL_CALLS: usize = usize::MAX;
-
-/// The number of pieces that come after the end of their call: no client gets them.
-const SURPLUS: usize = usize::MAX - 1;
 
 /// What becomes of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,8 +52,6 @@ pub(super) struct StreamEvent {
 #[derive(Debug)]
 pub(super) struct CallGate {
     decoder: ReplyDecoder,
-    /// Blocks or items that are calls, in the dialects that number them.
-    opened: Vec<usize>,
     asked: Vec<usize>,
     verdicts: Vec<(usize, CallVerdict)>,
     /// Calls that the client has the beginning of, or the text in their place.
@@ -63,23 +60,27 @@ pub(super) struct CallGate {
     replaced: Vec<usize>,
 }
 
-/// Whether a call may begin with this event.
+/// Whether a call may begin with this event: a name of the dialect's stands in it, or one that is hidden by escapes. A text holds none,
+/// since its quotes are escaped.
 pub(super) fn may_open_call(dialect: Dialect, event: &[u8]) -> bool {
     let shows = |mark: &str| memmem::find(event, mark.as_bytes()).is_some();
-    match dialect {
-        Dialect::Messages => shows("event: content_block_start") && shows("\"tool_use\""),
-        Dialect::Responses => shows("event: response.output_item.") && shows("_call\""),
-        // A text holds no such name, since its quotes are escaped.
-        Dialect::ChatCompletions | Dialect::OllamaChat => shows("\"tool_calls\""),
-        Dialect::Completions | Dialect::OllamaGenerate => false,
-    }
+    let is_named = match dialect {
+        Dialect::Messages => shows("\"tool_use\""),
+        Dialect::Responses => shows("_call\""),
+        Dialect::ChatCompletions => shows("\"tool_calls\"") || shows("\"function_call\""),
+        Dialect::OllamaChat => shows("\"tool_calls\""),
+        Dialect::Completions | Dialect::OllamaGenerate => return false,
+    };
+    is_named
+        || ["\\u004", "\\u005", "\\u006", "\\u007"]
+            .into_iter()
+            .any(shows)
 }
 
 impl CallGate {
     pub(super) fn new(dialect: Dialect) -> Self {
         Self {
             decoder: ReplyDecoder::new(dialect),
-            opened: Vec::new(),
             asked: Vec::new(),
             verdicts: Vec::new(),
             begun: Vec::new(),
@@ -89,64 +90,18 @@ impl CallGate {
 
     /// Reads a stream's next event; returns the numbers of the calls that it is about.
     pub(super) fn read_event(&mut self, event: &[u8]) -> Vec<usize> {
-        let dialect = self.decoder.dialect();
-        let known = self.decoder.call_numbers().len();
-        let ended = self.decoder.ended_calls().to_vec();
-        if !self.decoder.is_given_up() {
-            self.decoder.push(event);
-        }
-        let mut numbers = Vec::new();
-        for data in data_lines(dialect, event).filter(|data| *data != b"[DONE]") {
-            let Some(mut json) = json_of(data) else {
-                numbers.push(ALL_CALLS);
-                continue;
-            };
-            if !shares_members(dialect) {
-                let number = self.block_number(&json);
-                let opens = number.filter(|_| may_open_call(dialect, event));
-                self.opened.extend(opens);
-                numbers.extend(number.filter(|it| self.opened.contains(it)));
-                // What the server runs itself is no tool of the client's.
-                let is_other = |it: &usize| !self.decoder.call_numbers().contains(it);
-                if json["type"] == "response.output_item.done"
-                    && let Some(other) = number.filter(is_other)
-                {
-                    self.verdicts.push((other, CallVerdict::Passes));
-                }
-                continue;
-            }
-            for message in messages_in(&mut json) {
-                let calls = message.get("tool_calls").and_then(Value::as_array);
-                for (position, call) in calls.into_iter().flatten().enumerate() {
-                    let number = match dialect {
-                        Dialect::ChatCompletions => index_of(call).unwrap_or(position),
-                        _ => known + position,
-                    };
-                    let more = call["function"]["arguments"].as_str().unwrap_or_default();
-                    let is_surplus = ended.contains(&number) && !more.trim().is_empty();
-                    numbers.push(if is_surplus { SURPLUS } else { number });
-                }
-            }
-        }
+        let mut numbers = self.decoder.push(event).calls;
+        let values = values_in(self.decoder.dialect(), event);
+        let unread = values
+            .iter()
+            .filter(|it| **it != &b"[DONE]"[..] && value_of(it).is_none());
+        numbers.extend(unread.map(|_| ALL_CALLS));
         numbers
     }
 
-    /// Whether there was a call, or what may be one.
-    pub(super) fn has_calls(&self) -> bool {
-        !self.opened.is_empty() || self.has_client_calls()
-    }
-
     /// Whether there was a call of the client's own tools, or what can't be read.
-    pub(super) fn has_client_calls(&self) -> bool {
-        !self.decoder.call_numbers().is_empty() || self.decoder.is_given_up()
-    }
-
-    fn block_number(&self, json: &Value) -> Option<usize> {
-        let place = match self.decoder.dialect() {
-            Dialect::Messages => "index",
-            _ => "output_index",
-        };
-        usize::try_from(json[place].as_u64()?).ok()
+    pub(super) fn has_calls(&self) -> bool {
+        !self.decoder.call_numbers().is_empty() || self.decoder.is_unreadable()
     }
 
     /// Reads a whole body.
@@ -208,7 +163,7 @@ impl CallGate {
                     self.replaced.extend((at < 3).then_some(number));
                 }
                 Some(whole @ Value::Object(_)) if at > 0 && *whole != json!({}) => {
-                    *whole = json_of(arguments.as_bytes()).unwrap_or_default();
+                    *whole = value_of(arguments.as_bytes()).unwrap_or_default();
                 }
                 _ => {}
             }
@@ -246,15 +201,19 @@ impl CallGate {
         let mut is_same = true;
         let may_change = event.is_end || !event.calls.is_empty();
         let mut numbers = event.calls.into_iter();
-        for data in data_lines(dialect, &event.bytes).filter(|_| may_change) {
-            let read = json_of(data);
+        for data in values_in(dialect, &event.bytes)
+            .iter()
+            .filter(|_| may_change)
+        {
+            let is_done = **data == b"[DONE]"[..];
+            let read = value_of(data);
             let Some(mut json) = read.clone() else {
                 // What can't be read can't be judged.
-                match numbers.next().filter(|_| data != b"[DONE]") {
+                match numbers.next().filter(|_| !is_done) {
                     Some(number) => said.extend(self.text_instead(number)),
-                    None => out.extend([b"data: ", data, b"\n\n"].concat()),
+                    None => out.extend([b"data: ", &**data, b"\n\n"].concat()),
                 }
-                is_same &= data == b"[DONE]";
+                is_same &= is_done;
                 continue;
             };
             if shares_members(dialect) {
@@ -296,10 +255,14 @@ impl CallGate {
     /// What the client gets of a whole body, after its calls were judged; and the text that goes on with the reply's.
     pub(super) fn pass_body(&mut self, body: &[u8]) -> (String, Vec<u8>) {
         let mut said = String::new();
-        let read = json_of(body);
+        let read = value_of(body);
         let Some(mut json) = read.clone() else {
             // Some client may read what we can't.
-            return (said, Vec::new());
+            let body = match self.verdict(ALL_CALLS) {
+                Some(CallVerdict::Denied(why)) => error_body(self.decoder.dialect(), why),
+                _ => body.to_vec(),
+            };
+            return (said, body);
         };
         let numbers = self.decoder.call_numbers().to_vec();
         if !shares_members(self.decoder.dialect()) {
@@ -322,11 +285,7 @@ impl CallGate {
         said: &mut String,
     ) {
         for message in messages_in(json) {
-            let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);
-            let Some(calls) = calls.filter(|calls| !calls.is_empty()) else {
-                continue;
-            };
-            calls.retain_mut(|call| {
+            let mut keeps = |call: &mut Value| {
                 let number = numbers.next().unwrap_or(SURPLUS);
                 if !self.passes(number) {
                     said.extend(self.text_instead(number));
@@ -334,14 +293,22 @@ impl CallGate {
                 }
                 let at = self.begin(number);
                 // Clients put the pieces of calls together by numbers without gaps.
-                if index_of(call).is_some() {
-                    call["index"] = at.into();
+                if let Some(index) = call.get_mut("index") {
+                    *index = at.into();
                 }
                 self.refill(number, call);
                 true
-            });
-            if calls.is_empty() {
-                message.remove("tool_calls");
+            };
+            let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);
+            if let Some(calls) = calls.filter(|calls| !calls.is_empty()) {
+                calls.retain_mut(&mut keeps);
+                if calls.is_empty() {
+                    message.remove("tool_calls");
+                }
+            }
+            let legacy = message.get_mut("function_call").filter(|it| it.is_object());
+            if legacy.is_some_and(|call| !keeps(call)) {
+                message.remove("function_call");
             }
         }
         let reason = json.pointer_mut("/choices/0/finish_reason");
@@ -390,8 +357,19 @@ fn text_in_place(dialect: Dialect, number: usize, text: &str) -> Value {
     }
 }
 
-fn index_of(call: &Value) -> Option<usize> {
-    usize::try_from(call["index"].as_u64()?).ok()
+/// What a client is told in the place of a body that nobody could judge.
+fn error_body(dialect: Dialect, why: &str) -> Vec<u8> {
+    let why = why.trim_end();
+    let error = match dialect.error_shape() {
+        ErrorShape::OpenAi => {
+            json!({"error": {"message": why, "type": "server_error", "param": null, "code": null}})
+        }
+        ErrorShape::Anthropic => {
+            json!({"type": "error", "error": {"type": "api_error", "message": why}})
+        }
+        ErrorShape::Ollama => json!({ "error": why }),
+    };
+    error.to_string().into_bytes()
 }
 
 /// The objects in which calls stand: in a piece of a stream, or in a body.

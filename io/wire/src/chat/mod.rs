@@ -11,6 +11,7 @@ pub mod ending;
 pub mod held_calls;
 mod json_text;
 pub mod kept_responses;
+mod lenient;
 pub mod lost_calls;
 pub mod reply;
 mod reply_content;

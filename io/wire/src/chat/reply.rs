@@ -1,9 +1,7 @@
 //! Replies as they come from the upstream: server-sent events, JSON lines or one JSON body, decoded from a side copy in pieces of
 //! any size. Never changes what the client gets.
 
-use serde::Deserialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use tslp_core::capture;
 use tslp_core::event::{PartKind, ServerUsage};
 use tslp_core::limits::ERROR_BYTES_MAX;
@@ -12,12 +10,16 @@ use tslp_core::message::ToolCall;
 use super::by_dialect;
 use super::dialect::Dialect;
 use super::json_text::canonical_json;
+use super::lenient::{self, Fields as _};
 use super::reply_content::{ReplyContent, ReplyFlaw};
 
 pub use super::reply_content::DecodedPiece;
 
 /// Longest line of an event stream that is read; a longer one ends the decoding.
 const LINE_BYTES_MAX: usize = 1 << 20;
+
+/// What a text may begin with.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Bytes of a call's arguments in which its path is looked for before they are whole.
 const PATH_BYTES_AHEAD: usize = 1024;
@@ -27,6 +29,10 @@ const PATH_BYTES_AHEAD: usize = 1024;
 pub struct ReplyDecoder {
     dialect: Dialect,
     buffer: Vec<u8>,
+    /// The data of an event that isn't whole yet: it may come in several lines.
+    data: Vec<u8>,
+    /// Whether the last line has ended with a CR, to which an LF may belong.
+    after_cr: bool,
     /// The first bytes, in case they turn out to be no reply.
     beginning: Vec<u8>,
     /// All bytes, read or not.
@@ -66,7 +72,7 @@ impl ReplyDecoder {
         self.beginning
             .extend_from_slice(&bytes[..room.min(bytes.len())]);
         self.came_bytes += bytes.len() as u64;
-        if self.content.flaw == Some(ReplyFlaw::Unreadable) {
+        if self.is_given_up() {
             return said;
         }
         self.buffer.extend_from_slice(bytes);
@@ -150,7 +156,7 @@ impl ReplyDecoder {
     pub fn kept_bytes(&self) -> usize {
         let calls = self.content.tool_calls.iter();
         let calls = calls.map(|call| call.name.len() + call.arguments.len());
-        self.buffer.len() + calls.sum::<usize>()
+        self.buffer.len() + self.data.len() + calls.sum::<usize>()
     }
 
     /// Reads no further and lets go of what is kept: the reply is no complete one.
@@ -159,10 +165,16 @@ impl ReplyDecoder {
         self.buffer = Vec::new();
     }
 
-    /// Whether decoding stopped early: the reply is too long, or unreadable.
+    /// Whether a part of the reply is unreadable, or all that follows, since it is too long.
     #[must_use]
-    pub fn is_given_up(&self) -> bool {
+    pub fn is_unreadable(&self) -> bool {
         self.content.flaw == Some(ReplyFlaw::Unreadable)
+    }
+
+    /// Whether decoding stopped early.
+    #[must_use]
+    pub const fn is_given_up(&self) -> bool {
+        self.content.is_given_up
     }
 
     /// The upstream's message is over.
@@ -171,8 +183,15 @@ impl ReplyDecoder {
         let rest = std::mem::take(&mut self.buffer);
         match self.form {
             // Not every server ends its last line before it closes.
-            ReplyForm::Events | ReplyForm::JsonLines => self.read_line(&rest, &mut said),
-            ReplyForm::Json => self.read_json(&rest, &mut said),
+            ReplyForm::Events | ReplyForm::JsonLines => {
+                self.read_line(&rest, &mut said);
+                self.end_event();
+            }
+            ReplyForm::Json => {
+                if !self.read_json(&rest, &mut said) {
+                    self.content.flaw = Some(ReplyFlaw::Unreadable);
+                }
+            }
             ReplyForm::Unknown => {}
         }
         // What is over gives nothing more.
@@ -261,14 +280,18 @@ impl ReplyDecoder {
     /// Reads all whole lines; they may end LF, CRLF or CR.
     fn read_lines(&mut self, said: &mut DecodedPiece) {
         let buffer = std::mem::take(&mut self.buffer);
-        let mut from = 0;
-        while let Some(end) = buffer[from..]
-            .iter()
-            .position(|byte| matches!(byte, b'\n' | b'\r'))
-        {
-            // CR LF gives an empty line more, which says nothing.
-            self.read_line(&buffer[from..from + end], said);
-            from += end + 1;
+        let mut from = usize::from(self.after_cr && buffer.first() == Some(&b'\n'));
+        self.after_cr &= buffer.is_empty();
+        while let Some(end) = memchr::memchr2(b'\n', b'\r', &buffer[from..]) {
+            let end = from + end;
+            self.read_line(&buffer[from..end], said);
+            from = match &buffer[end..] {
+                [b'\r', b'\n', ..] => end + 2,
+                rest => {
+                    self.after_cr = rest == b"\r";
+                    end + 1
+                }
+            };
         }
         self.buffer = buffer[from..].to_vec();
         self.limit_buffer(LINE_BYTES_MAX);
@@ -276,11 +299,11 @@ impl ReplyDecoder {
 
     fn read_line(&mut self, line: &[u8], said: &mut DecodedPiece) {
         // The standard of event streams lets one begin with a byte order mark.
-        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
         if self.form == ReplyForm::JsonLines {
             let value = line.trim_ascii();
-            if !value.is_empty() {
-                self.read_json(value, said);
+            if !value.is_empty() && !self.read_json(value, said) {
+                self.content.flaw = Some(ReplyFlaw::Unreadable);
             }
             return;
         }
@@ -291,24 +314,44 @@ impl ReplyDecoder {
                 let line = String::from_utf8_lossy(line);
                 said.parts.push((PartKind::Error, 0, line.into_owned()));
             }
+            if line.is_empty() {
+                self.end_event();
+            }
             return;
         };
         let data = data.trim_ascii();
         if data == b"[DONE]" {
             self.content.end_was_said();
         } else if !data.is_empty() {
-            self.read_json(data, said);
+            if !self.data.is_empty() {
+                self.data.push(b'\n');
+            }
+            self.data.extend_from_slice(data);
+            // Not every server puts an empty line between two events.
+            let data = std::mem::take(&mut self.data);
+            if !self.read_json(&data, said) {
+                self.data = data;
+            }
         }
     }
 
-    fn read_json(&mut self, json: &[u8], said: &mut DecodedPiece) {
-        self.values += 1;
-        let taken = by_dialect::take_reply(self.dialect, &mut self.content, json, said);
-        if taken.is_err() {
+    /// An event is over: what couldn't be read of it never will be.
+    fn end_event(&mut self) {
+        if !std::mem::take(&mut self.data).is_empty() {
             self.content.flaw = Some(ReplyFlaw::Unreadable);
-        } else if let Some(reported) = reported_usage(json) {
-            reported.add_to(&mut self.content.usage);
         }
+    }
+
+    /// Whether it could be read.
+    fn read_json(&mut self, json: &[u8], said: &mut DecodedPiece) -> bool {
+        let Some(value) = lenient::value_of(json) else {
+            return false;
+        };
+        self.values += 1;
+        self.content.count_json_bytes(json.len());
+        by_dialect::take_reply(self.dialect, &mut self.content, &value, said);
+        add_reported_usage(&value, &mut self.content.usage);
+        true
     }
 }
 
@@ -321,53 +364,26 @@ fn arguments_on_record(dialect: Dialect, arguments: &str) -> String {
     }
 }
 
-/// The figures in a chunk or a body. They are read apart from the reply itself, so that no oddity in them can make it
-/// unreadable, and only where they are: the text of a reply holds no such bytes, since its quotes are escaped.
-fn reported_usage(json: &[u8]) -> Option<ReportedUsage<'_>> {
-    let names = |name: &[u8]| json.windows(name.len()).any(|window| window == name);
-    if !names(b"\"usage\"") && !names(b"\"timings\"") {
-        return None;
-    }
-    serde_json::from_slice(json).ok()
-}
-
-#[derive(Deserialize)]
-struct ReportedUsage<'j> {
-    #[serde(borrow, default)]
-    usage: Option<&'j RawValue>,
-    #[serde(borrow, default)]
-    timings: Option<&'j RawValue>,
-}
-
-impl ReportedUsage<'_> {
-    /// Later figures replace earlier ones.
-    fn add_to(&self, known: &mut ServerUsage) {
-        let read = |raw: Option<&RawValue>| {
-            // What is nested too deeply for a value reports nothing.
-            let read = raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
-            read.unwrap_or(Value::Null)
-        };
-        let figure = |value: Option<&Value>| u32::try_from(value?.as_u64()?).ok();
-        let (usage, timings) = (read(self.usage), read(self.timings));
-        let details = usage.get("prompt_tokens_details");
-        let cached = figure(details.and_then(|details| details.get("cached_tokens")));
-        // llama.cpp reports both the tokens from its cache and those it read.
-        let cached = cached.or_else(|| figure(timings.get("cache_n")));
-        let evaluated = figure(timings.get("prompt_n"));
-        known.prompt_tokens = figure(usage.get("prompt_tokens")).or(known.prompt_tokens);
-        known.cached_tokens = cached.or(known.cached_tokens);
-        let written = usage
-            .get("completion_tokens")
-            .or(timings.get("predicted_n"));
-        known.completion_tokens = figure(written).or(known.completion_tokens);
-        known.evaluated_tokens = evaluated.or(known.evaluated_tokens);
-    }
+/// The figures in a chunk or a body. Later ones replace earlier ones.
+fn add_reported_usage(json: &Value, known: &mut ServerUsage) {
+    let (usage, timings) = (&json["usage"], &json["timings"]);
+    let cached = usage["prompt_tokens_details"].figure("cached_tokens");
+    // llama.cpp reports both the tokens from its cache and those it read.
+    let cached = cached.or(timings.figure("cache_n"));
+    let written = usage.figure("completion_tokens");
+    let written = written.or(timings.figure("predicted_n"));
+    known.prompt_tokens = usage.figure("prompt_tokens").or(known.prompt_tokens);
+    known.cached_tokens = cached.or(known.cached_tokens);
+    known.completion_tokens = written.or(known.completion_tokens);
+    known.evaluated_tokens = timings.figure("prompt_n").or(known.evaluated_tokens);
 }
 
 /// A stream of events never begins with a brace.
 fn form_of(dialect: Dialect, bytes: &[u8]) -> ReplyForm {
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
         None => ReplyForm::Unknown,
+        Some(_) if BYTE_ORDER_MARK.starts_with(bytes) => ReplyForm::Unknown,
         Some(b'{') if dialect.streams_json_lines() => ReplyForm::JsonLines,
         Some(b'{') => ReplyForm::Json,
         Some(_) => ReplyForm::Events,
@@ -643,9 +659,8 @@ mod tests {
             "[1,2]",
             &deep,
             "{\"prompt_tokens\":-1,\"prompt_tokens_details\":[3]}",
-            "{\"prompt_tokens\":1.5,\"prompt_tokens_details\":{\"cached_tokens\":\"9\"}}",
+            "{\"prompt_tokens\":1.5,\"prompt_tokens_details\":{\"cached_tokens\":\"x\"}}",
             "{\"prompt_tokens\":99999999999}",
-            "1,\"usage\":{\"prompt_tokens\":4}",
         ] {
             let body = format!(
                 "{{\"choices\":[{{\"message\":{{\"content\":\"hi\"}},\"finish_reason\":\"stop\"}}],\"timings\":{odd},\"usage\":{odd}}}"

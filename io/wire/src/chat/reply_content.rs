@@ -21,6 +21,8 @@ pub struct DecodedPiece {
     pub text: String,
     /// Other content, with the index of its choice: recorded, but no decision depends on it.
     pub parts: Vec<(PartKind, u32, String)>,
+    /// The numbers of the calls that it is about, in their order in it.
+    pub(super) calls: Vec<usize>,
 }
 
 /// What one reply holds, as far as it was read. A dialect reports text with [`add_text`](DecodedPiece::add_text) (or
@@ -31,8 +33,14 @@ pub struct DecodedPiece {
 pub(super) struct ReplyContent {
     read_bytes: usize,
     pub(super) tool_calls: Vec<ToolCall>,
-    /// The number that each call's fragments come under.
+    /// The number of each call.
     call_numbers: Vec<usize>,
+    /// What each call's fragments are known by.
+    call_keys: Vec<CallKey>,
+    /// Those whose arguments are what their block began with, until there are pieces.
+    begun_with: Vec<usize>,
+    /// The names of a response's items, in their order.
+    items: Vec<String>,
     /// The numbers of those that are complete, in the order in which they became so.
     pub(super) ended_calls: Vec<usize>,
     /// How far each call's arguments have come, in the dialect that shows no end of a call.
@@ -46,8 +54,20 @@ pub(super) struct ReplyContent {
     pub(super) response_id: Option<String>,
     pub(super) usage: ServerUsage,
     pub(super) flaw: Option<ReplyFlaw>,
+    /// Whether no more is read.
+    pub(super) is_given_up: bool,
     done: bool,
 }
+
+/// What the fragments of a call are known by, as far as the server gives it.
+#[derive(Debug)]
+struct CallKey {
+    id: String,
+    index: Option<u64>,
+}
+
+/// The number of pieces that no client may get: of a call that has ended, or of another choice than the first.
+pub(super) const SURPLUS: usize = usize::MAX - 1;
 
 /// The reason why a reply that came to its end isn't complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +99,7 @@ impl ReplyContent {
     /// Lets go of the calls: the reply is no complete one.
     pub(super) fn give_up(&mut self) {
         self.flaw = Some(ReplyFlaw::Unreadable);
+        self.is_given_up = true;
         self.tool_calls = Vec::new();
     }
 
@@ -127,11 +148,85 @@ impl ReplyContent {
         }
     }
 
+    /// The number of the call that a fragment belongs to. A new id with a name is a new call; then its index tells, then the order: without
+    /// either a name begins one. Clients differ: some join what has one index, others what has one id.
+    pub(super) fn call_number(&mut self, id: &str, index: Option<u64>, name: &str) -> usize {
+        let keys = || self.call_keys.iter().enumerate().rev();
+        let of_id = keys().find(|(_, key)| !id.is_empty() && key.id == id);
+        let of_index = || match index {
+            Some(_) => keys().find(|(_, key)| key.index == index),
+            None => keys().next(),
+        };
+        let goes_on = |(at, key): &(usize, &CallKey)| {
+            let is_same = id.is_empty() || key.id.is_empty() || name.is_empty();
+            let is_begun = || {
+                self.tool_calls
+                    .get(*at)
+                    .is_some_and(|call| !call.arguments.is_empty())
+            };
+            is_same && (index.is_some() || name.is_empty() || !is_begun())
+        };
+        let known = of_id
+            .or_else(|| of_index().filter(goes_on))
+            .map(|(at, _)| at);
+        let at = known.unwrap_or_else(|| {
+            self.call_keys.push(CallKey {
+                id: String::new(),
+                index,
+            });
+            self.call_keys.len() - 1
+        });
+        let key = &mut self.call_keys[at];
+        if key.id.is_empty() {
+            id.clone_into(&mut key.id);
+        }
+        at
+    }
+
+    /// The position of an item of a response: as its event says, else by its name, else the one that came last; a new one is after all
+    /// others.
+    pub(super) fn item_position(&mut self, stated: Option<u64>, id: &str, is_new: bool) -> usize {
+        let named = self.items.iter().position(|it| !id.is_empty() && it == id);
+        let last = self.items.len().checked_sub(1).filter(|_| !is_new);
+        let at = stated.and_then(|it| usize::try_from(it).ok());
+        let at = at.or(named).or(last).unwrap_or(self.items.len());
+        if at >= self.items.len() && at < TEXT_BLOCKS_MAX {
+            self.items.resize(at + 1, String::new());
+        }
+        if let Some(item) = self.items.get_mut(at).filter(|it| it.is_empty()) {
+            id.clone_into(item);
+        }
+        at
+    }
+
+    /// Whether a call of this number has begun.
+    pub(super) fn has_call(&self, number: usize) -> bool {
+        self.call_numbers.contains(&number)
+    }
+
+    /// Whether nothing more is to come of a call.
+    pub(super) fn has_ended(&self, number: usize) -> bool {
+        self.ended_calls.contains(&number)
+    }
+
     /// A fragment of a tool call. Those of one call come under one number; only the first names the tool.
     pub(super) fn add_call_piece(&mut self, number: usize, name: &str, arguments: &str) {
+        let is_first = !arguments.is_empty() && self.begun_with.contains(&number);
+        self.begun_with.retain(|it| !is_first || *it != number);
         if let Some(call) = self.tool_call_at(number) {
+            if is_first {
+                call.arguments.clear();
+            }
             call.name.push_str(name);
             call.arguments.push_str(arguments);
+        }
+    }
+
+    /// What a call's block begins with: its arguments, unless pieces follow.
+    pub(super) fn begin_arguments(&mut self, number: usize, arguments: String) {
+        if let Some(call) = self.tool_call_at(number) {
+            call.arguments = arguments;
+            self.begun_with.push(number);
         }
     }
 

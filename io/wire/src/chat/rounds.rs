@@ -227,8 +227,8 @@ impl ResponseRounds {
     fn take_event(&mut self, bytes: Vec<u8>) {
         let event = &bytes[..];
         if self.shared.is_empty() && ending::shares_members(self.dialect) {
-            let data = ending::data_lines(self.dialect, event).next();
-            let json = data.and_then(ending::json_of);
+            let values = ending::values_in(self.dialect, event);
+            let json = values.first().and_then(|value| ending::json_of(value));
             self.shared = json.as_ref().map(ending::shared_of).unwrap_or_default();
         }
         if let Some(is_text) = ending::opens_text(self.dialect, event) {
@@ -240,7 +240,7 @@ impl ResponseRounds {
         let gate = self.gate.as_mut();
         let calls = gate.map_or_else(Vec::new, |gate| gate.read_event(event));
         // Beside calls that are some, a text is a text.
-        if self.gate.as_ref().is_some_and(CallGate::has_client_calls) {
+        if self.has_read_calls() {
             self.watch = None;
         }
         let may_be_calls = self.watch.as_mut().is_some_and(|watch| {
@@ -441,17 +441,22 @@ impl ResponseRounds {
     }
 }
 
-/// The end of the first event, with the blank line after it.
+/// The end of the first event, with the blank line after it; lines end LF, CRLF or CR.
 fn event_length(bytes: &[u8]) -> Option<usize> {
     let mut line = 0;
     let mut has_words = false;
-    while let Some(end) = bytes[line..].iter().position(|byte| *byte == b'\n') {
-        let is_blank = matches!(&bytes[line..line + end], b"" | b"\r");
-        line += end + 1;
-        if is_blank && has_words {
+    while let Some(end) = memchr::memchr2(b'\n', b'\r', &bytes[line..]) {
+        let next = match &bytes[line + end..] {
+            [b'\r', b'\n', ..] => end + 2,
+            // An LF may follow.
+            [b'\r'] => return None,
+            _ => end + 1,
+        };
+        line += next;
+        if end == 0 && has_words {
             return Some(line);
         }
-        has_words |= !is_blank;
+        has_words |= end > 0;
     }
     None
 }

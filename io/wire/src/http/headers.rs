@@ -1,5 +1,7 @@
 //! Header fields as they arrived: original order, spelling and bytes, with look-up by name.
 
+use std::collections::VecDeque;
+
 use core::ops::Range;
 
 /// The fields of one message head. Names are ASCII tokens, and values have no surrounding whitespace; the parser has checked
@@ -16,6 +18,15 @@ impl Headers {
         let name = self.store_text(name.as_bytes());
         let value = self.store_text(value);
         self.fields.push((name, value));
+    }
+
+    /// Takes out all fields of that name.
+    pub fn remove(&mut self, name: &str) {
+        let kept = self
+            .iter()
+            .map(|(field, _)| !field.eq_ignore_ascii_case(name));
+        let mut kept: VecDeque<bool> = kept.collect();
+        self.fields.retain(|_| kept.pop_front().unwrap_or(true));
     }
 
     fn store_text(&mut self, bytes: &[u8]) -> Range<u32> {

@@ -5,6 +5,7 @@ pub mod error;
 pub mod head;
 pub mod head_scan;
 pub mod headers;
+pub mod inflate;
 pub mod outgoing;
 pub mod request;
 pub mod response;

@@ -7,7 +7,8 @@ use tslp_core::capture;
 use tslp_core::event::PartKind;
 use tslp_core::message::Role;
 
-use crate::chat::json_text::{canonical_json, empty_if_null, present_value, read_object};
+use crate::chat::json_text::{present_value, read_object};
+use crate::chat::lenient::Fields as _;
 use crate::chat::reply_content::{DecodedPiece, ReplyContent};
 use crate::chat::wire_message::{WireMessage, own_last, read_content};
 
@@ -42,134 +43,73 @@ pub(in crate::chat) fn read_item(item: &str) -> Result<Vec<WireMessage>, serde_j
     Ok(own_last(own, others))
 }
 
-#[derive(Deserialize)]
-struct StreamEvent {
-    #[serde(rename = "type", default)]
-    kind: String,
-    index: Option<u32>,
-    content_block: Option<ContentBlock>,
-    delta: Option<BlockDelta>,
-    /// The message of a `message_start` event.
-    message: Option<Value>,
-    /// The blocks of a message that came as one body.
-    #[serde(default, deserialize_with = "empty_if_null")]
-    content: Vec<ContentBlock>,
-    stop_reason: Option<String>,
-    usage: Option<Value>,
-    error: Option<Value>,
-}
-
-#[derive(Deserialize)]
-struct ContentBlock {
-    #[serde(rename = "type", default)]
-    kind: String,
-    #[serde(default, deserialize_with = "empty_if_null")]
-    text: String,
-    #[serde(default, deserialize_with = "empty_if_null")]
-    thinking: String,
-    #[serde(default, deserialize_with = "empty_if_null")]
-    name: String,
-    input: Option<Box<RawValue>>,
-}
-
-#[derive(Deserialize)]
-struct BlockDelta {
-    #[serde(default, deserialize_with = "empty_if_null")]
-    text: String,
-    #[serde(default, deserialize_with = "empty_if_null")]
-    thinking: String,
-    partial_json: Option<String>,
-    stop_reason: Option<String>,
-}
-
 /// Takes an event of a reply, or a whole one.
 pub(in crate::chat) fn take_reply(
     reply: &mut ReplyContent,
-    json: &[u8],
+    event: &Value,
     said: &mut DecodedPiece,
-) -> Result<(), serde_json::Error> {
-    let event: StreamEvent = serde_json::from_slice(json)?;
-    reply.count_json_bytes(json.len());
-    let index = event.index.unwrap_or(0);
-    if let Some(error) = event.error.filter(|error| !error.is_null()) {
-        reply.note_error(&error, said);
+) {
+    let kind = event.text("type");
+    if let Some(error) = event.said("error") {
+        reply.note_error(error, said);
     }
-    if let Some(block) = event.content_block {
-        take_block(reply, index, block, BlockWholeness::Begun, said);
+    let begins = event["content_block"].is_object();
+    let number = reply.item_position(event.number("index"), "", begins);
+    if begins {
+        take_block(reply, number, &event["content_block"], said);
     }
-    for (index, block) in (0..).zip(event.content) {
-        take_block(reply, index, block, BlockWholeness::Whole, said);
+    for (number, block) in event.list("content").iter().enumerate() {
+        take_block(reply, number, block, said);
+        reply.end_call(number);
     }
-    if let Some(delta) = event.delta {
-        reply.add_block_text(index.into(), &delta.text, said);
-        said.add_part(PartKind::Reasoning, 0, &delta.thinking);
-        if let Some(json) = delta.partial_json {
-            reply.add_call_piece(index as usize, "", &json);
+    let delta = &event["delta"];
+    reply.add_block_text(number as u64, delta.text("text"), said);
+    said.add_part(PartKind::Reasoning, 0, delta.text("thinking"));
+    let more = delta.text("partial_json");
+    if !more.is_empty() {
+        // Pieces take the place of what the block began with.
+        reply.add_call_piece(number, "", more);
+    }
+    for place in [delta, event] {
+        if let Some(reason) = place.word("stop_reason") {
+            reply.finish_reason = Some(reason.to_owned());
         }
-        if let Some(reason) = delta.stop_reason {
-            reply.finish_reason = Some(reason);
-        }
     }
-    if let Some(reason) = event.stop_reason {
-        reply.finish_reason = Some(reason);
-    }
-    let begun = event
-        .message
-        .as_ref()
-        .and_then(|message| message.get("usage"));
-    for usage in [begun, event.usage.as_ref()].into_iter().flatten() {
+    for usage in [&event["message"]["usage"], &event["usage"]] {
         take_usage(reply, usage);
     }
-    match event.kind.as_str() {
-        "content_block_stop" => reply.end_call(index as usize),
+    if kind.starts_with("content_block_") && reply.has_call(number) {
+        said.calls.push(number);
+    }
+    match kind {
+        "content_block_stop" => reply.end_call(number),
         "message_stop" => reply.end_was_said(),
         _ => {}
     }
-    Ok(())
 }
 
-/// Whether more of a block follows.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum BlockWholeness {
-    Begun,
-    Whole,
-}
-
-fn take_block(
-    reply: &mut ReplyContent,
-    index: u32,
-    block: ContentBlock,
-    wholeness: BlockWholeness,
-    said: &mut DecodedPiece,
-) {
-    match block.kind.as_str() {
+fn take_block(reply: &mut ReplyContent, number: usize, block: &Value, said: &mut DecodedPiece) {
+    match block.text("type") {
         "tool_use" => {
-            let arguments = match (wholeness, &block.input) {
-                (BlockWholeness::Whole, Some(input)) => canonical_json(input.get()),
-                // What a block begins with is a place holder.
-                _ => String::new(),
-            };
-            reply.add_call_piece(index as usize, &block.name, &arguments);
-            if wholeness == BlockWholeness::Whole {
-                reply.end_call(index as usize);
-            }
+            reply.add_call_piece(number, block.text("name"), "");
+            // An empty object is a place holder in a stream, and in a whole reply what no arguments are written as.
+            reply.begin_arguments(number, block.arguments("input"));
         }
-        "thinking" => said.add_part(PartKind::Reasoning, 0, &block.thinking),
-        _ => reply.add_block_text(index.into(), &block.text, said),
+        "thinking" => said.add_part(PartKind::Reasoning, 0, block.text("thinking")),
+        _ => reply.add_block_text(number as u64, block.text("text"), said),
     }
 }
 
 /// The prompt's tokens come in three sums.
 fn take_usage(reply: &mut ReplyContent, usage: &Value) {
-    let figure = |name: &str| u32::try_from(usage.get(name)?.as_u64()?).ok();
-    let fresh = figure("input_tokens");
-    let cached = figure("cache_read_input_tokens");
-    let stored = figure("cache_creation_input_tokens");
+    let fresh = usage.figure("input_tokens");
+    let cached = usage.figure("cache_read_input_tokens");
+    let stored = usage.figure("cache_creation_input_tokens");
     let known = &mut reply.usage;
     if let Some(fresh) = fresh.filter(|fresh| *fresh > 0) {
         let sums = [cached, stored].into_iter().flatten();
         known.prompt_tokens = Some(sums.fold(fresh, u32::saturating_add));
     }
     known.cached_tokens = cached.or(known.cached_tokens);
-    known.completion_tokens = figure("output_tokens").or(known.completion_tokens);
+    known.completion_tokens = usage.figure("output_tokens").or(known.completion_tokens);
 }

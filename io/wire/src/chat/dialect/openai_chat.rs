@@ -1,13 +1,14 @@
 //! Chat completions: requests, as Ollama's chat writes them, too, and replies.
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use tslp_core::event::PartKind;
 use tslp_core::message::Role;
 
 use crate::chat::json_text::{empty_if_null, present_value, read_object};
-use crate::chat::reply_content::{DecodedPiece, ReplyContent};
+use crate::chat::lenient::Fields as _;
+use crate::chat::reply_content::{DecodedPiece, ReplyContent, SURPLUS};
 use crate::chat::wire_message::{
     ArgumentsForm, TextInsertion, WireMessage, own_last, read_content,
 };
@@ -83,142 +84,69 @@ pub(in crate::chat) fn read_item(
 /// Takes a chunk of a reply, or a whole one.
 pub(in crate::chat) fn take_reply(
     reply: &mut ReplyContent,
-    json: &[u8],
+    chunk: &Value,
     said: &mut DecodedPiece,
-) -> Result<(), serde_json::Error> {
-    let chunk: StreamChunk = serde_json::from_slice(json)?;
-    if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
-        reply.note_error(&error, said);
+) {
+    if let Some(error) = chunk.said("error") {
+        reply.note_error(error, said);
     }
-    let mut is_read = false;
-    for choice in chunk.choices {
-        let index = choice.index.unwrap_or(0);
-        if index == 0
-            && let Some(reason) = choice.finish_reason
-        {
-            reply.finish_reason = Some(reason);
+    for choice in chunk.list("choices") {
+        let index = choice.figure("index").unwrap_or(0);
+        if let Some(reason) = choice.word("finish_reason").filter(|_| index == 0) {
+            reply.finish_reason = Some(reason.to_owned());
         }
-        if let Some(text) = choice.text {
-            said.add_text(index, &text);
-            is_read = true;
-        }
-        if let Some(delta) = choice.delta.or(choice.message) {
+        said.add_text(index, choice.text("text"));
+        let delta = ["delta", "message"].map(|name| &choice[name]);
+        if let Some(delta) = delta.into_iter().find(|it| it.is_object()) {
             take_delta(reply, index, delta, said);
-            is_read = true;
         }
     }
-    if is_read {
-        reply.count_json_bytes(json.len());
-    }
-    Ok(())
 }
 
-fn take_delta(reply: &mut ReplyContent, choice: u32, delta: ChoiceDelta, said: &mut DecodedPiece) {
-    let mut thoughts = String::new();
-    let fields = [delta.reasoning_content, delta.reasoning, delta.thinking];
+fn take_delta(reply: &mut ReplyContent, choice: u32, delta: &Value, said: &mut DecodedPiece) {
+    let (mut text, mut thoughts) = (String::new(), String::new());
+    let fields = ["reasoning_content", "reasoning", "thinking"];
     // Some servers say the same under two names.
-    if let Some(thought) = fields.into_iter().flatten().next() {
-        thought.push_to(&mut thoughts, &mut String::new());
+    if let Some(thought) = fields.into_iter().find_map(|name| delta.said(name)) {
+        push_content(thought, &mut thoughts, &mut String::new());
     }
-    let mut text = String::new();
-    if let Some(content) = delta.content {
-        content.push_to(&mut text, &mut thoughts);
-    }
-    let mut calls = String::new();
-    for (position, fragment) in delta.tool_calls.into_iter().enumerate() {
-        let FunctionFragment { name, arguments } = fragment.function;
-        if choice == 0 {
-            let number = fragment.index.unwrap_or(position);
-            reply.add_call_piece(number, &name, &arguments);
-            reply.end_closed_call(number, &arguments);
-        } else {
+    push_content(&delta["content"], &mut text, &mut thoughts);
+    let mut others = String::new();
+    let legacy = Some(&delta["function_call"]).filter(|it| it.is_object());
+    let calls = delta.list("tool_calls").iter();
+    let calls = calls.map(|call| (call, &call["function"]));
+    for (call, function) in calls.chain(legacy.map(|function| (&Value::Null, function))) {
+        let (name, arguments) = (function.text("name"), function.arguments("arguments"));
+        if choice != 0 {
             if !name.is_empty() {
-                calls.push_str(&format!("\n{name} "));
+                others.push_str(&format!("\n{name} "));
             }
-            calls.push_str(&arguments);
+            others.push_str(&arguments);
+            said.calls.push(SURPLUS);
+            continue;
         }
+        let number = reply.call_number(call.text("id"), call.number("index"), name);
+        let is_surplus = reply.has_ended(number) && !arguments.trim().is_empty();
+        said.calls.push(if is_surplus { SURPLUS } else { number });
+        reply.add_call_piece(number, name, &arguments);
+        reply.end_closed_call(number, &arguments);
     }
     said.add_part(PartKind::Reasoning, choice, &thoughts);
-    said.add_part(PartKind::Refusal, choice, &delta.refusal);
+    said.add_part(PartKind::Refusal, choice, delta.text("refusal"));
     said.add_text(choice, &text);
-    said.add_part(PartKind::OtherToolCalls, choice, &calls);
+    said.add_part(PartKind::OtherToolCalls, choice, &others);
 }
 
-#[derive(Deserialize)]
-struct StreamChunk {
-    #[serde(default, deserialize_with = "empty_if_null")]
-    choices: Vec<ChunkChoice>,
-    error: Option<serde_json::Value>,
-}
-
-#[derive(Deserialize)]
-struct ChunkChoice {
-    index: Option<u32>,
-    delta: Option<ChoiceDelta>,
-    message: Option<ChoiceDelta>,
-    /// The text of a reply to completions.
-    text: Option<String>,
-    finish_reason: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct ChoiceDelta {
-    content: Option<DeltaContent>,
-    #[serde(default, deserialize_with = "empty_if_null")]
-    tool_calls: Vec<CallFragment>,
-    reasoning_content: Option<DeltaContent>,
-    reasoning: Option<DeltaContent>,
-    thinking: Option<DeltaContent>,
-    #[serde(default, deserialize_with = "empty_if_null")]
-    refusal: String,
-}
-
-/// Reasoning models of some servers answer in parts, as clients may ask.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum DeltaContent {
-    Text(String),
-    Parts(Vec<ContentPart>),
-    Other(IgnoredAny),
-}
-
-#[derive(Deserialize)]
-struct ContentPart {
-    #[serde(default, deserialize_with = "empty_if_null")]
-    text: String,
-    thinking: Option<DeltaContent>,
-}
-
-impl DeltaContent {
-    fn push_to(self, said: &mut String, thoughts: &mut String) {
-        match self {
-            Self::Text(text) => said.push_str(&text),
-            Self::Parts(parts) => {
-                for part in parts {
-                    said.push_str(&part.text);
-                    if let Some(thinking) = part.thinking {
-                        let mut thought = String::new();
-                        thinking.push_to(&mut thought, &mut String::new());
-                        thoughts.push_str(&thought);
-                    }
-                }
+/// A text, or parts: reasoning models of some servers answer so, as clients may ask.
+fn push_content(content: &Value, said: &mut String, thoughts: &mut String) {
+    match content {
+        Value::String(text) => said.push_str(text),
+        Value::Array(parts) => {
+            for part in parts {
+                said.push_str(part.text("text"));
+                push_content(&part["thinking"], thoughts, &mut String::new());
             }
-            Self::Other(_) => {}
         }
+        _ => {}
     }
-}
-
-#[derive(Deserialize)]
-struct CallFragment {
-    index: Option<usize>,
-    #[serde(default)]
-    function: FunctionFragment,
-}
-
-#[derive(Default, Deserialize)]
-struct FunctionFragment {
-    #[serde(default, deserialize_with = "empty_if_null")]
-    name: String,
-    #[serde(default, deserialize_with = "empty_if_null")]
-    arguments: String,
 }

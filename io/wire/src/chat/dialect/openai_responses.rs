@@ -10,6 +10,7 @@ use tslp_core::message::Role;
 
 use super::anthropic::is_clients_text;
 use crate::chat::json_text::{empty_if_null, present_value, read_object};
+use crate::chat::lenient::Fields as _;
 use crate::chat::reply_content::{DecodedPiece, ReplyContent};
 use crate::chat::wire_message::{
     ArgumentsForm, WireMessage, input_arguments, own_last, read_content,
@@ -135,183 +136,128 @@ fn read_other(unit: &str, item: InputItem<'_>) -> Result<Vec<WireMessage>, serde
     Ok(own_last(own, others))
 }
 
-#[derive(Deserialize)]
-struct StreamEvent {
-    #[serde(rename = "type", default)]
-    kind: String,
-    output_index: Option<u32>,
-    content_index: Option<u32>,
-    delta: Option<Value>,
-    item: Option<OutputItem>,
-    /// The id of a response that came as one body.
-    id: Option<String>,
-    response: Option<ResponseObject>,
-    error: Option<Value>,
-    /// The message of an error that isn't wrapped.
-    message: Option<String>,
-    /// These four are of a whole response, too.
-    output: Option<Vec<OutputItem>>,
-    status: Option<String>,
-    incomplete_details: Option<Value>,
-    #[serde(default)]
-    usage: Value,
-}
-
-#[derive(Deserialize)]
-struct ResponseObject {
-    id: Option<String>,
-    status: Option<String>,
-    incomplete_details: Option<Value>,
-    #[serde(default)]
-    usage: Value,
-    error: Option<Value>,
-}
-
-#[derive(Deserialize)]
-struct OutputItem {
-    #[serde(rename = "type", default)]
-    kind: String,
-    #[serde(default, deserialize_with = "empty_if_null")]
-    content: Vec<OutputPart>,
-    #[serde(default, deserialize_with = "empty_if_null")]
-    summary: Vec<OutputPart>,
-    #[serde(default, deserialize_with = "empty_if_null")]
-    name: String,
-    #[serde(default, deserialize_with = "empty_if_null")]
-    arguments: String,
-    #[serde(default, deserialize_with = "empty_if_null")]
-    input: String,
-    action: Option<Box<RawValue>>,
-}
-
-#[derive(Deserialize)]
-struct OutputPart {
-    #[serde(default, deserialize_with = "empty_if_null")]
-    text: String,
-    #[serde(default, deserialize_with = "empty_if_null")]
-    refusal: String,
+/// Whether an item is a call of a tool of the client's; others the server runs itself.
+fn is_clients_call(kind: &str) -> bool {
+    const CALLS: [&str; 6] = [
+        "function_call",
+        "custom_tool_call",
+        "local_shell_call",
+        "shell_call",
+        "apply_patch_call",
+        "computer_call",
+    ];
+    CALLS.contains(&kind)
 }
 
 /// Takes an event of a reply, or a whole one.
 pub(in crate::chat) fn take_reply(
     reply: &mut ReplyContent,
-    json: &[u8],
+    event: &Value,
     said: &mut DecodedPiece,
-) -> Result<(), serde_json::Error> {
-    let event: StreamEvent = serde_json::from_slice(json)?;
-    reply.count_json_bytes(json.len());
-    let item = event.output_index.unwrap_or(0);
-    let block = block_number(item, event.content_index.unwrap_or(0));
-    // Of other events, which have none or an object, nobody asks for it.
-    let delta = event.delta.as_ref().and_then(Value::as_str).unwrap_or("");
-    match event.kind.as_str() {
+) {
+    let kind = event.text("type");
+    let delta = event.text("delta");
+    let item = &event["item"];
+    let id = match item.text("id") {
+        "" => event.text("item_id"),
+        id => id,
+    };
+    let is_new = kind == "response.output_item.added" && item.is_object();
+    // Some servers say of no event which item it is about: then it is the last one.
+    let is_piece = kind.ends_with(".delta") || kind.contains("_call_");
+    let is_stated = item.is_object() || !id.is_empty() || event.number("output_index").is_some();
+    let is_of_item = is_piece || is_stated;
+    let number = match is_of_item {
+        true => reply.item_position(event.number("output_index"), id, is_new),
+        false => 0,
+    };
+    let block = block_number(number, event.number("content_index").unwrap_or(0));
+    match kind {
         "response.output_text.delta" => reply.add_block_text(block, delta, said),
         "response.refusal.delta" => said.add_part(PartKind::Refusal, 0, delta),
         "response.reasoning_text.delta" | "response.reasoning_summary_text.delta" => {
             reply.has_thoughts = true;
             said.add_part(PartKind::Reasoning, 0, delta);
         }
-        "response.function_call_arguments.delta" => {
-            reply.add_call_piece(item as usize, "", delta);
+        "response.function_call_arguments.delta" => reply.add_call_piece(number, "", delta),
+        "response.output_item.added" if is_clients_call(item.text("type")) => {
+            reply.add_call_piece(number, item.text("name"), "");
         }
-        "response.output_item.added" => {
-            if let Some(OutputItem { kind, name, .. }) = event.item
-                && kind == "function_call"
-                && !name.is_empty()
-            {
-                reply.add_call_piece(item as usize, &name, "");
-            }
-        }
-        "response.output_item.done" => {
-            if let Some(done) = event.item {
-                take_item(reply, item, done, said);
-            }
-        }
+        "response.output_item.done" => take_item(reply, number, item, said),
         "response.completed" | "response.incomplete" | "response.failed" => {
-            if let Some(response) = event.response {
-                take_end(reply, response, said);
-            }
+            take_end(reply, &event["response"], said);
             reply.end_was_said();
         }
         "error" => {
-            let message = || Value::from(event.message);
-            let error = event.error.filter(|error| !error.is_null());
-            reply.note_error(&error.unwrap_or_else(message), said);
+            let error = event.said("error").unwrap_or(&event["message"]);
+            reply.note_error(error, said);
         }
         // Whatever else the stream says.
         kind if kind.starts_with("response.") => {}
         _ => {
-            for (index, item) in (0..).zip(event.output.into_iter().flatten()) {
-                take_item(reply, index, item, said);
+            for (number, item) in event.list("output").iter().enumerate() {
+                take_item(reply, number, item, said);
             }
-            let whole = ResponseObject {
-                id: event.id,
-                status: event.status,
-                incomplete_details: event.incomplete_details,
-                usage: event.usage,
-                error: event.error,
-            };
-            take_end(reply, whole, said);
+            take_end(reply, event, said);
         }
     }
-    Ok(())
+    if is_of_item && reply.has_call(number) {
+        said.calls.push(number);
+    }
 }
 
-fn block_number(item: u32, part: u32) -> u64 {
-    u64::from(item) << 32 | u64::from(part)
+fn block_number(item: usize, part: u64) -> u64 {
+    (item as u64) << 32 | part
 }
 
 /// An item that is whole. Its text may have come piece by piece before.
-fn take_item(reply: &mut ReplyContent, index: u32, item: OutputItem, said: &mut DecodedPiece) {
-    match item.kind.as_str() {
-        "function_call" => {
-            reply.set_call(index as usize, &item.name, item.arguments);
-        }
+fn take_item(reply: &mut ReplyContent, number: usize, item: &Value, said: &mut DecodedPiece) {
+    match item.text("type") {
         "custom_tool_call" => {
-            let arguments = input_arguments(&item.input);
-            reply.set_call(index as usize, &item.name, arguments);
+            let arguments = input_arguments(item.text("input"));
+            reply.set_call(number, item.text("name"), arguments);
         }
-        "local_shell_call" => {
-            let action = item.action.as_deref().map_or("", RawValue::get);
-            reply.set_call(index as usize, "local_shell", action.to_owned());
+        "function_call" => {
+            reply.set_call(number, item.text("name"), item.arguments("arguments"));
+        }
+        kind if is_clients_call(kind) => {
+            let name = kind.trim_end_matches("_call");
+            let does = ["action", "operation"].map(|name| item.arguments(name));
+            reply.set_call(number, name, does.concat());
         }
         "message" => {
-            for (part, content) in (0..).zip(item.content) {
-                let block = block_number(index, part);
+            for (part, content) in (0..).zip(item.list("content")) {
+                let block = block_number(number, part);
                 if !reply.has_block_text(block) {
-                    reply.add_block_text(block, &content.text, said);
-                    said.add_part(PartKind::Refusal, 0, &content.refusal);
+                    reply.add_block_text(block, content.text("text"), said);
+                    said.add_part(PartKind::Refusal, 0, content.text("refusal"));
                 }
             }
         }
         "reasoning" if !reply.has_thoughts => {
-            let parts = item.content.into_iter().chain(item.summary);
-            for part in parts {
-                said.add_part(PartKind::Reasoning, 0, &part.text);
+            for part in item.list("content").iter().chain(item.list("summary")) {
+                said.add_part(PartKind::Reasoning, 0, part.text("text"));
             }
         }
         _ => {}
     }
 }
 
-fn take_end(reply: &mut ReplyContent, response: ResponseObject, said: &mut DecodedPiece) {
-    if let Some(error) = response.error.filter(|error| !error.is_null()) {
-        reply.note_error(&error, said);
+fn take_end(reply: &mut ReplyContent, response: &Value, said: &mut DecodedPiece) {
+    if let Some(error) = response.said("error") {
+        reply.note_error(error, said);
     }
-    if let Some(id) = response.id {
-        reply.response_id = Some(id);
+    if let Some(id) = response.word("id") {
+        reply.response_id = Some(id.to_owned());
     }
-    let why = response.incomplete_details.as_ref();
-    let why = why.and_then(|details| details.get("reason")?.as_str());
-    if let Some(reason) = why.map(str::to_owned).or(response.status) {
-        reply.finish_reason = Some(reason);
+    let why = response["incomplete_details"].word("reason");
+    if let Some(reason) = why.or(response.word("status")) {
+        reply.finish_reason = Some(reason.to_owned());
     }
-    let usage = response.usage;
-    let figure = |value: Option<&Value>| u32::try_from(value?.as_u64()?).ok();
-    let cached = usage.get("input_tokens_details");
-    let cached = figure(cached.and_then(|details| details.get("cached_tokens")));
+    let usage = &response["usage"];
     let known = &mut reply.usage;
-    known.prompt_tokens = figure(usage.get("input_tokens")).or(known.prompt_tokens);
+    let cached = usage["input_tokens_details"].figure("cached_tokens");
+    known.prompt_tokens = usage.figure("input_tokens").or(known.prompt_tokens);
     known.cached_tokens = cached.or(known.cached_tokens);
-    known.completion_tokens = figure(usage.get("output_tokens")).or(known.completion_tokens);
+    known.completion_tokens = usage.figure("output_tokens").or(known.completion_tokens);
 }

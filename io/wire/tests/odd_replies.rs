@@ -1,0 +1,292 @@
+//! Replies as some servers send them: what a client would read of them is read, and calls are held under every reading.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test helper that fails is a test that fails"
+)]
+
+use serde_json::{Value, json};
+use tslp_scripted::{Reply, encoded};
+use tslp_wire::chat::dialect::Dialect;
+use tslp_wire::chat::held_calls::CallVerdict;
+use tslp_wire::chat::reply::ReplyDecoder;
+use tslp_wire::chat::rounds::{ResponseForm, ResponseRounds};
+
+use Dialect::{ChatCompletions, Messages, OllamaChat, Responses};
+
+const TWO: [(&str, &str); 2] = [
+    ("bash", r#"{"command":"rm -rf ~"}"#),
+    ("read", r#"{"path":"a.c"}"#),
+];
+
+fn calls() -> Value {
+    let calls = TWO.map(|(name, arguments)| {
+        let arguments: Value = serde_json::from_str(arguments).unwrap();
+        json!({"name": name, "arguments": arguments, "id": format!("id_{name}")})
+    });
+    Value::from(calls.to_vec())
+}
+
+/// The bytes of a reply with an oddity.
+fn bytes(dialect: Dialect, streams: bool, reply: Value) -> Vec<u8> {
+    let reply: Reply = serde_json::from_value(reply).unwrap();
+    encoded(dialect, streams, &reply).1.concat()
+}
+
+/// What is on record of a reply, the same in every split.
+fn recorded(dialect: Dialect, bytes: &[u8]) -> (String, Vec<(String, String)>, bool) {
+    let read = |split: usize| {
+        let mut decoder = ReplyDecoder::new(dialect);
+        let mut text = decoder.push(&bytes[..split]).text;
+        text += &decoder.push(&bytes[split..]).text;
+        text += &decoder.end_message().text;
+        let is_finished = decoder.is_finished();
+        let calls = decoder.into_parts().0.into_iter();
+        (
+            text,
+            calls.map(|it| (it.name, it.arguments)).collect(),
+            is_finished,
+        )
+    };
+    let whole = read(0);
+    for split in 1..bytes.len() {
+        assert_eq!(read(split), whole, "split at {split}");
+    }
+    whole
+}
+
+/// What a client gets where calls of `bash` are denied, and which calls were judged.
+fn held(dialect: Dialect, streams: bool, bytes: &[u8]) -> (String, Vec<String>) {
+    let form = if streams {
+        ResponseForm::Stream
+    } else {
+        ResponseForm::Whole
+    };
+    let mut rounds = ResponseRounds::new(form, dialect);
+    let (mut got, mut judged) = (Vec::new(), Vec::new());
+    let mut judge = |rounds: &mut ResponseRounds, is_over: bool| {
+        let mut out = Vec::new();
+        for (number, call) in rounds.complete_calls(is_over) {
+            judged.push(call.name.clone());
+            let verdict = match call.name.contains("bash") || call.arguments.contains("rm -rf") {
+                true => CallVerdict::Denied("kept back".into()),
+                false => CallVerdict::Passes,
+            };
+            out.extend(rounds.call_judged(number, verdict));
+        }
+        out
+    };
+    for piece in bytes.chunks(7) {
+        got.extend(rounds.push(piece));
+        got.extend(judge(&mut rounds, false));
+    }
+    got.extend(judge(&mut rounds, true));
+    got.extend(rounds.last_bytes());
+    (String::from_utf8(got).unwrap(), judged)
+}
+
+/// Both calls are on record and judged, and no byte of the one that is denied goes on.
+fn check_calls(dialect: Dialect, streams: bool, mut reply: Value, odd: Value) {
+    reply["calls"] = calls();
+    reply["odd"] = odd.clone();
+    let bytes = bytes(dialect, streams, reply);
+    let (_, recorded, is_finished) = recorded(dialect, &bytes);
+    let expected = TWO.map(|(name, arguments)| (name.to_owned(), arguments.to_owned()));
+    let what = String::from_utf8_lossy(&bytes);
+    assert_eq!(recorded, expected, "{dialect:?} {odd}: {what}");
+    assert!(is_finished, "{dialect:?} {odd}");
+    let (got, judged) = held(dialect, streams, &bytes);
+    assert_eq!(judged, ["bash", "read"], "{dialect:?} {odd}: {what}");
+    let is_kept = !got.contains("rm -rf") && !got.contains("\"bash\"");
+    assert!(is_kept && got.contains("a.c"), "{dialect:?} {odd}: {got}");
+}
+
+fn check_stream(dialect: Dialect, odd: Value) {
+    check_calls(dialect, true, json!({}), odd);
+}
+
+#[test]
+fn responses_without_index() {
+    check_stream(Responses, json!([{"field": "/output_index", "drop": true}]));
+    check_stream(
+        Responses,
+        json!([{"field": "/output_index", "drop": true}, {"field": "/item_id", "drop": true}]),
+    );
+    check_stream(Responses, json!([{"field": "/output_index", "set": null}]));
+    check_stream(Responses, json!([{"field": "/output_index", "set": "x"}]));
+    let names = [
+        "created",
+        "output_item.added",
+        "function_call_arguments.delta",
+        "output_item.done",
+        "completed",
+    ];
+    let unnamed = names.map(|name| json!({"replace": [format!("event: response.{name}\n"), ""]}));
+    check_stream(Responses, unnamed.to_vec().into());
+}
+
+#[test]
+fn calls_under_one_index() {
+    let index = "/choices/0/delta/tool_calls/0/index";
+    check_stream(ChatCompletions, json!([{"field": index, "set": 0}]));
+    let whole = json!({"piece": 1000});
+    check_calls(
+        ChatCompletions,
+        true,
+        whole.clone(),
+        json!([{"field": index, "set": 7}]),
+    );
+    check_calls(
+        ChatCompletions,
+        true,
+        whole,
+        json!([{"field": index, "drop": true}]),
+    );
+    check_stream(ChatCompletions, json!([{"field": index, "drop": true}]));
+    check_stream(
+        ChatCompletions,
+        json!([{"event": 1, "field": index, "set": "0"}, {"event": 2, "field": index, "set": 0.0}]),
+    );
+    check_stream(
+        ChatCompletions,
+        json!([{"field": "/choices/0/delta/tool_calls/0/id", "set": null}]),
+    );
+}
+
+#[test]
+fn odd_fields() {
+    let arguments = "/choices/0/message/tool_calls/0/function/arguments";
+    for odd in [
+        json!([{"field": arguments, "set": {"command": "rm -rf ~"}}]),
+        json!([{"field": "/choices/0/message/function_call", "set": null}]),
+        json!([{"field": "/error", "set": ""}]),
+        json!([{"field": "/usage", "set": {"prompt_tokens": "NaN"}}, {"replace": ["\"NaN\"", "NaN"]}]),
+        json!([{"before": "\u{feff}"}]),
+        json!([{"replace": ["tool_calls\"", "tool\\u005fcalls\""]}]),
+    ] {
+        check_calls(ChatCompletions, false, json!({}), odd);
+    }
+    for odd in [
+        json!([{"event": 3, "lines": 4}]),
+        json!([{"event": 2, "before": ": ping\n\n"}, {"event": 3, "before": "data: 7\n\nretry: 3\n\n"}]),
+        json!([{"event": 2, "replace": ["\n\n", "\n"]}]),
+        json!([{"replace": ["\n", "\r"]}]),
+        json!([{"replace": ["\n", "\r\n"]}]),
+        json!([{"field": "/error", "set": null}]),
+        json!([{"field": "/choices/0/delta/function", "set": null}]),
+        json!([{"replace": ["tool_calls\"", "tool\\u005fcalls\""]}]),
+    ] {
+        check_stream(ChatCompletions, odd);
+    }
+    for finish in ["", "null"] {
+        let field = "/choices/0/finish_reason";
+        check_stream(
+            ChatCompletions,
+            json!([
+            {"event": 0, "field": field, "set": finish}, {"event": 1, "field": field, "set": finish},
+            {"event": 2, "field": field, "set": finish}, {"event": 3, "field": field, "set": finish}]),
+        );
+    }
+    for streams in [false, true] {
+        let odd = json!([{"field": "/message/tool_calls/0/function/arguments", "set": "{\"command\":\"rm -rf ~\"}"},
+            {"field": "/eval_count", "set": 3.0}]);
+        check_calls(OllamaChat, streams, json!({}), odd);
+    }
+}
+
+#[test]
+fn input_at_the_start() {
+    let odd = json!([{"event": 1, "field": "/content_block/input", "set": {"command": "rm -rf ~"}},
+        {"event": 2, "bytes": ""}]);
+    check_calls(Messages, true, json!({"piece": 1000}), odd);
+}
+
+#[test]
+fn legacy_and_other_choices() {
+    let function = json!({"name": "bash", "arguments": "{\"command\":\"rm -rf ~\"}"});
+    let finish = json!([{"field": "/choices/0/message/function_call", "set": function}]);
+    let whole = bytes(
+        ChatCompletions,
+        false,
+        json!({"odd": finish, "finish": "function_call"}),
+    );
+    let (_, recorded, _) = recorded(ChatCompletions, &whole);
+    assert_eq!(recorded[0].0, "bash");
+    let (got, judged) = held(ChatCompletions, false, &whole);
+    assert_eq!((judged.len(), got.contains("rm -rf")), (1, false), "{got}");
+    let streamed =
+        json!([{"event": 1, "field": "/choices/0/delta/function_call", "set": function}]);
+    let stream = bytes(
+        ChatCompletions,
+        true,
+        json!({"text": "x", "odd": streamed, "finish": "function_call"}),
+    );
+    let (got, judged) = held(ChatCompletions, true, &stream);
+    assert_eq!((judged.len(), got.contains("rm -rf")), (1, false), "{got}");
+    // Of a second choice nobody judges calls: none reaches a client.
+    let other = bytes(
+        ChatCompletions,
+        true,
+        json!({"calls": calls(), "odd": [{"field": "/choices/0/index", "set": 1}]}),
+    );
+    let (got, judged) = held(ChatCompletions, true, &other);
+    assert_eq!((judged.len(), got.contains("rm -rf")), (0, false), "{got}");
+}
+
+#[test]
+fn ends() {
+    let text = |odd: Value| {
+        bytes(
+            ChatCompletions,
+            true,
+            json!({"text": "Hi there, you.", "piece": 4, "odd": odd}),
+        )
+    };
+    let field = "/choices/0/finish_reason";
+    for finish in ["", "null", "None"] {
+        // Each chunk says so, and then it breaks off.
+        let cut = text(json!([{"field": field, "set": finish}, {"event": -1, "bytes": ""}]));
+        let (said, _, is_finished) = recorded(ChatCompletions, &cut);
+        assert_eq!((&*said, is_finished), ("Hi there, you.", false), "{finish}");
+        let done = text(json!([{"field": field, "set": finish}]));
+        assert!(recorded(ChatCompletions, &done).2, "{finish}");
+        let (got, _) = held(ChatCompletions, true, &done);
+        assert_eq!(got.as_bytes(), done, "{finish}");
+    }
+}
+
+#[test]
+fn unreadable() {
+    for body in ["upstream is busy", "<html>", "{\"choices\":", ""] {
+        for dialect in Dialect::ALL {
+            let (got, _) = held(dialect, false, body.as_bytes());
+            assert_eq!(got, body, "{dialect:?}");
+        }
+    }
+    let half = bytes(
+        ChatCompletions,
+        false,
+        json!({"text": "x", "odd": [{"replace": ["\"x\"", "\"\\ud83d\""]}]}),
+    );
+    let (said, _, is_finished) = recorded(ChatCompletions, &half);
+    assert_eq!((&*said, is_finished), ("\u{fffd}", true));
+    assert_eq!(held(ChatCompletions, false, &half).0.as_bytes(), half);
+    for (dialect, streams) in Dialect::ALL
+        .into_iter()
+        .flat_map(|it| [(it, false), (it, true)])
+    {
+        let odd =
+            json!([{"field": "/seed", "set": "NUMBER"}, {"replace": ["\"NUMBER\"", "1e400"]}]);
+        let said = bytes(dialect, streams, json!({"text": "All of it.", "odd": odd}));
+        let (text, _, is_finished) = recorded(dialect, &said);
+        assert_eq!(
+            (&*text, is_finished),
+            ("All of it.", true),
+            "{dialect:?} {streams}"
+        );
+        assert_eq!(
+            held(dialect, streams, &said).0.as_bytes(),
+            said,
+            "{dialect:?} {streams}"
+        );
+    }
+}
