@@ -14,7 +14,7 @@ import script
 import sessions
 from script import Action, Session, Turn
 
-CLIENTS = list(clients.ALL)
+CLIENTS = ["opencode", "claude", "aider-whole"]
 FILES_MAX = 40
 FILE_BYTES = (700, 30_000)
 FILES_IN_CHECKOUT = 130

@@ -11,7 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "harness"))
 import clients
 import scripted
 
-# Modules of this folder: each has `CLIENTS`, its own `arguments`, and a `main`.
+# Modules of this folder: each has `CLIENTS`, which it plays by default, its own `arguments`, and a `main`.
 PLAYS = ["sessions", "days", "failures", "held", "recovery", "scope", "mcp_sdks"]
 
 
@@ -24,7 +24,7 @@ def arguments():
         one.add_argument("--cache", default="~/.cache/tslp-agents", help="where install.sh put the clients")
         one.add_argument("--tslp", help="another binary of the proxy")
         one.add_argument("--work", default="/tmp/tslp-agents-work", help="scratch folder; its path shows in prompts")
-        one.add_argument("--client", action="append", choices=play.CLIENTS, help="may be repeated; default: all of them")
+        one.add_argument("--client", action="append", choices=list(clients.ALL), help=f"may be repeated; default: {', '.join(play.CLIENTS)}")
         one.add_argument("--context", type=int, default=131072, help="the model's context in tokens, for the clients")
         one.add_argument("--flag", action="append", default=[], help="one more flag for `tslp serve`")
         one.add_argument("--logs", metavar="DIR", help="write every request, direct, sent and received, as JSON Lines")
