@@ -3,7 +3,6 @@
 import ast
 import collections
 import dataclasses
-import json
 import pathlib
 import re
 import time
