@@ -41,7 +41,7 @@ class Server:
 
     def __init__(self, answer, binary=None):
         self.answer = answer
-        command = [program("scripted-model", binary or os.environ.get("TSLP_SCRIPTED_MODEL"))]
+        command = [program("scripted-model", binary or os.environ.get("SCRIPTED_MODEL"))]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
         self.writing = threading.Lock()
         self.url = json.loads(self.process.stdout.readline())["url"]
