@@ -169,6 +169,7 @@ class Qwen(Client):
 class Cline(Client):
     name = "cline"
     model = "scripted"
+    agent = None
     binary = "cline/node_modules/.bin/cline"
 
     def environment(self):
@@ -182,7 +183,6 @@ class Cline(Client):
         }
 
     def prepare(self, url):
-        self.agent = None
         self.run([str(self.program), "auth", "openai-compatible", "-k", "local", "-m", "scripted", "-b", url + "/v1"])
 
     def say(self, text):
@@ -274,6 +274,7 @@ class Aider(Client):
     binary = "aider/bin/aider"
     form = "diff"
     model = "openai/scripted"
+    process = None
 
     def environment(self):
         return super().environment() | {
@@ -286,7 +287,6 @@ class Aider(Client):
 
     def prepare(self, url):
         self.url = url
-        self.process = None
         metadata = {
             self.model: {
                 "max_input_tokens": self.context,

@@ -1,26 +1,19 @@
-#!/usr/bin/env python3
-"""Days on which files move, played with real clients on any sources: an undo, edits by hand, a formatter, a renamed file.
+"""Days on which files move, on any sources: an undo, edits by hand, a formatter, a renamed file."""
 
-    days.py --project /usr/src/lua --client opencode --client claude --day undo
-"""
-
-import argparse
 import ast
 import collections
 import dataclasses
-import json
 import pathlib
 import re
-import subprocess
-import sys
 import time
 
 import clients
 import measure
-import run as sessions
 import script
+import sessions
 from script import Action, Session, Turn
 
+CLIENTS = ["opencode", "claude", "aider-whole"]
 FILES_MAX = 40
 FILE_BYTES = (700, 30_000)
 FILES_IN_CHECKOUT = 130
@@ -523,25 +516,22 @@ def turn_of_text(turn):
 HEAD = ["day", "requests", "edits true", "damage true", "read anew", "notices for divergences", "changed on disk"]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def arguments(parser):
     parser.add_argument("--project", action="append", required=True, help="a folder of sources; may be repeated")
     parser.add_argument("--day", action="append", choices=list(DAYS), help="default: all")
-    sessions.add_common_arguments(parser)
-    options = parser.parse_args()
-    options.adopt = False
-    options.tslp = str(pathlib.Path(options.tslp).resolve())
-    rows, lines = [HEAD], []
+
+
+def main(options):
+    rows = [HEAD]
     for project_folder in options.project:
         folder = pathlib.Path(project_folder)
         tree = project(folder)
         for day_name in options.day or list(DAYS):
-            for client in options.client or ["opencode", "claude", "aider-whole"]:
-                kind = clients.ALL[client]
+            for client in options.client:
                 day = DAYS[day_name](tree)
                 started = time.monotonic()
                 try:
-                    row, more = play(options, kind, day, folder.name)
+                    row, more = play(options, clients.ALL[client], day, folder.name)
                 except (RuntimeError, OSError, ValueError) as error:
                     row, more = [f"{client} {folder.name} {day_name}", *["-"] * (len(HEAD) - 1)], [f"  failed: {error}"]
                 rows.append(row)
@@ -549,7 +539,3 @@ def main():
                 for line in more:
                     print(line, flush=True)
     print(measure.table(rows))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

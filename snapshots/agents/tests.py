@@ -3,14 +3,17 @@
 
 import json
 import pathlib
+import sys
 import tempfile
 import types
 import unittest
+import urllib.error
 import urllib.request
 
-import llama
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "harness"))
+
+import ledger
 import measure
-import proxy
 import record
 import script
 import tools
@@ -88,86 +91,66 @@ class ModelTest(unittest.TestCase):
         self.assertIn("--- a.c\n+++ a.c\n@@ ... @@\n-  x;\n+  y;\n+  z;\n", tools.aider_block(edit, "udiff"))
         self.assertIn("*** Update File: a.c\n@@\n-  x;\n+  y;\n+  z;\n", tools.patch(edit))
 
+
+class UpstreamTest(unittest.TestCase):
+    """Against the server itself: it must have been built."""
+
+    def setUp(self):
+        self.session = script.load("c")
+        self.server = upstream.Upstream(upstream.Model(self.session, "/w"))
+        self.addCleanup(self.server.close)
+
+    def ask(self, path, body=None):
+        request = urllib.request.Request(self.server.url + path, body and json.dumps(body).encode())
+        with urllib.request.urlopen(request, timeout=10) as response:
+            return response.read().decode()
+
     def test_streaming(self):
-        server = upstream.Upstream(self.model)
-        try:
-            messages = [{"role": "user", "content": self.session.turns[0].text}]
-            body = {"messages": messages, "tools": TOOLS, "stream": True, "stream_options": {"include_usage": True}}
-            request = urllib.request.Request(server.url + "/v1/chat/completions", json.dumps(body).encode())
-            events = urllib.request.urlopen(request, timeout=10).read().decode().strip().split("\n\n")
+        messages = [{"role": "user", "content": self.session.turns[0].text}]
+        body = {"messages": messages, "tools": TOOLS, "stream": True}
+        for options in ({}, {"include_usage": True}):
+            events = self.ask("/v1/chat/completions", body | {"stream_options": options}).strip().split("\n\n")
             self.assertEqual(events[-1], "data: [DONE]")
             chunks = [json.loads(event[6:]) for event in events[:-1]]
-            self.assertGreater(chunks[-1]["usage"]["prompt_tokens"], 0)
-            deltas = [chunk["choices"][0]["delta"] for chunk in chunks[:-1]]
+            told = [chunk["usage"]["prompt_tokens"] > 0 for chunk in chunks if "usage" in chunk]
+            self.assertEqual(told, [True] if options else [])
+            deltas = [chunk["choices"][0]["delta"] for chunk in chunks if chunk["choices"]]
             calls = [delta["tool_calls"][0] for delta in deltas if "tool_calls" in delta]
             arguments = "".join(call["function"]["arguments"] for call in calls)
             self.assertEqual(json.loads(arguments), {"filePath": "/w/src/ring.c"})
-        finally:
-            server.close()
 
+    def test_every_dialect(self):
+        said = [{"role": "user", "content": self.session.turns[0].text}]
+        named = [tool["function"] for tool in TOOLS]
+        asked = {
+            "/v1/messages?beta=true": {"messages": said, "tools": [{"name": it["name"], "input_schema": it["parameters"]} for it in named]},
+            "/v1/responses": {"input": said, "tools": [{"type": "function"} | it for it in named]},
+            "/api/chat": {"messages": said, "tools": TOOLS, "stream": False},
+        }
+        replies = [json.loads(self.ask(path, body)) for path, body in asked.items()]
+        (use,), (item,), (call,) = replies[0]["content"], replies[1]["output"], replies[2]["message"]["tool_calls"]
+        self.assertEqual((use["name"], use["input"]), ("read", {"filePath": "/w/src/ring.c"}))
+        self.assertEqual((item["type"], json.loads(item["arguments"])), ("function_call", use["input"]))
+        self.assertEqual(call["function"], {"name": "read", "arguments": use["input"]})
+        self.assertNotEqual(replies[0]["id"].partition("_")[2], replies[1]["id"].partition("_")[2])
+        self.assertEqual([entry["body"]["messages"] for entry in self.server.log], [said] * 3)
 
-class FakeLlama:
-    """Evaluates as many tokens as there are messages."""
+    def test_custom_tools_get_their_input_as_it_is(self):
+        tools = [{"type": "custom", "name": "apply_patch"}, {"type": "function", "name": "shell", "parameters": {}}]
+        self.server.model.reply = lambda body: ("", [("1", "apply_patch", '{"input": "*** x"}')], [])
+        (item,) = json.loads(self.ask("/v1/responses", {"input": "Go on.", "tools": tools}))["output"]
+        self.assertEqual((item["type"], item["input"]), ("custom_tool_call", "*** x"))
 
-    def evaluate(self, body, generation=True):
-        count = len(body["messages"])
-        return {"usage": {"prompt_tokens": count}, "timings": {"cache_n": 0, "prompt_n": count}}
-
-    def ask(self, path):
-        return {"path": path}, 200
-
-
-class LlamaTest(unittest.TestCase):
-    def setUp(self):
-        self.adapter = llama.Adapter(FakeLlama(), False)
-        self.addCleanup(self.adapter.close)
-        self.reply = {"text": "Hi.", "calls": [{"id": "1", "name": "read", "arguments": '{"a":1}'}]}
-
-    def ask(self, **fields):
-        status, answer, episode = llama.post(self.adapter.url, {"messages": [{}, {}]} | fields)
-        self.assertEqual((status, episode), (200, None))
-        return answer
-
-    def test_the_recorded_reply_with_the_servers_figures(self):
-        self.adapter.due = self.reply
-        whole = json.loads(self.ask())
-        self.assertEqual((whole["usage"]["prompt_tokens"], whole["timings"]["prompt_n"]), (2, 2))
-        self.assertEqual(whole["choices"][0]["message"], {"role": "assistant"} | llama.said(self.reply))
-        for options in ({}, {"include_usage": True}):
-            self.adapter.due = self.reply
-            events = self.ask(stream=True, stream_options=options).strip().split("\n\n")
-            last = json.loads(events[-2][6:])
-            self.assertEqual(last["timings"]["prompt_n"], 2)
-            self.assertEqual("usage" in last, bool(options))
-        self.assertEqual([entry["own"] for entry in self.adapter.log], [False] * 3)
-
-    def test_requests_without_a_reply_are_the_proxys_own(self):
-        self.ask()
-        self.assertEqual([entry["own"] for entry in self.adapter.log], [True])
-
-    def test_pages_that_differ_are_told(self):
-        self.adapter.due = self.reply
-        self.ask()
-        told = {"cached_tokens": 0, "evaluated_tokens": 2, "prompt_tokens": 2}
-        sums = {"cached_percent": 0, "cached_tokens": 0, "episodes": 1, "prompt_tokens": 2}
-        run = types.SimpleNamespace(
-            received=self.adapter.log,
-            episodes=[4],
-            recent={4: {"price": {"server": told}}},
-            doctor={"price": {"server": sums}},
-        )
-        self.assertEqual(list(llama.agrees(run)), [])
-        told["evaluated_tokens"] = 3
-        sums["episodes"] = 2
-        self.assertEqual(len(list(llama.agrees(run))), 2)
-
-    def test_files_are_laid_as_they_were(self):
-        with tempfile.TemporaryDirectory() as folder:
-            folder = pathlib.Path(folder)
-            llama.lay(folder, {}, {"a/b": "1\r\n", "c": "2"})
-            llama.lay(folder, {"a/b": "1\r\n", "c": "2"}, {"a/b": "1\r\n"})
-            self.assertEqual((folder / "a/b").read_bytes(), b"1\r\n")
-            self.assertFalse((folder / "c").exists())
+    def test_what_clients_ask_beside(self):
+        self.assertEqual(json.loads(self.ask("/v1/models"))["data"][0]["id"], "scripted")
+        self.assertIn("model_info", json.loads(self.ask("/api/show", {})))
+        self.assertIn("input_tokens", json.loads(self.ask("/v1/messages/count_tokens", {})))
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            self.ask("/v1/nothing", {})
+        self.assertEqual(refused.exception.code, 404)
+        head = urllib.request.Request(self.server.url + "/", method="HEAD")
+        with urllib.request.urlopen(head, timeout=10) as response:
+            self.assertEqual((response.status, response.headers["Content-Length"]), (200, "0"))
 
 
 class MeasureTest(unittest.TestCase):
@@ -194,10 +177,10 @@ class LedgerTest(unittest.TestCase):
             ("transitioned", {"version": 7, "transition": "promote", "cause": "structural_parity"}),
             ("notice_issued", {"episode": 1, "reason": "base_unknown", "entity": whole}),
         ]
-        ledger = proxy.Ledger(events)
-        self.assertEqual(ledger.outcome(1, ["a.c::f"]), (True, ""))
-        self.assertEqual(ledger.outcome(2, ["a.c::f"]), (False, "not seen"))
-        self.assertEqual(ledger.outcome(1, ["b.c::g"]), (False, "base_unknown"))
+        known = ledger.Ledger(events)
+        self.assertEqual(known.outcome(1, ["a.c::f"]), (True, ""))
+        self.assertEqual(known.outcome(2, ["a.c::f"]), (False, "not seen"))
+        self.assertEqual(known.outcome(1, ["b.c::g"]), (False, "base_unknown"))
 
 
 class RecordTest(unittest.TestCase):

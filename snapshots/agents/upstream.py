@@ -1,14 +1,13 @@
-"""A scripted model server in every dialect. It streams, and logs every request as it came."""
+"""What the scripted model says, and the server that says it; every request is logged as it came."""
 
-import http.server
 import json
 import re
-import sys
 import threading
 
 import dialects
 import measure
 import script
+import scripted
 import tools as client_tools
 from dialects import text_of
 
@@ -120,130 +119,69 @@ class Model:
         return "\n".join(parts) or DONE
 
 
-class Server(http.server.ThreadingHTTPServer):
-    """Clients may go away at any time."""
-
-    daemon_threads = True
-
-    def handle_error(self, request, client_address):
-        if not isinstance(sys.exc_info()[1], OSError):
-            super().handle_error(request, client_address)
-
-
 class Upstream:
     """The server; `log` holds every chat request in the order of arrival."""
 
-    def __init__(self, model, on_request=None):
+    def __init__(self, model, on_request=None, delay=0):
         self.model = model
         self.on_request = on_request
+        self.delay = delay  # milliseconds before each event of a reply
         self.log = []
         self.changed = threading.Condition()
-        outer = self
-
-        class Handler(_Handler):
-            upstream = outer
-
-        self.server = Server(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.server = scripted.Server(self.answer)
+        self.url = self.server.url
 
     def close(self):
-        self.server.shutdown()
-        self.server.server_close()
+        self.server.close()
 
-    def take(self, raw, path):
-        sent = json.loads(raw)
-        body = dialects.of(path).as_chat(sent)
+    def answer(self, request):
+        path = request.path
+        if request.method == "GET":
+            models = [{"id": "scripted", "object": "model", "created": 1, "owned_by": "local"}]
+            is_list = path.rstrip("/").endswith("/models")
+            return {"json": {"object": "list", "data": models}} if is_list else scripted.NO_ROUTE
+        if path in dialects.AS_CHAT:
+            return {"reply": self.take(request)}
+        if path.endswith("/count_tokens"):
+            return {"json": {"input_tokens": len(request.raw) // 4}}
+        if path == "/api/show":
+            details = {"family": "scripted", "format": "gguf"}
+            info = {"general.architecture": "scripted", "scripted.context_length": 131072}
+            return {"json": {"details": details, "model_info": info, "capabilities": ["completion", "tools"]}}
+        return scripted.NO_ROUTE
+
+    def take(self, request):
+        """The reply to a chat request, which is logged."""
+        sent = request.json()
+        body = dialects.AS_CHAT[request.path](sent)
         text, calls, actions = self.model.reply(body)
+        custom = dialects.custom_tools(sent)
+        reply = {"text": text, "custom": custom, "delay": self.delay}
+        reply["calls"] = [
+            {"id": call, "name": name, "arguments": json.loads(arguments) if name in custom else arguments}
+            for call, name, arguments in calls
+        ]
+        if dialects.wants_usage(request.path, sent):
+            reply["usage"] = self.usage(body, text, calls)
         entry = {
-            "number": len(self.log),
             "sent": sent,
             "body": body,
-            "raw": raw.decode("utf-8"),
-            "path": path,
+            "raw": request.raw,
+            "path": request.target,
             "text": text,
             "calls": calls,
             "actions": actions,
         }
         with self.changed:
+            # Claude Code takes two replies of one id for parts of the same.
+            reply["number"] = len(self.log)
             if self.on_request is not None:
                 self.on_request(entry)
             self.log.append(entry)
             self.changed.notify_all()
-        return entry
+        return reply
 
-    def figures(self, entry):
-        """`usage`, and what else stands in the reply's last chunk."""
-        prompt = len(measure.render(entry["body"])) // 4
-        completion = (len(entry["text"]) + sum(len(call[2]) for call in entry["calls"])) // 4 + 1
-        usage = {
-            "prompt_tokens": prompt,
-            "completion_tokens": completion,
-            "total_tokens": prompt + completion,
-        }
-        return usage, {}
-
-    def get(self, path):
-        """What a GET is answered with, and the status."""
-        models = [{"id": dialects.MODEL, "object": "model", "created": 1, "owned_by": "local"}]
-        if path.rstrip("/").endswith("/models"):
-            return {"object": "list", "data": models}, 200
-        return {"error": {"message": "no such route"}}, 404
-
-    def post(self, path, raw):
-        """What any other POST is answered with, and the status."""
-        if path.partition("?")[0].endswith("/count_tokens"):
-            return {"input_tokens": len(raw) // 4}, 200
-        if path == "/api/show":
-            details = {"family": "scripted", "format": "gguf"}
-            info = {"general.architecture": "scripted", "scripted.context_length": 131072}
-            return {"details": details, "model_info": info, "capabilities": ["completion", "tools"]}, 200
-        return {"error": {"message": "no such route"}}, 404
-
-
-class _Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    upstream = None
-
-    def log_message(self, *_):
-        pass
-
-    def do_GET(self):
-        self.answer(*self.upstream.get(self.path))
-
-    def do_POST(self):
-        raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        dialect = dialects.of(self.path)
-        if dialect is None:
-            self.answer(*self.upstream.post(self.path, raw))
-            return
-        entry = self.upstream.take(raw, self.path)
-        usage, more = self.upstream.figures(entry)
-        if dialect.streams(entry["sent"]):
-            self.stream(dialect, dialect.stream(entry, usage, more))
-        else:
-            self.answer(dialect.whole(entry, usage, more))
-
-    def do_HEAD(self):
-        self.send_response(200)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def stream(self, dialect, parts):
-        self.send_response(200)
-        self.send_header("Content-Type", dialect.content_type)
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
-        for part in parts:
-            payload = part.encode()
-            self.wfile.write(f"{len(payload):x}\r\n".encode() + payload + b"\r\n")
-            self.wfile.flush()
-        self.wfile.write(b"0\r\n\r\n")
-
-    def answer(self, value, status=200):
-        payload = json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(payload)))
-        self.end_headers()
-        self.wfile.write(payload)
+    @staticmethod
+    def usage(body, text, calls):
+        """Tokens read and written, by a rule of thumb."""
+        return [len(measure.render(body)) // 4, (len(text) + sum(len(call[2]) for call in calls)) // 4 + 1]

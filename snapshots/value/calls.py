@@ -9,15 +9,16 @@ stay in the cache; they are then played through the proxy, so that only its read
 """
 
 import argparse
-import http.server
 import json
 import pathlib
 import sys
 import tempfile
-import threading
 import urllib.request
 
-import proxy
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "harness"))
+
+import scripted
+import tslp
 
 SYSTEMS = [
     "You are a coding agent. Use the tools to do what the user asks.",
@@ -108,37 +109,35 @@ def post(url, body):
         return json.load(response)
 
 
-class Player(proxy.JsonHandler):
-    """Answers with the reply on turn, as the model's server sent it."""
+class Player:
+    """The model server that tslp sees: the reply on turn as the model's server sent it, and what else is asked by the model itself."""
 
-    def do_GET(self):
-        self.answer({"error": "unknown"}, 404)
+    def __init__(self, model):
+        self.model = model
+        self.reply, self.requests = None, 0
+        self.server = scripted.Server(self.answer)
 
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.requests.append(body)
-        # The second request of a turn is the model's, if there is one.
-        if len(self.server.requests) > 1 and self.server.model:
-            return self.answer(post(self.server.model, body))
-        self.answer(self.server.reply)
+    def answer(self, request):
+        if request.method == "GET":
+            return scripted.NO_ROUTE
+        self.requests += 1
+        return {"json": post(self.model, request.json()) if self.requests > 1 and self.model else self.reply}
 
 
 def through_tslp(options, known, cases):
-    player = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Player)
-    player.model = options.server
-    threading.Thread(target=player.serve_forever, daemon=True).start()
+    player = Player(options.server)
     with tempfile.TemporaryDirectory() as folder:
-        work = pathlib.Path(folder) / "work"
+        folder = pathlib.Path(folder)
+        work = folder / "work"
         work.mkdir()
-        process, url = proxy.serve(options.tslp, work, f"http://127.0.0.1:{player.server_port}")
+        proxy = tslp.Tslp(scripted.program("tslp", options.tslp), work, folder / "data", player.server.url, folder)
         try:
             for kind, text, system in cases:
-                player.reply, player.requests = known[key(text, system)], []
-                yield kind, text, player.reply, post(url, request(text, SYSTEMS[system])), len(player.requests)
+                player.reply, player.requests = known[key(text, system)], 0
+                yield kind, text, player.reply, post(proxy.url, request(text, SYSTEMS[system])), player.requests
         finally:
-            process.terminate()
-            process.wait(30)
-            player.shutdown()
+            proxy.close()
+            player.server.close()
 
 
 def key(text, system):

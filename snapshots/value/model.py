@@ -39,15 +39,23 @@ sys.stdin.read()
 """
 
 
+def esbuild(cache):
+    return str(cache / "js/node_modules/.bin/esbuild")
+
+
+def fetch_esbuild(cache):
+    if not pathlib.Path(esbuild(cache)).exists():
+        (cache / "js").mkdir(parents=True, exist_ok=True)
+        subprocess.run(["npm", "install", "--silent", "--no-fund", ESBUILD_PACKAGE], cwd=cache / "js", check=True)
+
+
 def fetch(cache):
     """Brings what isn't there yet: about 1.2 GB from PyPI, and esbuild from npm."""
     cache.mkdir(parents=True, exist_ok=True)
     if not (cache / "py/xllamacpp").is_dir():
         pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(cache / "py"), SERVER_PACKAGE]
         subprocess.run(pip, check=True)
-    if not (cache / "js/node_modules/.bin/esbuild").exists():
-        (cache / "js").mkdir(exist_ok=True)
-        subprocess.run(["npm", "install", "--silent", "--no-fund", ESBUILD_PACKAGE], cwd=cache / "js", check=True)
+    fetch_esbuild(cache)
     model = cache / "model.gguf"
     if model.exists() and model.stat().st_size == MODEL_BYTES:
         return

@@ -103,19 +103,7 @@ def sessions_table(rows):
     return table(head, lines)
 
 
-def aider_table(rows):
-    lines = []
-    for form in dict.fromkeys(row["format"] for row in rows):
-        for arm in ("direct", "tslp"):
-            here = [row for row in rows if (row["format"], row["arm"]) == (form, arm)]
-            if here:
-                cells = [sum(row["applied"] for row in here), sum(row["met"] and not row["broken"] for row in here),
-                         sum(bool(row["broken"]) for row in here)]  # fmt: skip
-                lines.append([f"`{form}`", "direct" if arm == "direct" else "through tslp", *(cell(it, len(here)) for it in cells)])
-    return table(["format", "", "edits that aider could apply", "met, and nothing broke", "broke code"], lines)
-
-
-def page(rows, classes, arms, aider):
+def page(rows, classes, arms):
     new = [row for row in rows if row.get("about")]
     probes = [row for row in rows if row.get("probe") and not row.get("about")]
     misplaced = sum(len(row.get("misplaced", [])) for row in new)
@@ -185,8 +173,6 @@ as evaluated (`timings.prompt_n`): what its prefix cache didn't hold.
 
 ## aider
 
-Tasks one after the other in one repository with all three files; a change that breaks a test is taken back (`snapshots/value/with_aider.py`).
-aider sends the whole file as it is on disk with each request, so the model sees the same with and without the proxy.
-
-{aider_table(aider) if aider else "Not run yet."}
+aider sends the whole file as it is on disk with each request, so the model sees the same with and without the proxy. Of nine tasks in its format `whole`, one after
+the other in one repository with all three files, it could apply 8 of 9 (56–98 %), and 7 of 9 (45–94 %) did what was asked and broke nothing, both directly and through tslp.
 """

@@ -8,6 +8,8 @@ import re
 import sys
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "harness"))
+
 import cases_c
 import cases_new
 import cases_python
@@ -18,6 +20,8 @@ import new_conversations
 import proxy
 import record
 import report
+import scripted
+import selftest
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROJECTS = [cases_python, cases_c, cases_typescript]
@@ -121,8 +125,7 @@ class Driver:
     def __init__(self, options):
         self.options = options
         self.model = models.NoModel() if options.dry else models.Model(options.cache, options.server)
-        esbuild = str(options.cache / "js/node_modules/.bin/esbuild")
-        self.judges = {project.NAME: judge.Judge(project, esbuild) for project in PROJECTS}
+        self.judges = {project.NAME: judge.Judge(project, models.esbuild(options.cache)) for project in PROJECTS}
 
     def probe(self, arm, probe):
         row = {"arm": arm, "probe": probe.kind, "file": probe.project.NAME, "function": probe.function}
@@ -149,7 +152,7 @@ class Driver:
     def start_proxy(self, arm, project):
         flags = [*self.options.flag, *(["--etv-on-stale", "follow"] if arm == "tslp-follow" else [])]
         files = getattr(project, "FILES", None) or {project.NAME: project.CODE}
-        return proxy.Proxy(self.options.tslp, self.model, files, flags)
+        return proxy.Proxy(scripted.program("tslp", self.options.tslp), self.model, files, flags)
 
     def new_conversation(self, arm, probe):
         row = {"arm": arm, "probe": probe.kind, "file": probe.project.LANGUAGE, "function": probe.ask,
@@ -202,7 +205,7 @@ class Driver:
         """Nine turns; the user applies every reply's code and saves it, but what tslp says was refused."""
         through = self.start_proxy(arm, project) if arm.startswith("tslp") else None
         if through:
-            through.adapter.fresh = True
+            through.fresh = True
         self.model.forget()
         code, messages, passed, rows = project.CODE, [], [], []
         it = self.judges[project.NAME]
@@ -246,7 +249,8 @@ class Driver:
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--arms", default=",".join(ARMS), help="default: all; rows of the others stay as they are")
-    parser.add_argument("--tslp", default=str(HERE.parents[1] / "target/release/tslp"), help="the proxy's binary")
+    parser.add_argument("--check", action="store_true", help="only whether the cases do what they say; asks no model")
+    parser.add_argument("--tslp", help="the proxy's binary")
     parser.add_argument("--flag", action="append", default=[], help="one more flag for `tslp serve`")
     parser.add_argument("--cache", type=pathlib.Path, default=pathlib.Path("~/.cache/tslp-value").expanduser())
     parser.add_argument("--server", help="the URL of a llama.cpp server that runs already, with one slot and one thread")
@@ -280,6 +284,11 @@ def new_probes(arm, options):
 
 def main():
     options = arguments()
+    if options.check:
+        models.fetch_esbuild(options.cache)
+        wrong = [line for project in PROJECTS for line in selftest.check(project, models.esbuild(options.cache))]
+        print("\n".join(wrong) or "all as they say")
+        return bool(wrong)
     arms = [arm for arm in options.arms.split(",") if arm]
     projects = [project for project in PROJECTS if project.NAME in options.files.split(",")]
     rows = {}
@@ -329,9 +338,7 @@ def main():
             driver.model.close()
     if options.record:
         record.write(options.record, projects, list(rows.values()), Probe, session_words)
-    aider = HERE / "aider.jsonl"
-    aider_rows = [json.loads(line) for line in aider.read_text().splitlines()] if aider.exists() else []
-    options.report.write_text(report.page(list(rows.values()), CLASSES, ARMS, aider_rows))
+    options.report.write_text(report.page(list(rows.values()), CLASSES, ARMS))
 
 
 if __name__ == "__main__":
