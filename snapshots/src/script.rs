@@ -174,7 +174,8 @@ pub enum Ending {
 #[must_use]
 pub fn parse(story: &str) -> Script {
     let mut script = Script::default();
-    let mut lines = story.lines().map(str::trim_start).peekable();
+    // A carriage return at a line's end is the text's own.
+    let mut lines = story.split('\n').map(str::trim_start).peekable();
     while let Some(line) = lines.next_if(|line| line.starts_with("# ")) {
         let gap = if script.about.is_empty() { "" } else { " " };
         script.about += gap;

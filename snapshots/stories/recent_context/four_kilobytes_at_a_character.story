@@ -2,6 +2,8 @@
 law 8.4 | 4 KB a message, cut between definitions or lines
 law 8.4 | 4 KB of a message, cut hard
 
+# Two bytes a letter after one of a single byte, so that byte 4096 lies inside a letter.
+
 full where the message is cut
 policy history window
 

@@ -16,10 +16,11 @@ mod variants;
 
 /// One test for each folder of stories.
 macro_rules! topics {
-    ($($topic:ident)*) => {
+    ($($(#[$about:meta])* $topic:ident)*) => {
         const TOPICS: &[&str] = &[$(stringify!($topic)),*];
 
         $(
+            $(#[$about])*
             #[test]
             fn $topic() {
                 play_topic(stringify!($topic));
@@ -29,10 +30,95 @@ macro_rules! topics {
 }
 
 topics! {
-    agents audits authors clear code_spec cpp delimiters directives edits edits_of_pieces
-    evidence extent gates goals hydration links loops mentions moving_files older_code
-    older_shapes patterns recent_context records refusals renames repeats resolution scope
-    sessions stale tombstones unseen users_word verification write_head
+    /// Agents: the prompt only grows, and what an agent touches is known.
+    agents
+    /// The shadow audit: early, late, doubtful and silent (spec §10).
+    audits
+    /// Who speaks: what a message repeats of the model's or a tool's, and what it quotes, isn't the
+    /// user's.
+    authors
+    /// A conversation's context cleared: what goes to the model afterwards.
+    clear
+    /// The user's rules for code that models write (docs/repair.md).
+    code_spec
+    /// C++: qualified names, methods, overloads, namespaces.
+    cpp
+    /// Our own delimiters: stripped from what is recorded, defused on their way to the model, never
+    /// forged.
+    delimiters
+    /// Directives in prompts: accept, reject, confirm.
+    directives
+    /// Edits in every format: applied to what is authoritative exactly, or not at all (spec §12).
+    edits
+    /// Edits of files of which only parts are known: pieces that the user and the model supplied
+    /// (spec §12).
+    edits_of_pieces
+    /// What names a block's file: every path evidence that there is (engine: "Resolution").
+    evidence
+    /// Whole file or fragment: what a block leaves out is removed only where the block is the whole
+    /// file.
+    extent
+    /// Promotion of the model's code: gate A, gate B, and what each refusal leads to (spec §6, §7,
+    /// §12).
+    gates
+    /// What the work is for: said by the user, told to conversations that begin.
+    goals
+    /// What the model is shown of the truth (spec §8, engine: "Prompt assembly").
+    hydration
+    /// Code that names no file, or a method out of its class: linked by what the model was shown
+    /// (spec §4.1).
+    links
+    /// Agents send the user's message again with every step of their loops, and clients with every
+    /// regenerated turn.
+    loops
+    /// Which tracked entities a prompt names.
+    mentions
+    /// Files move while a conversation goes on: somebody saves late, undoes, edits by hand, renames
+    /// or deletes.
+    moving_files
+    /// Code in older messages: what isn't true any more is withheld however it got there, all else
+    /// stays (spec §15.6).
+    older_code
+    /// Code in older messages in the shapes that agents' histories have as well as blocks:
+    /// thoughts, here-documents, what a terminal showed, quotes, JSON in JSON.
+    older_shapes
+    /// Languages that are read by the patterns of `symbols.json` (spec §4.1, step 2), and one with
+    /// a grammar.
+    patterns
+    /// The Recent Context window (spec §8.4).
+    recent_context
+    /// What is kept for the project: note, forget and accept, what a model proposes, and its life
+    /// with the code that it quotes.
+    records
+    /// Input that is never taken for an entity, with the reason that is recorded.
+    refusals
+    /// Renames and other changes of what a name means: flagged, never guessed (spec §12).
+    renames
+    /// A message that was said before, word for word, where a regenerated reply looks like another
+    /// conversation.
+    repeats
+    /// Confidence levels (spec §4): CONFIRMED by path and parse, INFERRED by correlation, else
+    /// UNRESOLVED.
+    resolution
+    /// Which files the user lets a model see: off, on, lock and unlock.
+    scope
+    /// Which conversation a prompt belongs to.
+    sessions
+    /// External truth (spec §15): disk against what is held true.
+    stale
+    /// What an authoritative update of a whole file leaves out (spec §9.2).
+    tombstones
+    /// Code that the model writes over without having seen it (spec §12: mutation base
+    /// unacknowledged).
+    unseen
+    /// What the user's word does to what is true, where it is incomplete, late, or about what isn't
+    /// there.
+    users_word
+    /// User verification: going on from a proposal takes it (spec §6, gate B).
+    verification
+    /// The user as write-head: pasted code is true at once and wins over everything (spec §6,
+    /// §9.1).
+    write_head
 }
 
 /// Plays a topic's stories and compares their ends with the goldens.
