@@ -142,10 +142,11 @@ fn play_topic(topic: &str) {
     });
 }
 
-/// The files below `folder`.
+/// The files below `folder` except for what is built.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|_| panic!("{} exists", folder.display()));
     let paths = entries.map(|entry| entry.expect("an entry").path());
+    let paths = paths.filter(|path| !path.ends_with("target"));
     let (folders, mut found): (Vec<_>, Vec<_>) = paths.partition(|path| path.is_dir());
     found.extend(folders.iter().flat_map(|folder| files(folder)));
     found.sort();
