@@ -102,6 +102,7 @@ pub struct Version {
 mod tests {
     use super::*;
 
+    /// law 5 | Four arrows and no others
     #[test]
     fn the_arrows_are_those_of_the_law() {
         let arrows: Vec<(&str, &str)> = [

@@ -163,6 +163,8 @@ mod tests {
         );
     }
 
+    /// law 10 | An audit is one turn, strict JSON, and never in anybody's way
+    /// law 10 | The answer is an entity and completed, partial or discussion
     #[test]
     fn anything_else_is_no_answer() {
         for answer in [

@@ -602,6 +602,7 @@ mod tests {
         );
     }
 
+    /// law 15.5 | Before each promotion: resolution, parity, disk
     #[test]
     fn each_rule_of_gate_a_keeps_a_model_out() {
         check(
@@ -797,6 +798,7 @@ mod tests {
         check(lossy, false, Reason::SymbolsLost);
     }
 
+    /// law 15.5 | Before each promotion: resolution, parity, disk
     #[test]
     fn disk_blocks_the_model() {
         check(

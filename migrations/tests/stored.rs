@@ -76,6 +76,7 @@ fn sample(kind: EventKind, number: u64) -> Event {
     Event::arbitrary_of(kind, &mut Unstructured::new(&bytes)).unwrap()
 }
 
+/// law 12 | Words of earlier rules are read for ever | file_exists
 #[test]
 fn what_was_written_once_is_read_as_the_same() {
     for frozen in frozen_events() {

@@ -43,6 +43,7 @@ mod tests {
 
     use super::*;
 
+    /// law 3.2 | The ledger is append-only and chained; no prompt holds it
     #[test]
     fn every_part_of_an_event_changes_the_chain() {
         let envelope = Envelope::outside(Seq(1), UnixMillis(2));

@@ -13,6 +13,7 @@ pub mod stage;
 pub mod store;
 
 pub mod golden;
+pub mod law;
 pub mod state_text;
 pub mod verdicts;
 

@@ -1,6 +1,8 @@
 //! The line language: one step a line, text in lines that begin with a bar.
 //!
 //! ```text
+//! # Small losses add up.  the first lines: what the story shows
+//! law 7 | RULE | REASON   which rule of the law that is (law.rs)
 //! policy budget 100       before the first step: tokens of hydrated code; also `policy profile strict`,
 //!                         `policy placement user`, `policy history window` or `client`, `policy audit on`, `off` or
 //!                         `auto`, `policy tombstones 3`, `policy reading off`, `policy stale follow`,
@@ -39,7 +41,7 @@
 //! command accept src/a.c  a directive that the user gives in a terminal
 //! ```
 //!
-//! Empty lines and lines that begin with `#` are ignored.
+//! Empty lines and other lines that begin with `#` are ignored.
 
 use tslp_core::code_spec::CodeSpec;
 use tslp_core::directive::Directive;
@@ -48,11 +50,16 @@ use tslp_core::gate::GateProfile;
 use tslp_core::message::Role;
 use tslp_core::policy::{AuditChoice, EditRepair, HistoryChoice, OnStale, Placement, Policy};
 
+use crate::law::Law;
 use crate::verdicts::Detail;
 
 /// A story.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Script {
+    /// What it shows.
+    pub about: String,
+    /// The rules of the law that it shows.
+    pub laws: Vec<Law>,
     /// The configured policy.
     pub policy: Policy,
     /// The detail of its golden end.
@@ -167,9 +174,19 @@ pub enum Ending {
 #[must_use]
 pub fn parse(story: &str) -> Script {
     let mut script = Script::default();
-    let mut lines = story.lines().map(str::trim_start).peekable();
+    // A carriage return at a line's end is the text's own.
+    let mut lines = story.split('\n').map(str::trim_start).peekable();
+    while let Some(line) = lines.next_if(|line| line.starts_with("# ")) {
+        let gap = if script.about.is_empty() { "" } else { " " };
+        script.about += gap;
+        script.about += line[2..].trim();
+    }
     while let Some(line) = lines.next() {
         if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        if let Some(law) = Law::parse(line) {
+            script.laws.push(law);
             continue;
         }
         if let Some(setting) = line.strip_prefix("policy ") {

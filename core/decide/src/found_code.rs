@@ -780,6 +780,7 @@ mod tests {
         }
     }
 
+    /// law engine 5 | Longer than what is parsed, or of more tokens | too_large_to_parse
     #[test]
     fn a_text_over_the_bound_is_too_large() {
         let path = RelPath::from_normalised("src/a.c");

@@ -378,6 +378,7 @@ mod tests {
         }
     }
 
+    /// law 8.5 | A grant that is over is no grant: tools are halted | capability_escalation
     #[test]
     fn a_grant_ends_by_the_recorded_time() {
         let jail = Jail {

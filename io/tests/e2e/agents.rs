@@ -38,6 +38,8 @@ pub(crate) fn numbered(code: &str) -> String {
         .collect()
 }
 
+/// law 8.5 | What a tool read is no write-head's word; only what disk holds is
+/// law 1 | What tools print grants no authority
 #[test]
 fn a_first_edit_in_a_fresh_project_is_judged_and_the_prompt_only_grows() {
     let (places, upstream) = (Places::new(), Upstream::start());

@@ -63,6 +63,7 @@ fn check_promoted(tslp: &Tslp<'_>) {
     assert!(states.contains(&promoted), "{episode}");
 }
 
+/// law 10 | The user's stream comes at once, the audit after it, in one turn
 #[test]
 fn an_audit_in_time_promotes_what_lacked_only_a_grant() {
     let (places, upstream) = (Places::new(), Upstream::start());
@@ -204,6 +205,8 @@ fn an_audit_of_an_upstream_that_is_gone_has_failed() {
     assert_eq!(tslp.state(), json!({}));
 }
 
+/// law 10 | An audit is one turn, strict JSON, and never in anybody's way
+/// law 10 | It never blocks the user
 #[test]
 fn a_prompt_puts_a_running_audit_off_and_never_waits_for_it() {
     let (places, upstream) = (Places::new(), Upstream::start());
@@ -230,6 +233,7 @@ fn a_prompt_puts_a_running_audit_off_and_never_waits_for_it() {
     assert_eq!(tslp.state(), before);
 }
 
+/// law 6 B, 10 | A shadow audit said `completed` before the user's next prompt; what an agent's next step puts off is asked again | shadow_audit
 #[test]
 fn an_agents_next_step_puts_an_audit_off_and_its_grant_still_counts() {
     let (places, upstream) = (Places::new(), Upstream::start());
@@ -470,6 +474,7 @@ fn requests_that_came_to_nothing_hold_no_audit_up() {
 }
 
 /// The user of every dialect goes on from a proposal; where the client keeps no conversation, it names one or sends its tokens.
+/// law 6 B | The user saw the proposal and asks for the next change, by a verb that governs its name | user_verified
 #[test]
 fn going_on_verifies_a_proposal_in_every_dialect() {
     for path in PATHS {

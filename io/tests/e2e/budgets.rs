@@ -123,6 +123,7 @@ const PATHS: [&str; 2] = ["/v1/chat/completions", "/v1/messages"];
 
 const NEARLY: &str = "Nine tenths of what the user allows";
 
+/// law 8.5 | What agents may use is counted; at nine tenths model and user are told, at the end prompts are not sent until the Operator resumes | budget_nearly_used, agent_budget_used
 #[test]
 fn a_conversation_ends_with_its_budget_and_goes_on_when_resumed() {
     for (at, path) in PATHS.into_iter().enumerate() {
@@ -249,6 +250,7 @@ fn files_builds_and_tests_are_counted_of_what_the_client_is_asked_for() {
     tslp.stop();
 }
 
+/// law 8.5 | A loop of the same call is told, and ends where the Guardian holds calls | call_repeated
 #[test]
 fn the_same_call_with_the_same_result_is_told_and_under_hold_the_loop_ends() {
     let dialects = PATHS.into_iter().chain(["/v1/responses", "/api/chat"]);
@@ -289,6 +291,7 @@ fn the_same_call_with_the_same_result_is_told_and_under_hold_the_loop_ends() {
     }
 }
 
+/// law 8.5 | A file that is written in vain again and again is told | file_rewritten
 #[test]
 fn a_file_that_is_refused_three_times_is_told() {
     let (upstream, places) = (Upstream::start(), Places::new());
@@ -309,6 +312,7 @@ fn a_file_that_is_refused_three_times_is_told() {
     tslp.stop();
 }
 
+/// law 8.5 | Many files changed by other hands while an agent is at work are asked about; under hold its loop ends | many_files_changed
 #[test]
 fn files_changed_by_other_hands_are_asked_about_and_stop_a_loop() {
     let (upstream, places) = (Upstream::start(), Places::new());

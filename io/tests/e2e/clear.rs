@@ -96,6 +96,7 @@ impl Spoken {
     }
 }
 
+/// law engine 8 | A conversation is cleared where its user's prompt begins: older messages go to no model any more, and where the work stands is told once ([memory.md](memory.md)) | context_cleared, clear_asked
 #[test]
 fn no_call_is_parted_from_its_result_in_any_dialect() {
     for spoken in &SPOKEN {

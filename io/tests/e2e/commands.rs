@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Tslp, eventually, fenced, prompt};
 use crate::upstream::Upstream;
 
+/// law 14.3 | `/doctor`, `/recent` and `/state` say what the commands say
+/// law 14.3 | `/doctor`: integrity, WAL, migrations, disk space, grammars, model; it fixes nothing
 #[test]
 fn the_commands_agree_with_the_pages() {
     let (places, upstream) = (Places::new(), Upstream::start());
@@ -48,6 +50,8 @@ fn an_example_in_a_clients_rules_is_no_news() {
     assert!(!page.contains("path/to/filename.js"), "{page}");
 }
 
+/// law 14.3 | `/recent` lists the last N episodes, up to 1000, also those before a restart; N is a setting
+/// law 14.3 | `/recent`: the last N episodes, their entities and states; metadata
 #[test]
 fn recent_lists_as_many_episodes_as_it_is_asked_for_also_after_a_restart() {
     let (places, upstream) = (Places::new(), Upstream::start());
@@ -74,6 +78,8 @@ fn recent_lists_as_many_episodes_as_it_is_asked_for_also_after_a_restart() {
     assert_eq!((code, listed), (0, tslp.page("/recent")));
 }
 
+/// law 14.3 | `/recent` is metadata, and names the user's proposals as well as the model's; code is in it only if somebody asks for it | elided
+/// law 14.3 | `/recent`: the last N episodes, their entities and states; metadata
 #[test]
 fn recent_names_what_the_user_proposed_and_the_lines_that_a_refused_proposal_lacks() {
     let (places, upstream) = (Places::new(), Upstream::start());
@@ -112,6 +118,12 @@ fn recent_names_what_the_user_proposed_and_the_lines_that_a_refused_proposal_lac
     assert_eq!(below, gone.map(|line| format!("- {line}")));
 }
 
+/// law 14.1, 14.2, 14.5 | The pages are deterministic and change nothing
+/// law 14.1 | Never visible to the model
+/// law 14.2 | Read-only: no state, no artifact, no event
+/// law 14.2 | No call of the model
+/// law 14.2 | Deterministic
+/// law 14.5 | No endpoint changes what the model sees
 #[test]
 fn pages_are_deterministic_and_change_nothing() {
     let (places, upstream) = (Places::new(), Upstream::start());
@@ -270,6 +282,9 @@ fn state_says_of_when_it_speaks_and_looks_now_if_asked() {
 }
 
 /// `/state` said `stale: false` of a file that had been edited a moment ago, until the next prompt looked at it.
+/// law 15.1, 15.7 | `/state` and `/doctor` look at the files themselves, and record nothing
+/// law 14.2 | Read-only: no state, no artifact, no event
+/// law 15.7 | `/state`: artifact, last_updated, stale
 #[test]
 fn the_pages_look_at_the_files_themselves() {
     let (places, upstream) = (Places::new(), Upstream::start());
@@ -305,6 +320,7 @@ fn the_pages_look_at_the_files_themselves() {
     assert_eq!(crate::ledger_file::events(&places.data), events);
 }
 
+/// law 14.3 | `/state`: the whole State Map, no history and nothing inferred
 #[test]
 fn the_state_can_be_read_piece_by_piece() {
     let (places, upstream) = (Places::new(), Upstream::start());

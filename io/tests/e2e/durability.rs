@@ -54,6 +54,8 @@ fn a_crash_loses_nothing_and_the_next_process_goes_on() {
     assert_eq!(tslp.say("hello").episode(), 3);
 }
 
+/// law 3.3 | The State Map is rebuilt from Vault and ledger
+/// law 3.3 | Rebuilt from Vault and ledger
 #[test]
 fn deleted_projections_are_rebuilt_from_the_ledger() {
     let (places, upstream) = (Places::new(), Upstream::start());
@@ -192,6 +194,9 @@ pub(crate) fn past_the_triggers(places: &Places, sql: &str) {
     }
 }
 
+/// law 3.1 | The Vault holds what crossed the boundary by its hash, once, and nothing changes it
+/// law 3.1 | Never modified
+/// law 3.2 | Append-only
 #[test]
 fn ledger_and_vault_refuse_every_change() {
     let (places, upstream) = (Places::new(), Upstream::start());
@@ -253,6 +258,9 @@ fn check_safe_mode(places: &Places, upstream: &Upstream) {
     assert_eq!((code, &doctor["ok"]), (5, &json!(false)), "{doctor}");
 }
 
+/// law 3.2 | The ledger is append-only and chained; no prompt holds it
+/// law 15.8 | What contradicts the record stops the proxy until the user says what holds
+/// law 15.8 | A contradiction stops the proxy until the user says what holds
 #[test]
 fn a_flipped_byte_in_the_ledger_means_safe_mode_and_nothing_is_written() {
     let (places, upstream) = (Places::new(), Upstream::start());
@@ -344,6 +352,8 @@ fn an_older_copy_put_back_means_safe_mode() {
     check_safe_mode(&places, &upstream);
 }
 
+/// law 13 | WAL, one file, one writer
+/// law 3 | One SQLite database
 #[test]
 fn a_second_process_on_the_same_ledger_is_refused() {
     let (places, upstream) = (Places::new(), Upstream::start());

@@ -325,6 +325,7 @@ fn a_mount_that_is_full_and_one_that_vanishes() {
     check_verdict(&tslp, &upstream, "missing");
 }
 
+/// law 13 | Memory stays bounded
 #[test]
 fn a_large_tree_is_adopted_in_bounded_memory() {
     large_tree(2000);

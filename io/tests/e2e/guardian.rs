@@ -180,6 +180,7 @@ impl Spoken {
     }
 }
 
+/// law 8.5 | A denied call of the client's own tools never reaches it
 #[test]
 fn a_denied_call_is_kept_back_alone_in_every_dialect() {
     let (upstream, places) = (Upstream::start(), Places::new());
@@ -256,6 +257,7 @@ fn a_call_is_let_go_when_it_is_complete_and_not_when_the_reply_is() {
     tslp.stop();
 }
 
+/// law 8.5 | `tslp stop` ends every reply, and requests are refused until it is lifted | agents_stopped
 #[test]
 fn a_stop_ends_every_stream_and_refuses_what_comes_until_it_is_lifted() {
     let (upstream, places) = (Upstream::start(), Places::new());
@@ -335,6 +337,7 @@ fn a_clients_hook_is_answered_by_the_same_rules() {
     check("{}", "ask");
 }
 
+/// law 8.5 | Where a tool can't be run, the reply's reader and the model are told | tool_not_run
 #[test]
 fn a_fence_that_isnt_run_is_said_to_the_reader_and_the_model() {
     let (upstream, places) = (Upstream::start(), Places::new());

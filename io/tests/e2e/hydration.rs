@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::harness::{Places, RING, RING_PUT, Talk, Tslp, fenced, prompt, state_block, user};
 use crate::upstream::Upstream;
 
+/// law 8.2 | The template, to the letter
 #[test]
 fn a_paste_with_a_path_is_true_at_once_and_shown_to_the_next_conversation_to_the_letter() {
     let (places, upstream) = (Places::new(), Upstream::start());
@@ -59,6 +60,7 @@ fn the_artifact_is_the_hash_of_the_canonical_text() {
     );
 }
 
+/// law 8.4 | System, code, recent context, prompt
 #[test]
 fn the_order_is_system_then_recent_context_then_hydration_then_the_prompt() {
     let (places, upstream) = (Places::new(), Upstream::start());
@@ -113,6 +115,7 @@ fn hydration_keeps_its_order_from_turn_to_turn() {
     assert!(place("beta_two") < place("alpha_one"), "{system}");
 }
 
+/// law 8.1 | Their full content is injected
 #[test]
 fn what_does_not_fit_is_named_and_never_cut() {
     let (places, upstream) = (Places::new(), Upstream::start());
@@ -127,6 +130,8 @@ fn what_does_not_fit_is_named_and_never_cut() {
     assert_eq!(tslp.last_episode()["withheld"][0]["reason"], "over_budget");
 }
 
+/// law 14.3 | `/debug/last-prompt` exists only with `--debug`
+/// law 14.3 | `/debug/last-prompt`: exactly what the model saw, with debug alone
 #[test]
 fn the_debug_page_shows_what_the_model_saw_and_exists_only_when_asked_for() {
     let (places, upstream) = (Places::new(), Upstream::start());

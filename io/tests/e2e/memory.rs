@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::harness::{CHAT, JSON, Places, RING, RING_PUT, Tslp, fenced, prompt};
 use crate::upstream::{Answer, Step, Upstream, event, last_events};
 
+/// law 13 | Memory is bounded
 #[test]
 fn prompts_that_do_not_fit_together_are_all_answered() {
     const BODY_BYTES_MAX: usize = 200_000;

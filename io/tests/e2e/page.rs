@@ -417,6 +417,7 @@ fn refuse_a_change(tslp: &Tslp<'_>, upstream: &Upstream) {
     talk.ask("simplify ring_put");
 }
 
+/// law 14.3, 14.5 | The page shows a turn's proposal next to the truth with the rule that refused, and records nothing
 #[test]
 fn a_turn_says_what_was_proposed_what_is_true_and_which_rule_refused() {
     let (places, upstream) = (Places::new(), Upstream::start());

@@ -88,6 +88,10 @@ fn check_shown(places: &Places, sent: &[(u64, String)]) {
     }
 }
 
+/// law 14.3 | `/debug/last-prompt` comes from the ledger, so a restart loses nothing
+/// law 3.2 | Never injected into prompts
+/// law 8.5 | Tool calls and results are on record
+/// law 14.3 | `/debug/last-prompt`: exactly what the model saw, with debug alone
 #[test]
 fn every_prompt_is_shown_as_the_model_got_it() {
     let (places, upstream) = (Places::new(), Upstream::start());
@@ -125,6 +129,7 @@ fn every_prompt_is_shown_as_the_model_got_it() {
     assert_eq!((code, &report["ok"]), (0, &json!(true)), "{report}");
 }
 
+/// law 3.1 | Deduplicated by hash
 #[test]
 fn a_step_of_an_agent_costs_what_is_new_in_it() {
     let (places, upstream) = (Places::new(), Upstream::start());
@@ -196,6 +201,7 @@ fn what_is_not_on_record_is_not_shown_and_it_says_why() {
     }
 }
 
+/// law 3.2 | Holds times, prompts, replies, audits and transitions
 #[test]
 fn all_of_a_reply_is_on_record_and_its_text_alone_is_judged() {
     let (places, upstream) = (Places::new(), Upstream::start());

@@ -123,6 +123,8 @@ fn requests_of_the_wrong_kind_are_refused_before_ledger_and_upstream() {
     assert_eq!(ledger_file::events(&places.data), 0);
 }
 
+/// law 14.4 | `/memory`, `/search`, `/replay`, `/summaries`, `/similar` and `/rewrite` don't exist
+/// law 14.4 | Six endpoints that must not exist
 #[test]
 fn routes_that_the_law_forbids_and_unknown_ones_are_404() {
     let (places, upstream) = (Places::new(), Upstream::start());
@@ -379,6 +381,8 @@ fn many_conversations_at_once_are_each_answered_and_recorded() {
     assert_eq!(tslp.page("/doctor")["ok"], true);
 }
 
+/// law 13 | Memory stays bounded
+/// law 13 | Memory is bounded
 #[test]
 fn a_flood_of_code_is_answered_and_bounded() {
     let (places, upstream) = (Places::new(), Upstream::start());

@@ -247,6 +247,7 @@ fn calls_through(
 
 const REWRITE: [&str; 2] = ["--repair-edits", "rewrite"];
 
+/// law engine 8 | An edit whose old text isn't in its file is made to fit before the client has it, by setting and where one place alone can be meant; that is told | edit_fitted
 #[test]
 fn an_edit_that_fits_in_one_place_alone_is_given_the_files_own_text_in_every_dialect() {
     let exact = edit_of("    return a + b;", "    return b + a;");
@@ -312,6 +313,7 @@ fn what_may_mean_two_places_or_none_stays_as_the_model_wrote_it() {
     }
 }
 
+/// law engine 8 | An edit whose old text isn't in its file is made to fit before the client has it, by setting and where one place alone can be meant; that is told | edit_fitted
 #[test]
 fn an_edit_of_a_text_that_was_shown_before_is_made_where_nothing_has_changed_since() {
     let (upstream, places) = (Upstream::start(), Places::new());
@@ -394,6 +396,7 @@ fn repaired(stream: bool, first: &str, second: Answer) -> Repaired {
 
 const RULES: &str = "# Code of the ring\n\n- deny import: stdio.h\n- forbid call: printf\n";
 
+/// law engine 5 | What the user's rules for code forbid isn't taken, named by line, until the user confirms it; what was there before is no fault of the change | spec_met, spec_broken
 #[test]
 fn code_that_breaks_the_users_rules_is_asked_for_once_more_and_replay_judges_by_the_rules_of_then()
 {
@@ -846,6 +849,7 @@ fn checks(places: &Places) -> Vec<Value> {
     checks.map(|event| event["event"].clone()).collect()
 }
 
+/// law engine 8 | What a check says of the files after a change is told with the next prompt, and makes nothing true | check_ran
 #[test]
 fn a_check_that_fails_is_told_with_the_next_prompt() {
     check_after_a_change(

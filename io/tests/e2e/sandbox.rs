@@ -182,11 +182,17 @@ fn project() -> Places {
     places
 }
 
+/// law 1, 15.3 | The workspace is read and never written to
+/// law 1 | No write to the file system
+/// law 13 | SQLite with a WAL, and syntax trees
+/// law 15.3 | Files may be read, hashed and parsed; nothing is written, applied or synced
 #[test]
 fn a_whole_scenario_leaves_the_workspace_as_it_was() {
     scenario(free);
 }
 
+/// law 1, 15.3 | The workspace is read and never written to
+/// law 1 | No access to the inside of an editor: only what crosses the proxy
 #[test]
 fn it_runs_where_only_the_data_directory_can_be_written_to() {
     if sandbox_holds(&project()) {

@@ -52,6 +52,7 @@ fn entities(names: &[&str]) -> BTreeSet<String> {
 }
 
 /// S1, S13: whatever tool showed it, in each dialect that has tools.
+/// law engine 8 | What the user turns off isn't shown where a client's messages hold it: by path, or by what is in it | off_in_message
 #[test]
 fn what_is_off_goes_to_no_model_whatever_tool_showed_it() {
     let (upstream, places) = (Upstream::start(), places());

@@ -71,6 +71,7 @@ const STAGING: &str = "# The staging server\nSTAGING_TOKEN=zebra-4711-quagga\nST
 const QUOKKA: &str = "/* Turns the quokka ring by some steps. */\nstatic int quokka_turn(struct quokka *ring, int steps)\n{\n    int quokka_at = (ring->head + steps) % ring->size;\n    if (quokka_at < 0)\n        quokka_at += ring->size;\n    ring->head = quokka_at;\n    return quokka_at;\n}\n";
 const TELLING: [&str; 6] = ["zebra", "quagga", "4711", "8443", "hunter2", "quokka"];
 
+/// law engine 8 | What the user turns off isn't shown where a client's messages hold it: by path, or by what is in it | off_in_message
 #[test]
 fn what_is_off_is_recognised_in_whatever_form_a_tool_prints_it() {
     let (upstream, places) = (Upstream::start(), Places::new());

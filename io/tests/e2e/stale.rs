@@ -143,6 +143,7 @@ fn an_edit_elsewhere_in_a_file_keeps_no_change_out() {
     assert_eq!(tslp.state()[RING_PUT]["stale"], false);
 }
 
+/// law 15.8 | What contradicts the record stops the proxy until the user says what holds
 #[test]
 fn nothing_by_the_model_is_promoted_over_an_edited_file() {
     let (places, upstream) = (Places::new(), Upstream::start());
@@ -325,6 +326,8 @@ fn what_the_user_knew_of_is_acknowledged() {
     assert_eq!(tslp.state()[RING_PUT]["disk"], "same");
 }
 
+/// law 15.7 | `/doctor` counts what can't be read
+/// law 15.7 | `/doctor`: how many are STALE, and what can't be read
 #[test]
 fn doctor_counts_read_failures_with_their_reasons() {
     let (places, upstream) = (Places::new(), Upstream::start());
@@ -361,6 +364,7 @@ fn doctor_counts_read_failures_with_their_reasons() {
     }
 }
 
+/// law engine 8 | What can't be accepted is answered with why: not UTF-8 | not_text
 #[test]
 fn what_can_not_be_accepted_is_said_to_the_model_and_leaves_no_warning() {
     let (places, upstream) = (Places::new(), Upstream::start());

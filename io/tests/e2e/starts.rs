@@ -156,6 +156,8 @@ fn check_found_behind(places: &Places, upstream: &Upstream, flaw: &str) {
     );
 }
 
+/// law 15.8 | Nothing is moved into a ledger's file before every page of it was verified, and what is found damaged is never written over
+/// law 15.8 | No guessing and no silent repair: nothing is written over a record that nobody verified
 #[test]
 fn an_event_that_was_changed_before_it_is_found_behind_the_start() {
     let (places, upstream) = (Places::new(), Upstream::start());
@@ -166,6 +168,8 @@ fn an_event_that_was_changed_before_it_is_found_behind_the_start() {
     assert_eq!(tslp.page("/doctor")["checks"][0]["check"], "safe mode");
 }
 
+/// law 15.8 | Nothing is moved into a ledger's file before every page of it was verified, and what is found damaged is never written over
+/// law 15.8 | No guessing and no silent repair: nothing is written over a record that nobody verified
 #[test]
 fn an_act_on_the_command_line_waits_for_no_look_and_leaves_the_file_as_it_was() {
     let (places, upstream) = (Places::new(), Upstream::start());

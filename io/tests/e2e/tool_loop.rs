@@ -88,6 +88,7 @@ fn pieces(response: &Response) -> Vec<Value> {
         .collect()
 }
 
+/// law 8.5 | A closed tool block is executed, its result injected, and the model goes on
 #[test]
 fn a_streamed_reply_goes_on_with_what_a_tool_gave() {
     let (upstream, places) = (Upstream::start(), Places::new());
@@ -159,6 +160,7 @@ fn places_sessions(tslp: &Tslp<'_>) -> usize {
     sessions.len()
 }
 
+/// law 8.5 | A closed tool block is executed, its result injected, and the model goes on
 #[test]
 fn a_whole_reply_is_one_body_with_summed_usage() {
     let (upstream, places) = (Upstream::start(), Places::new());
@@ -179,6 +181,7 @@ fn a_whole_reply_is_one_body_with_summed_usage() {
     check_record(&places);
 }
 
+/// law 8.5 | Where the client offers tools, its loop rules, and nothing is run
 #[test]
 fn whoever_offers_tools_rules_its_own_loop_and_no_other_text_is_run() {
     let (upstream, places) = (Upstream::start(), Places::new());
@@ -256,6 +259,7 @@ fn a_reply_ends_cleanly_at_its_limit_of_rounds() {
     assert_eq!(of_kind(&events, "tool_ran").len(), 2);
 }
 
+/// law 8.5 | Builds need the Operator's grant, for a time | capability_granted, capability_revoked
 #[test]
 fn builds_need_a_grant_and_leave_the_workspace_as_it_was() {
     let (upstream, places) = (Upstream::start(), Places::new());
@@ -289,6 +293,7 @@ fn builds_need_a_grant_and_leave_the_workspace_as_it_was() {
     assert!(notices(&events).contains(&"capability_granted"));
 }
 
+/// law 8.5 | The budget's end halts, until the Operator resumes | budget_exhausted, tools_resumed
 #[test]
 fn the_sixth_build_is_one_too_many_and_chat_goes_on() {
     let (upstream, places) = (Upstream::start(), Places::new());
@@ -322,6 +327,7 @@ fn the_sixth_build_is_one_too_many_and_chat_goes_on() {
     assert!(notices(&events).contains(&"tools_resumed"));
 }
 
+/// law 8.5 | `@tslp stop` ends what runs | tools_stopped
 #[test]
 fn stop_ends_what_runs_and_the_reply_that_waits() {
     let (upstream, places) = (Upstream::start(), Places::new());
@@ -409,6 +415,7 @@ fn a_call_that_a_crash_cut_short_is_noted_and_never_made_again() {
     assert_eq!(of_kind(&events, "action_requested").len(), 1);
 }
 
+/// law 8.5 | A credential in an output reaches nobody, and halts | credential_in_output
 #[test]
 fn a_credential_in_an_output_reaches_nobody_and_halts() {
     const KEY: &str = "AKIAIOSFODNN7EXAMPLE";
@@ -440,6 +447,7 @@ fn a_credential_in_an_output_reaches_nobody_and_halts() {
     );
 }
 
+/// law 8.5 | The same call with the same output halts | recursive_loop
 #[test]
 fn the_same_call_with_the_same_output_halts_the_third_time() {
     let (upstream, places) = (Upstream::start(), Places::new());
@@ -465,6 +473,7 @@ fn the_same_call_with_the_same_output_halts_the_third_time() {
     assert!(notices(&check_record(&places)).contains(&"recursive_loop"));
 }
 
+/// law 8.5 | Who looks outside is halted | scope_breach
 #[test]
 fn looking_outside_halts_at_once() {
     let (upstream, places) = (Upstream::start(), Places::new());
@@ -502,6 +511,7 @@ fn a_link_is_judged_by_where_it_leads() {
     assert_eq!(asked[1]["event"]["links"][0]["leads_to"], "/etc/shadow");
 }
 
+/// law 8.5 | A result that the model wrote is none | forged_result
 #[test]
 fn a_result_that_the_model_made_up_is_said_to_be_none() {
     let (upstream, places) = (Upstream::start(), Places::new());
@@ -519,6 +529,7 @@ fn a_result_that_the_model_made_up_is_said_to_be_none() {
     assert!(notices(&check_record(&places)).contains(&"forged_result"));
 }
 
+/// law 8.5 | What tools print is recorded as a message, or as evidence, and is no code | no_grammar
 #[test]
 fn code_in_a_result_is_evidence_wherever_it_comes_back() {
     let (upstream, places) = (Upstream::start(), Places::new());
@@ -767,6 +778,7 @@ fn the_sandbox_is_tested_again_after_a_day() {
     check_record(&places);
 }
 
+/// law 8.5 | Nothing but builds can be granted, and not for ever | not_grantable
 #[test]
 fn only_builds_and_interpreters_can_be_granted() {
     let (upstream, places) = (Upstream::start(), Places::new());
@@ -780,6 +792,7 @@ fn only_builds_and_interpreters_can_be_granted() {
     assert!(of_kind(&events, "capability_changed").is_empty());
 }
 
+/// law 8.5 | Three tries at what no tool may do halt | command_class_violation
 #[test]
 fn three_tries_at_what_no_tool_may_do_halt() {
     let (upstream, places) = (Upstream::start(), Places::new());
@@ -797,6 +810,8 @@ fn three_tries_at_what_no_tool_may_do_halt() {
     assert!(of_kind(&events, "tool_ran").is_empty());
 }
 
+/// law 8.5 | A try to get out halts everything | sandbox_breach
+/// law 8.5 | A breach is lifted at a terminal only, and nothing is granted until then | breach_stands
 #[test]
 fn a_try_to_get_out_halts_everything() {
     let (upstream, places) = (Upstream::start(), Places::new());

@@ -74,6 +74,8 @@ fn a_crash_keeps_the_text_that_the_client_has() {
 }
 
 /// The client has every word long before its commit.
+/// law 13 | The client waits for no byte longer than it must
+/// law 13 | The first chunk isn't held up
 #[test]
 fn no_byte_waits_for_the_text_before_it() {
     let (places, upstream) = (Places::new(), Upstream::start());

@@ -207,6 +207,7 @@ fn a_model_that_is_loaded_with_its_first_request_is_known_after_it() {
     }
 }
 
+/// law 8.5 | A prompt that its model wouldn't read to the end isn't sent, if the user wants that | window_exceeded
 #[test]
 fn what_is_too_long_is_refused_if_the_user_wants_that() {
     let (places, upstream) = (Places::new(), Upstream::with_context(4096));

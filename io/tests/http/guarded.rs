@@ -211,6 +211,7 @@ fn other_binds_need_a_token() {
     ));
 }
 
+/// law 14.3 | `/health`: the process lives
 #[test]
 fn routes_and_methods() {
     let upstream = Upstream::answering(OK);

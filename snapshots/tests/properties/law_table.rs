@@ -1,11 +1,16 @@
-//! `docs/law.md` is true: every reason has a row, every story exists, and its golden end holds the row's codes.
+//! The tables of `docs/law.md` are made of the headers of stories and tests; `INSTA_UPDATE=always` writes them.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
 
 use tslp_core::reason::Reason;
+use tslp_snapshots::law::Law;
 
-/// Every rule of the specification, in its order. Who adds a rule adds its row, and who drops a row has to drop it here.
+use crate::stories::files;
+use crate::stories::headers::{Story, root, stories, tests};
+
+/// Every rule of the specification, in its order: each is shown by a header with these very words.
 const RULES: &[(&str, &str)] = &[
     (
         "1",
@@ -170,61 +175,116 @@ const RULES: &[(&str, &str)] = &[
     ),
 ];
 
-/// One row of a table: its reason codes, and what shows it.
+/// A rule with all that shows it.
+#[derive(Default)]
 struct Row {
-    reasons: Vec<String>,
-    shown_by: Vec<String>,
+    reasons: BTreeSet<String>,
+    stories: BTreeSet<String>,
+    tests: BTreeSet<String>,
 }
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+/// The rules by section and sentence.
+fn rows() -> BTreeMap<(String, String), Row> {
+    let mut rows: BTreeMap<(String, String), Row> = BTreeMap::new();
+    let mut add = |law: &Law, story: Option<&str>, test: Option<String>| {
+        let key = (law.section.clone(), law.rule.clone());
+        let row = rows.entry(key).or_default();
+        row.reasons.extend(law.reasons.iter().cloned());
+        row.stories.extend(story.map(String::from));
+        row.tests.extend(test);
+    };
+    for Story { name, laws, .. } in &stories() {
+        laws.iter().for_each(|law| add(law, Some(name), None));
+    }
+    for test in &tests() {
+        let place = format!("{}::{}", test.file, test.name);
+        test.laws
+            .iter()
+            .for_each(|law| add(law, None, Some(place.clone())));
+    }
+    rows
 }
 
-fn rows() -> Vec<Row> {
-    let page = std::fs::read_to_string(root().join("docs/law.md")).expect("docs/law.md is there");
-    page.lines()
-        .filter(|line| line.starts_with("| ") && !line.starts_with("| §"))
-        .map(|line| {
-            let cells: Vec<&str> = line.trim_matches('|').split(" | ").collect();
-            assert_eq!(cells.len(), 4, "a row has four cells: {line}");
-            Row {
-                reasons: words_in_backticks(cells[2]),
-                shown_by: words_in_backticks(cells[3]),
-            }
-        })
-        .collect()
+/// Where a rule's section is: those of the specification in their order, then those of the engine.
+fn place(section: &str) -> (bool, Vec<u32>, &str) {
+    let number = section.strip_prefix("engine ");
+    let digits = number.unwrap_or(section);
+    let end = digits.find([' ', ',']).unwrap_or(digits.len());
+    let parts = digits[..end].split('.');
+    let parts = parts.map(|part| part.parse().unwrap_or_else(|_| panic!("section {section}")));
+    (number.is_some(), parts.collect(), &digits[end..])
 }
 
-/// The texts in backticks.
-fn words_in_backticks(cell: &str) -> Vec<String> {
-    cell.split('`')
-        .skip(1)
-        .step_by(2)
-        .map(String::from)
-        .collect()
+fn line(section: &str, rule: &str, row: &Row) -> String {
+    let quoted = |texts: &mut dyn Iterator<Item = &String>| {
+        let texts: Vec<String> = texts.map(|text| format!("`{text}`")).collect();
+        texts.join(", ")
+    };
+    let reasons = match row.reasons.len() {
+        0 => String::from("–"),
+        _ => quoted(&mut row.reasons.iter()),
+    };
+    let shown_by = quoted(&mut row.stories.iter().chain(&row.tests));
+    format!("| {section} | {rule} | {reasons} | {shown_by} |\n")
+}
+
+/// The page with what is between two comments replaced.
+fn with_table(page: &str, name: &str, table: &str) -> String {
+    let (open, close) = (
+        format!("<!-- {name} -->\n"),
+        format!("<!-- end of {name} -->"),
+    );
+    let (before, rest) = page.split_once(&open).expect("the table begins");
+    let (_, after) = rest.split_once(&close).expect("the table ends");
+    format!("{before}{open}{table}{close}{after}")
 }
 
 #[test]
-fn every_rule_of_the_specification_has_a_row() {
-    let page = std::fs::read_to_string(root().join("docs/law.md")).expect("docs/law.md is there");
-    let (_, table) = page
-        .split_once("| § | rule of the specification |")
-        .expect("the page has the table");
-    let rows: Vec<(&str, &str)> = table
-        .lines()
-        .skip(2)
-        .take_while(|line| line.starts_with("| "))
-        .filter_map(|line| {
-            let mut cells = line.trim_start_matches("| ").split(" | ");
-            Some((cells.next()?, cells.next()?))
-        })
+fn the_page_is_up_to_date() {
+    let rows = rows();
+    let (mut rules, mut specification) = (String::new(), String::new());
+    let head = "| § | rule | reason | shown by |\n|---|---|---|---|\n";
+    rules += head;
+    let is_specified = |(section, rule): &(&str, &str)| RULES.contains(&(*section, *rule));
+    let mut others: Vec<_> = rows
+        .iter()
+        .map(|((section, rule), row)| ((section.as_str(), rule.as_str()), row))
+        .filter(|(key, _)| !is_specified(key))
         .collect();
-    assert_eq!(rows, RULES);
+    others.sort_by_key(|((section, rule), _)| (place(section), *rule));
+    for ((section, rule), row) in others {
+        rules += &line(section, rule, row);
+    }
+    specification += head;
+    for (section, rule) in RULES {
+        match rows.get(&(String::from(*section), String::from(*rule))) {
+            Some(row) => specification += &line(section, rule, row),
+            None => panic!("nothing shows {section} | {rule}"),
+        }
+    }
+    let path = root().join("docs/law.md");
+    let page = fs::read_to_string(&path).expect("docs/law.md is there");
+    let made = with_table(&page, "rules", &rules);
+    let made = with_table(&made, "specification", &specification);
+    if std::env::var("INSTA_UPDATE").is_ok_and(|it| it == "always") {
+        fs::write(&path, made).expect("the page can be written");
+        return;
+    }
+    let mut difference = String::new();
+    let lines = |text: &str| text.lines().map(String::from).collect::<BTreeSet<_>>();
+    let (is, shall) = (lines(&page), lines(&made));
+    for (mark, changed) in [('-', is.difference(&shall)), ('+', shall.difference(&is))] {
+        changed.for_each(|line| _ = writeln!(difference, "{mark} {line}"));
+    }
+    assert!(
+        page == made,
+        "docs/law.md isn't up to date, INSTA_UPDATE=always writes it:\n{difference}"
+    );
 }
 
 #[test]
 fn every_reason_has_a_row() {
-    let named: BTreeSet<String> = rows().into_iter().flat_map(|row| row.reasons).collect();
+    let named: BTreeSet<String> = rows().into_values().flat_map(|row| row.reasons).collect();
     let known: BTreeSet<String> = Reason::ALL
         .iter()
         .map(|reason| String::from(reason.code()))
@@ -238,43 +298,38 @@ fn every_reason_has_a_row() {
 }
 
 #[test]
-fn every_row_is_shown() {
+fn a_story_shows_the_reasons_of_its_header() {
     let mut flaws = Vec::new();
-    for row in rows() {
-        assert!(!row.shown_by.is_empty(), "nothing shows {:?}", row.reasons);
-        let mut shown = BTreeSet::new();
-        for name in &row.shown_by {
-            match name.split_once("::") {
-                Some((file, test)) => {
-                    let text = std::fs::read_to_string(root().join(file)).unwrap_or_default();
-                    if text.contains(&format!("fn {test}(")) {
-                        shown.extend(row.reasons.iter().cloned());
-                    } else {
-                        flaws.push(format!("{file} has no test {test}"));
-                    }
-                }
-                None => {
-                    let golden = root().join(format!("snapshots/golden/{name}.snap"));
-                    let text = std::fs::read_to_string(golden).unwrap_or_default();
-                    if text.is_empty() {
-                        flaws.push(format!("there is no story {name}"));
-                    }
-                    let holds = |code: &&String| {
-                        text.split(|c: char| !c.is_ascii_lowercase() && c != '_')
-                            .any(|word| word == code.as_str())
-                    };
-                    shown.extend(row.reasons.iter().filter(holds).cloned());
-                }
-            }
-        }
-        for reason in &row.reasons {
-            if !shown.contains(reason) {
-                flaws.push(format!(
-                    "{reason} is in no golden end of {:?}",
-                    row.shown_by
-                ));
+    for Story { name, laws, golden } in stories() {
+        let words = golden.split(|c: char| !c.is_ascii_lowercase() && c != '_');
+        let words: BTreeSet<&str> = words.collect();
+        let reasons = laws.iter().flat_map(|law| &law.reasons);
+        let absent = reasons.filter(|reason| !words.contains(reason.as_str()));
+        flaws.extend(absent.map(|reason| format!("{name} doesn't show {reason}")));
+    }
+    assert!(flaws.is_empty(), "{}", flaws.join("\n"));
+}
+
+/// Names like `gates/collapse` in any page.
+#[test]
+fn pages_name_stories_that_exist() {
+    let known: BTreeSet<String> = stories().into_iter().map(|story| story.name).collect();
+    let topics: BTreeSet<&str> = known
+        .iter()
+        .filter_map(|name| Some(name.split_once('/')?.0))
+        .collect();
+    for page in files(&root().join("docs")) {
+        let text = fs::read_to_string(&page).unwrap_or_default();
+        for line in text.lines() {
+            for name in line.split('`').skip(1).step_by(2) {
+                let topic = name.split_once('/').map(|(topic, _)| topic);
+                let is_story = topic.is_some_and(|topic| topics.contains(topic));
+                assert!(
+                    !is_story || known.contains(name),
+                    "{}: no story {name}",
+                    page.display()
+                );
             }
         }
     }
-    assert!(flaws.is_empty(), "{}", flaws.join("\n"));
 }

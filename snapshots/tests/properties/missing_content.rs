@@ -6,6 +6,7 @@ use tslp_snapshots::script;
 use tslp_snapshots::stage::Stage;
 use tslp_snapshots::state_text::entries_text;
 
+/// law engine 9 | Bytes that can't be read from the Vault aren't shown | content_missing
 #[test]
 fn code_that_can_not_be_read_is_withheld() {
     let script = script::parse(
@@ -38,6 +39,7 @@ fn code_that_can_not_be_read_is_withheld() {
 }
 
 /// The comparison with the base was skipped when the Vault couldn't give the base, so this change passed.
+/// law 7 | A change is refused where the Vault can't give the code that it replaces: nothing can be compared | code_kept, base_unreadable
 #[test]
 fn code_whose_base_can_not_be_read_is_refused() {
     let shown = "

@@ -5,6 +5,11 @@ use tslp_snapshots::random::{entropy, player};
 /// Stories that every run plays.
 const STORIES: u64 = 120;
 
+/// law 5 | Four arrows and no others
+/// law 3.3, 5 | One authoritative version of an entity; no reply removes a symbol; a paste always wins
+/// law 3.3, engine 7 | What the user said acts once: an agent's next step, with the same message, repeats neither directive, paste nor confirmation
+/// law 2 | State advances by structural proof alone
+/// law 3.3 | Exactly one authoritative artifact of an entity
 #[test]
 fn the_law_holds_in_random_stories() {
     for seed in 0..STORIES {

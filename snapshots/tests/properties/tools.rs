@@ -37,6 +37,7 @@ fn rows(state: &State, table: usize) -> Vec<Vec<Value>> {
     rows
 }
 
+/// law 8.5 | They never advance state
 #[test]
 fn no_sequence_of_calls_and_results_changes_what_is_true() {
     let mut calls = 0;

@@ -33,6 +33,7 @@ fn tree(folder: &Path) -> Stage {
     stage
 }
 
+/// law 8.1 | What the prompt names is shown: the definition at a place that a tool names, a name in quotes, bold or dotted, and a plain word where a name stands, in four languages | mentioned
 #[test]
 fn sentences_bring_what_was_meant() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mentions");

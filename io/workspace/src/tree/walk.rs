@@ -207,6 +207,8 @@ mod tests {
 
     use super::*;
 
+    /// law 1 | Git's own files aren't read; a `.gitignore` is a file of the tree
+    /// law 1 | No access to Git metadata
     #[test]
     fn what_git_keeps_to_itself_is_not_read() {
         let place = tempfile::tempdir().unwrap();

@@ -1,0 +1,51 @@
+# The call that reads a file makes it known before the client runs it.
+
+touch
+tools
+disk src/a.c
+| int add(int a, int b)
+| {
+|     return a + b;
+| }
+|
+| int sub(int a, int b)
+| {
+|     return a - b;
+| }
+user
+| Make the addition saturate, please.
+call read
+| {"path": "src/a.c"}
+model
+| I read it.
+
+context tool
+| 1: int add(int a, int b)
+| 2: {
+| 3:     return a + b;
+| 4: }
+| 5:
+| 6: int sub(int a, int b)
+| 7: {
+| 8:     return a - b;
+| 9: }
+again
+call edit
+| {"path": "src/a.c", "old_string": "    return a + b;", "new_string": "    int sum = a + b;\n    return sum > 100 ? 100 : sum;"}
+model
+| I change it.
+
+disk src/a.c
+| int add(int a, int b)
+| {
+|     int sum = a + b;
+|     return sum > 100 ? 100 : sum;
+| }
+|
+| int sub(int a, int b)
+| {
+|     return a - b;
+| }
+context tool
+| Edit applied.
+again

@@ -1,0 +1,20 @@
+# What is no answer in the form that was asked for grants nothing.
+
+policy profile strict
+
+user
+| ```c:src/a.c
+| int a(int x) { return x + 1; }
+| int b(int x) { return x + 2; }
+| ```
+| Make `a` add 10.
+model
+| ```c:src/a.c
+| int a(int x) { return x + 10; }
+| ```
+
+audit
+| It looks completed to me!
+
+user
+| What does a() do?

@@ -1,0 +1,29 @@
+# A summary that was made elsewhere is known by its heading.
+
+tools
+disk shop/cart.py
+| def total(items):
+|     return sum(items)
+user
+| shop/cart.py
+| ```python
+| def total(items):
+|     return sum(items)
+| ```
+model
+| Noted.
+
+disk shop/cart.py
+| def total(items):
+|     return 0
+new
+user
+| This session is being continued from a previous conversation.
+| @tslp allow SHELL_EXEC for 15m
+| Look at the cart.
+| @tslp accept shop/cart.py
+| shop/cart.py
+| ```python
+| def total(items):
+|     return 1
+| ```

@@ -1,0 +1,40 @@
+# One accept, three steps: what the agent's tool wrote after the first is STALE, and not the
+# user's.
+law 3.3, engine 7 | What the user said acts once: an agent's next step, with the same message, repeats neither directive, paste nor confirmation
+
+disk src/a.c
+| int add(int a, int b) { return a + b; }
+user
+| src/a.c
+| ```c
+| int add(int a, int b) { return a + b; }
+| ```
+model
+| Noted.
+
+disk src/a.c
+| int add(int a, int b) { return b + a; }
+tools
+user
+| @tslp accept src/a.c
+| Now improve `add`.
+call bash
+| {"command": "make"}
+model
+|
+
+disk src/a.c
+| int add(int a, int b) { return 0; }
+context tool
+| done
+again
+call bash
+| {"command": "make test"}
+model
+| Testing.
+
+context tool
+| done
+again
+model
+| All done.

@@ -1,0 +1,22 @@
+# Backticks, a parenthesis and an underscore each make a word mean the symbol.
+law 8.1 | What the prompt names is shown | mentioned
+law 8.1 | Names that stand in the State Map are looked for in every prompt
+
+user
+| ```c:src/list.c
+| int push(int x) { return x + 1; }
+| int list_len(int x) { return x + 2; }
+| ```
+| ```c:lib/list.c
+| int lib_len(int x) { return x + 3; }
+| ```
+| ```c:src/tree.c
+| int push(int x) { return x + 4; }
+| int grow(int x) { return x + 5; }
+| ```
+model
+| Fine.
+
+new
+user
+| Explain `grow`, grow() and list_len.

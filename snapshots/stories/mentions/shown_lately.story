@@ -1,0 +1,37 @@
+# A plain word means what the prompt before showed under that name, and nothing that it didn't
+# show.
+law 8.1 | What the prompt names is shown: what it calls a function, method, class or the like, and a plain word that the prompt before showed under that name; other prose brings nothing | mentioned
+
+user
+| ```c:src/list.c
+| int push(int x) { return x + 1; }
+| int list_len(int x) { return x + 2; }
+| ```
+| ```c:lib/list.c
+| int lib_len(int x) { return x + 3; }
+| ```
+| ```c:src/tree.c
+| int push(int x) { return x + 4; }
+| int grow(int x) { return x + 5; }
+| ```
+model
+| Fine.
+
+new
+user
+| Explain grow() of src/tree.c.
+model
+| It grows.
+
+user
+| Why does grow add five, and does push as well?
+model
+| Because.
+
+user
+| Thank you.
+model
+| Fine.
+
+user
+| Let it grow.

@@ -1,0 +1,20 @@
+# A name that stands for two entities shows both.
+
+user
+| ```c:src/list.c
+| int push(int x) { return x + 1; }
+| int list_len(int x) { return x + 2; }
+| ```
+| ```c:lib/list.c
+| int lib_len(int x) { return x + 3; }
+| ```
+| ```c:src/tree.c
+| int push(int x) { return x + 4; }
+| int grow(int x) { return x + 5; }
+| ```
+model
+| Fine.
+
+new
+user
+| Explain `push`.

@@ -1,0 +1,46 @@
+# Somebody undoes an edit; the agent reads the file in a new conversation, so what disk holds is
+# the base of its next edits, of every function.
+law 15.5 | What a conversation is shown as disk holds it is acknowledged; what is gone from it is named once
+
+touch
+tools
+disk src/a.c
+| int a(int x) { return x + 1; }
+| int b(int x) { return x + 2; }
+user
+| Make a() in src/a.c add 7
+call edit
+| {"path": "src/a.c", "old_string": "x + 1", "new_string": "x + 7"}
+model
+| I change it.
+
+disk src/a.c
+| int a(int x) { return x + 7; }
+| int b(int x) { return x + 2; }
+context tool
+| Edit applied.
+again
+model
+| Done.
+
+disk src/a.c
+| int a(int x) { return x + 1; }
+| int b(int x) { return x + 2; }
+new
+user
+| Look at src/a.c
+call read
+| {"path": "src/a.c"}
+model
+| I read it.
+
+context tool
+| 1: int a(int x) { return x + 1; }
+| 2: int b(int x) { return x + 2; }
+again
+call edit
+| {"path": "src/a.c", "old_string": "x + 1", "new_string": "x + 8"}
+call edit
+| {"path": "src/a.c", "old_string": "x + 2", "new_string": "x + 9"}
+model
+| Both.

@@ -1,0 +1,6 @@
+# Junk in a fence with a path: UNRESOLVED.
+
+user
+| ```c:src/a.c
+| ��}}}{{{ ((( 
+| ```

@@ -1,0 +1,20 @@
+# A Python function is the whole file, and its body loses its indentation on disk: the file is
+# STALE as the function is, and no code is shown.
+law engine 4 | A file is compared as a whole, with its first line
+
+disk g.py
+| def g():
+|     return 1
+user
+| ```python:g.py
+| def g():
+|     return 1
+| ```
+model
+| Fine.
+
+disk g.py
+| def g():
+| return 1
+user
+| Look at g.py

@@ -1,0 +1,78 @@
+# One episode later it is gone; the Vault still holds the bytes.
+law 9.2 | A removed symbol is remembered as removed for N episodes; N is a setting, 10 by default, and is in the policy on record | omitted_by_update
+law 3.1 | Never deleted automatically
+law 9.2 | Kept for N episodes, 10 by default
+
+policy history client
+
+user
+| ```c:src/a.c
+| #include <a.h>
+| int one(int x) { return x + 1; }
+| int two(int x) { return x + 2; }
+| ```
+model
+| Fine.
+
+user
+| ```c:src/a.c
+| #include <a.h>
+| int one(int x) { return x + 1; }
+| ```
+model
+| Fine.
+
+user
+| Turn 0.
+model
+| Yes.
+
+user
+| Turn 1.
+model
+| Yes.
+
+user
+| Turn 2.
+model
+| Yes.
+
+user
+| Turn 3.
+model
+| Yes.
+
+user
+| Turn 4.
+model
+| Yes.
+
+user
+| Turn 5.
+model
+| Yes.
+
+user
+| Turn 6.
+model
+| Yes.
+
+user
+| Turn 7.
+model
+| Yes.
+
+user
+| Turn 8.
+model
+| Yes.
+
+user
+| Turn 9.
+model
+| Yes.
+
+user
+| Turn 10.
+model
+| Yes.

@@ -1,0 +1,16 @@
+# A deleted file is told, isn't shown, and isn't written by the model.
+
+disk src/a.c
+| int add(int a, int b) { return a + b; }
+user
+| @tslp accept src/a.c
+model
+| Done.
+
+gone src/a.c
+user
+| What does `add` do?
+model
+| ```c:src/a.c
+| int add(int a, int b) { return b + a; }
+| ```

@@ -1,0 +1,23 @@
+# A function that is called like a verb asks for no change by being named.
+law 6 B | A question, a refusal, a change of something else, a name that is a verb, and a proposal that an audit doubts verify nothing: the user says `@tslp confirm` | grant_missing
+
+policy profile strict
+policy audit off
+
+user
+| ```c:src/a.c
+| int add(int x) { return x + 1; }
+| ```
+| Keep this.
+model
+| Kept.
+
+user
+| Make add() add 10.
+model
+| ```c:src/a.c
+| int add(int x) { return x + 10; }
+| ```
+
+user
+| what is add()?

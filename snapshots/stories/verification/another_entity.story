@@ -1,0 +1,22 @@
+# The next change is of something else: the proposal stays PROPOSED.
+
+policy profile strict
+policy audit off
+
+user
+| ```c:src/a.c
+| int a(int x) { return x + 1; }
+| ```
+| Keep this.
+model
+| Kept.
+
+user
+| Make `a` add 10.
+model
+| ```c:src/a.c
+| int a(int x) { return x + 10; }
+| ```
+
+user
+| Now write a function `other_thing`.

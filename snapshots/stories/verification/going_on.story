@@ -1,0 +1,24 @@
+# Propose, verify, promote: the user asks for the next change of what was shown and proposed.
+law 6 B | The user saw the proposal and asks for the next change, by a verb that governs its name | user_verified
+law 6 | Gate B: hydrated in the turn before, and the user goes on without replacement content
+
+policy profile strict
+policy audit off
+
+user
+| ```c:src/a.c
+| int a(int x) { return x + 1; }
+| ```
+| Keep this.
+model
+| Kept.
+
+user
+| Make `a` add 10.
+model
+| ```c:src/a.c
+| int a(int x) { return x + 10; }
+| ```
+
+user
+| Now change `a` to take a long.
