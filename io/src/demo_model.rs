@@ -48,14 +48,14 @@ fn answer(request: &Request, delay: Duration) -> Answer {
     }
     let text = script::answer_request(&asked);
     let streams = request.streams();
-    let wants_usage = !streams || asked["stream_options"]["include_usage"] == true;
     // Words stand in for tokens.
     let (read, written) = (request.body.len() / 4, text.split_whitespace().count());
     let reply = Reply {
         model: Some("tslp-demo".into()),
         delay: if streams { delay.as_millis() as u64 } else { 0 },
-        usage: wants_usage.then_some([read as u64, written as u64]),
-        ..Reply::text(text).in_pieces(PIECE)
+        ..Reply::text(text)
+            .in_pieces(PIECE)
+            .costing(read as u64, written as u64)
     };
     reply.into()
 }

@@ -93,7 +93,7 @@ fn page(pages: &Value, path: &str) -> Answer {
 
 /// What a model says and nothing else: as events if the request asks for a stream, else as one JSON body.
 pub(crate) fn saying(text: impl Into<String>) -> Answer {
-    Reply::text(text).in_pieces(48).into()
+    Reply::text(text).in_pieces(48).costing(1, 1).into()
 }
 
 /// The events of a streamed chat completion of a text, in chunks of a few characters that don't respect its lines; those that end it are

@@ -15,7 +15,7 @@ pub struct Reply {
     pub calls: Vec<Call>,
     /// Why it ends, in the dialect's word; by default what its calls ask for. An empty one is left out.
     pub finish: Option<String>,
-    /// Tokens read and written.
+    /// Tokens read and written. The server tells them in a stream of OpenAI's only if the request asks for it.
     pub usage: Option<[u64; 2]>,
     /// The model's name.
     pub model: Option<String>,

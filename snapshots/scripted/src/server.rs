@@ -38,6 +38,13 @@ pub struct Request {
 #[serde(default)]
 struct Asked {
     stream: Option<bool>,
+    stream_options: StreamOptions,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct StreamOptions {
+    include_usage: bool,
 }
 
 /// What a request is answered with.
@@ -154,15 +161,27 @@ impl Request {
         self.line.ends_with("HTTP/1.0") || self.head.lines().any(closes)
     }
 
+    fn asked(&self) -> Asked {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+
+    /// Whether a reply may say what it cost: in a stream of OpenAI's only who asks for it is told.
+    fn may_tell_usage(&self) -> bool {
+        let is_openai = matches!(
+            self.dialect(),
+            Some(Dialect::ChatCompletions | Dialect::Completions)
+        );
+        !is_openai || !self.streams() || self.asked().stream_options.include_usage
+    }
+
     /// Whether a stream is asked for: of Ollama it is, where nothing is said.
     #[must_use]
     pub fn streams(&self) -> bool {
-        let asked: Asked = serde_json::from_slice(&self.body).unwrap_or_default();
         let is_ollama = matches!(
             self.dialect(),
             Some(Dialect::OllamaChat | Dialect::OllamaGenerate)
         );
-        asked.stream.unwrap_or(is_ollama)
+        self.asked().stream.unwrap_or(is_ollama)
     }
 }
 
@@ -272,6 +291,7 @@ fn serve(stream: TcpStream, script: &Script) -> io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     while let Some(request) = read_request(&mut reader)? {
         let (dialect, streams) = (request.dialect().unwrap_or_default(), request.streams());
+        let may_tell_usage = request.may_tell_usage();
         let is_last = request.is_last();
         let mut to = &stream;
         let goes_on = match script(request) {
@@ -280,7 +300,10 @@ fn serve(stream: TcpStream, script: &Script) -> io::Result<()> {
                 to.write_all(&body)?;
                 true
             }
-            Answer::Reply(reply) => send(&stream, &mut reader, (dialect, streams), &reply)?,
+            Answer::Reply(mut reply) => {
+                reply.usage = reply.usage.filter(|_| may_tell_usage);
+                send(&stream, &mut reader, (dialect, streams), &reply)?
+            }
             Answer::Steps(steps) => {
                 let head = plain_head(200, "text/event-stream", &[], None);
                 to.write_all(head.as_bytes())?;

@@ -1,6 +1,8 @@
 //! Calls of the client's own tools on their way to the client. Each is kept back from its first piece on until it is complete and the
 //! engine has judged it; one that is denied never goes on, and a text stands in its place.
 
+use std::borrow::Cow;
+
 use memchr::memmem;
 use serde_json::{Map, Value, json};
 use tslp_core::message::ToolCall;
@@ -48,10 +50,16 @@ pub(super) struct StreamEvent {
     pub(super) may_be_calls: bool,
 }
 
+/// How many of an event's values can't be read: what they call nobody judges.
+pub(super) fn unread_in(dialect: Dialect, event: &[u8]) -> usize {
+    let values = values_in(dialect, event);
+    let unread = |value: &&Cow<'_, [u8]>| ***value != b"[DONE]"[..] && value_of(value).is_none();
+    values.iter().filter(unread).count()
+}
+
 /// The calls of one reply.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct CallGate {
-    decoder: ReplyDecoder,
     asked: Vec<usize>,
     verdicts: Vec<(usize, CallVerdict)>,
     /// Calls that the client has the beginning of, or the text in their place.
@@ -78,45 +86,13 @@ pub(super) fn may_open_call(dialect: Dialect, event: &[u8]) -> bool {
 }
 
 impl CallGate {
-    pub(super) fn new(dialect: Dialect) -> Self {
-        Self {
-            decoder: ReplyDecoder::new(dialect),
-            asked: Vec::new(),
-            verdicts: Vec::new(),
-            begun: Vec::new(),
-            replaced: Vec::new(),
-        }
-    }
-
-    /// Reads a stream's next event; returns the numbers of the calls that it is about.
-    pub(super) fn read_event(&mut self, event: &[u8]) -> Vec<usize> {
-        let mut numbers = self.decoder.push(event).calls;
-        let values = values_in(self.decoder.dialect(), event);
-        let unread = values
-            .iter()
-            .filter(|it| **it != &b"[DONE]"[..] && value_of(it).is_none());
-        numbers.extend(unread.map(|_| ALL_CALLS));
-        numbers
-    }
-
-    /// Whether there was a call of the client's own tools, or what can't be read.
-    pub(super) fn has_calls(&self) -> bool {
-        !self.decoder.call_numbers().is_empty() || self.decoder.is_unreadable()
-    }
-
-    /// Reads a whole body.
-    pub(super) fn read_body(&mut self, body: &[u8]) {
-        self.decoder.push(body);
-        self.decoder.end_message();
-    }
-
     /// The calls that have become complete since this was asked last; all of them once the reply is over.
-    pub(super) fn complete_calls(&mut self) -> Vec<(usize, ToolCall)> {
-        let is_over = self.decoder.is_finished();
-        let numbers = self.decoder.call_numbers().iter().copied();
-        let calls = numbers.zip(self.decoder.tool_calls());
+    pub(super) fn complete_calls(&mut self, reply: &ReplyDecoder) -> Vec<(usize, ToolCall)> {
+        let is_over = reply.is_finished();
+        let numbers = reply.call_numbers().iter().copied();
+        let calls = numbers.zip(reply.tool_calls());
         let fresh = calls.filter(|(number, _)| {
-            (is_over || self.decoder.ended_calls().contains(number)) && !self.asked.contains(number)
+            (is_over || reply.ended_calls().contains(number)) && !self.asked.contains(number)
         });
         let fresh: Vec<_> = fresh.map(|(number, call)| (number, call.clone())).collect();
         self.asked.extend(fresh.iter().map(|(number, _)| *number));
@@ -187,16 +163,16 @@ impl CallGate {
     }
 
     /// Whether there were calls, and the client has none of them.
-    fn leaves_none(&self) -> bool {
+    fn leaves_none(&self, reply: &ReplyDecoder) -> bool {
         let is_denied =
             |(_, verdict): &(usize, CallVerdict)| matches!(verdict, CallVerdict::Denied(_));
         let denied = self.verdicts.iter().any(is_denied);
-        (denied || !self.decoder.call_numbers().is_empty()) && self.begun.is_empty()
+        (denied || !reply.call_numbers().is_empty()) && self.begun.is_empty()
     }
 
     /// What the client gets of an event: a text that is said before it, and the event without the calls that it may not have.
-    pub(super) fn pass(&mut self, event: StreamEvent) -> (String, Vec<u8>) {
-        let dialect = self.decoder.dialect();
+    pub(super) fn pass(&mut self, reply: &ReplyDecoder, event: StreamEvent) -> (String, Vec<u8>) {
+        let dialect = reply.dialect();
         let (mut said, mut out) = (String::new(), Vec::new());
         let mut is_same = true;
         let may_change = event.is_end || !event.calls.is_empty();
@@ -217,7 +193,7 @@ impl CallGate {
                 continue;
             };
             if shares_members(dialect) {
-                self.take_out(&mut json, &mut numbers, &mut said);
+                self.take_out(reply, &mut json, &mut numbers, &mut said);
             } else if let Some(number) = numbers.next() {
                 if !self.passes(number) {
                     let text = self.text_instead(number);
@@ -231,7 +207,7 @@ impl CallGate {
                 self.begin(number);
                 self.refill(number, &mut json);
             } else {
-                self.end_in_blocks(&mut json);
+                self.end_in_blocks(reply, &mut json);
             }
             is_same &= read.as_ref() == Some(&json);
             let name = json["type"].as_str().unwrap_or_default();
@@ -253,23 +229,23 @@ impl CallGate {
     }
 
     /// What the client gets of a whole body, after its calls were judged; and the text that goes on with the reply's.
-    pub(super) fn pass_body(&mut self, body: &[u8]) -> (String, Vec<u8>) {
+    pub(super) fn pass_body(&mut self, reply: &ReplyDecoder, body: &[u8]) -> (String, Vec<u8>) {
         let mut said = String::new();
         let read = value_of(body);
         let Some(mut json) = read.clone() else {
             // Some client may read what we can't.
             let body = match self.verdict(ALL_CALLS) {
-                Some(CallVerdict::Denied(why)) => error_body(self.decoder.dialect(), why),
+                Some(CallVerdict::Denied(why)) => error_body(reply.dialect(), why),
                 _ => body.to_vec(),
             };
             return (said, body);
         };
-        let numbers = self.decoder.call_numbers().to_vec();
-        if !shares_members(self.decoder.dialect()) {
+        let numbers = reply.call_numbers().to_vec();
+        if !shares_members(reply.dialect()) {
             self.begun = numbers.into_iter().filter(|it| self.passes(*it)).collect();
-            self.end_in_blocks(&mut json);
+            self.end_in_blocks(reply, &mut json);
         } else {
-            self.take_out(&mut json, &mut numbers.into_iter(), &mut said);
+            self.take_out(reply, &mut json, &mut numbers.into_iter(), &mut said);
         }
         match read.as_ref() == Some(&json) {
             true => (said, body.to_vec()),
@@ -280,6 +256,7 @@ impl CallGate {
     /// Takes calls out of a piece or a body of a dialect whose calls stand in messages. `numbers` are theirs, in order.
     fn take_out(
         &mut self,
+        reply: &ReplyDecoder,
         json: &mut Value,
         numbers: &mut impl Iterator<Item = usize>,
         said: &mut String,
@@ -314,15 +291,18 @@ impl CallGate {
         let reason = json.pointer_mut("/choices/0/finish_reason");
         let is_of_calls =
             |reason: &&mut Value| matches!(reason.as_str(), Some("tool_calls" | "function_call"));
-        if let Some(reason) = reason.filter(is_of_calls).filter(|_| self.leaves_none()) {
+        if let Some(reason) = reason
+            .filter(is_of_calls)
+            .filter(|_| self.leaves_none(reply))
+        {
             *reason = "stop".into();
         }
     }
 
     /// What the last events, or the body, of a dialect with numbered blocks repeat of the calls.
-    fn end_in_blocks(&mut self, json: &mut Value) {
-        let dialect = self.decoder.dialect();
-        if dialect == Dialect::Messages && self.leaves_none() {
+    fn end_in_blocks(&mut self, reply: &ReplyDecoder, json: &mut Value) {
+        let dialect = reply.dialect();
+        if dialect == Dialect::Messages && self.leaves_none(reply) {
             for place in ["/stop_reason", "/delta/stop_reason"] {
                 if let Some(reason) = json.pointer_mut(place).filter(|it| *it == "tool_use") {
                     *reason = "end_turn".into();
@@ -332,7 +312,7 @@ impl CallGate {
         for place in ["/content", "/output", "/response/output"] {
             let items = json.pointer_mut(place).and_then(Value::as_array_mut);
             for (number, item) in items.into_iter().flatten().enumerate() {
-                let is_call = self.decoder.call_numbers().contains(&number);
+                let is_call = reply.call_numbers().contains(&number);
                 if is_call {
                     self.refill(number, item);
                 }

@@ -19,7 +19,7 @@ use super::delivered_calls::with_calls;
 use super::dialect::Dialect;
 use super::ending;
 pub use super::ending::ResponseForm;
-use super::held_calls::{self, CallGate, CallVerdict, StreamEvent};
+use super::held_calls::{self, ALL_CALLS, CallGate, CallVerdict, StreamEvent};
 use super::lost_calls::{LostCallWatch, OfferedTools};
 use super::reply::{DecodedPiece, ReplyDecoder};
 
@@ -37,7 +37,9 @@ pub struct ResponseRounds {
     waiting: Vec<StreamEvent>,
     /// Half an event; a whole body; the last events, once the round is over.
     held: Vec<u8>,
-    /// The calls of the client's own tools, once there may be one.
+    /// Reads the first round.
+    decoder: ReplyDecoder,
+    /// The calls of the client's own tools, once there is one.
     gate: Option<CallGate>,
     /// Whether the round's last events have begun.
     ends: bool,
@@ -47,8 +49,8 @@ pub struct ResponseRounds {
     said: String,
     /// The rounds after the first one.
     later: Option<LaterRounds>,
-    /// Reads the text, where it may be calls.
-    watch: Option<Box<(ReplyDecoder, LostCallWatch)>>,
+    /// Where the text may be calls.
+    watch: Option<Box<LostCallWatch>>,
     /// What other responses cost that were asked for in the same turn.
     usage: ServerUsage,
 }
@@ -90,6 +92,7 @@ impl ResponseRounds {
             in_text: true,
             waiting: Vec::new(),
             held: Vec::new(),
+            decoder: ReplyDecoder::new(dialect),
             gate: None,
             ends: false,
             shared: Map::new(),
@@ -116,8 +119,7 @@ impl ResponseRounds {
     /// Keeps back what may be calls of the tools that the client offers, written as text.
     #[must_use]
     pub fn with_watch(mut self, tools: Arc<OfferedTools>) -> Self {
-        let decoder = ReplyDecoder::new(self.dialect);
-        self.watch = Some(Box::new((decoder, LostCallWatch::new(tools))));
+        self.watch = Some(Box::new(LostCallWatch::new(tools)));
         self
     }
 
@@ -137,7 +139,7 @@ impl ResponseRounds {
     #[must_use]
     pub fn may_hold_calls(&self) -> bool {
         let may_begin = held_calls::may_open_call(self.dialect, &self.held);
-        self.form == ResponseForm::Whole || may_begin || self.has_read_calls()
+        self.form == ResponseForm::Whole || may_begin || self.has_calls()
     }
 
     fn is_open(&self, event: &StreamEvent) -> bool {
@@ -145,21 +147,17 @@ impl ResponseRounds {
         gate.is_some_and(|gate| event.calls.iter().any(|number| gate.is_open(*number)))
     }
 
-    /// Whether the client's own tools are called in a stream.
+    /// Whether there was a call of the client's own tools, or what can't be read.
     #[must_use]
     pub fn has_calls(&self) -> bool {
-        self.has_read_calls() || self.waiting.iter().any(|event| !event.calls.is_empty())
-    }
-
-    fn has_read_calls(&self) -> bool {
-        self.gate.as_ref().is_some_and(CallGate::has_calls)
+        !self.decoder.call_numbers().is_empty() || self.decoder.is_unreadable()
     }
 
     /// Whether text is kept back that may be calls.
     #[must_use]
     pub fn holds_text(&self) -> bool {
         let watch = self.watch.as_ref();
-        watch.is_some_and(|watch| self.form == ResponseForm::Whole || !watch.1.held().is_empty())
+        watch.is_some_and(|watch| self.form == ResponseForm::Whole || !watch.held().is_empty())
     }
 
     /// The client gets calls in the place of the text that they were written as.
@@ -234,20 +232,21 @@ impl ResponseRounds {
         if let Some(is_text) = ending::opens_text(self.dialect, event) {
             self.in_text = is_text;
         }
-        if self.gate.is_none() && held_calls::may_open_call(self.dialect, event) {
-            self.gate = Some(CallGate::new(self.dialect));
+        let piece = self.decoder.push(event);
+        let mut calls = piece.calls;
+        if self.decoder.is_unreadable() {
+            let unread = held_calls::unread_in(self.dialect, event);
+            calls.extend(std::iter::repeat_n(ALL_CALLS, unread));
         }
-        let gate = self.gate.as_mut();
-        let calls = gate.map_or_else(Vec::new, |gate| gate.read_event(event));
-        // Beside calls that are some, a text is a text.
-        if self.has_read_calls() {
+        if self.has_calls() || !calls.is_empty() {
+            self.gate.get_or_insert_default();
+            // Beside calls that are some, a text is a text.
             self.watch = None;
         }
         let may_be_calls = self.watch.as_mut().is_some_and(|watch| {
-            let (decoder, text) = &mut **watch;
-            text.push(&decoder.push(event).text);
+            watch.push(&piece.text);
             // A block that is opened and stays empty goes with the text that it was opened for.
-            !text.held().is_empty() || ending::opens_text_block(self.dialect, event)
+            !watch.held().is_empty() || ending::opens_text_block(self.dialect, event)
         });
         if !may_be_calls {
             let waiting = self.waiting.iter_mut();
@@ -276,12 +275,14 @@ impl ResponseRounds {
 
     /// The calls of the client's own tools that have become complete, each once. `is_over`: the whole response came.
     pub fn complete_calls(&mut self, is_over: bool) -> Vec<(usize, ToolCall)> {
-        if is_over && self.form == ResponseForm::Whole && self.later.is_none() {
-            let gate = self.gate.insert(CallGate::new(self.dialect));
-            gate.read_body(&self.held);
+        let is_unread = self.form == ResponseForm::Whole && self.gate.is_none();
+        if is_over && is_unread && self.later.is_none() {
+            self.gate = Some(CallGate::default());
+            self.decoder.push(&self.held);
+            self.decoder.end_message();
         }
         let gate = self.gate.as_mut();
-        gate.map_or_else(Vec::new, CallGate::complete_calls)
+        gate.map_or_else(Vec::new, |gate| gate.complete_calls(&self.decoder))
     }
 
     /// A call was judged; returns the bytes that the client gets now.
@@ -313,7 +314,7 @@ impl ResponseRounds {
                 continue;
             }
             let (said, bytes) = match &mut self.gate {
-                Some(gate) => gate.pass(event),
+                Some(gate) => gate.pass(&self.decoder, event),
                 None => (String::new(), event.bytes),
             };
             passed.extend(self.say(&said));
@@ -407,7 +408,7 @@ impl ResponseRounds {
             return self.let_go(true);
         }
         if let Some(mut gate) = self.gate.take() {
-            let (said, body) = gate.pass_body(&self.held);
+            let (said, body) = gate.pass_body(&self.decoder, &self.held);
             self.held = body;
             self.said.push_str(&said);
         }
