@@ -15,6 +15,9 @@ use crate::dice::Dice;
 /// The header field with the number of a response's call.
 pub(super) const CALL_FIELD: &str = "x-sim-call";
 
+/// Events of a stream's text.
+const EVENTS_MAX: usize = 200;
+
 /// A failure of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ResponseTrouble {
@@ -334,7 +337,9 @@ fn scripted(speech: &ModelReply) -> Reply {
 
 /// The reply as a stream of events.
 fn event_stream(speech: &ModelReply, trouble: ResponseTrouble, chance: &mut Dice) -> Vec<u8> {
+    // Some texts are long: no more than so many events.
     let size = chance.piece(speech.text.len().max(1));
+    let size = size.max(speech.text.len() / EVENTS_MAX);
     let reply = scripted(speech).in_pieces(size);
     let (_, mut events) = encoded(Dialect::ChatCompletions, true, &reply);
     // The reason and `[DONE]` are the last two.
