@@ -48,6 +48,8 @@ const FAITHFUL_PERCENT: usize = 99;
 /// The same where a package isn't there: among fewer functions an unusual one weighs more.
 const FAITHFUL_PERCENT_OF_A_PART: usize = 98;
 
+/// All functions of all packages: it is about unusual ones, and a share of 98 or 99 percent can't be
+/// told from a hundred functions.
 #[test]
 fn no_damage_is_promoted_and_faithful_edits_are() {
     let (groups, missing) = sources::collect();

@@ -3,8 +3,10 @@
 use tslp_snapshots::random::{entropy, player};
 
 /// Stories that every run plays.
-const STORIES: u64 = 120;
+const STORIES: u64 = 60;
 
+/// A story mixes some of the users' acts in one order, so few stories miss pairs of acts, such as a
+/// rename followed by a rejection. Beyond sixty, `.ci/long stories` goes on with 8,000 others.
 #[test]
 fn the_law_holds_in_random_stories() {
     for seed in 0..STORIES {
