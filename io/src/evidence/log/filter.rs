@@ -85,29 +85,26 @@ pub fn entity_named(written: &str, workspace: &str) -> Result<EntityId, String> 
 /// Whether an event is about an entity; a path without a symbol means all of the file.
 #[must_use]
 pub fn is_about(event: &Event, wanted: &EntityId) -> bool {
+    let mut about = false;
+    let Some(symbol) = &wanted.symbol else {
+        event.visit_paths(&mut |path| about |= *path == wanted.path);
+        return about;
+    };
     match event {
         Event::DiskObserved(DiskObserved { path, finding }) => {
             *path == wanted.path
-                && match (&wanted.symbol, finding) {
-                    (Some(symbol), DiskFinding::File(file)) if file.grammar.is_some() => {
+                && match finding {
+                    DiskFinding::File(file) if file.grammar.is_some() => {
                         file.slices.iter().any(|slice| slice.symbol == *symbol)
                     }
                     _ => true,
                 }
         }
-        Event::ArtifactCaptured(captured) => {
-            wanted.symbol.is_none() && captured.path.as_ref() == Some(&wanted.path)
-        }
-        Event::WorkCounted(work) => wanted.symbol.is_none() && work.files.contains(&wanted.path),
         Event::DirectiveGiven(directive) => {
             directive.target == wanted.to_string() || directive.target == wanted.path.as_str()
         }
         _ => {
-            let mut about = false;
-            event.visit_entities(&mut |entity| {
-                about |= entity.path == wanted.path
-                    && (wanted.symbol.is_none() || entity.symbol == wanted.symbol);
-            });
+            event.visit_entities(&mut |entity| about |= entity == wanted);
             about
         }
     }
