@@ -10,7 +10,7 @@ use tslp_wire::chat::rewrite::RewrittenMessages;
 
 /// A body that is read can be written with the same messages, and means the same when it is read again, whatever dialect it
 /// is taken for.
-pub fn chat_request(data: &[u8]) {
+pub(crate) fn chat_request(data: &[u8]) {
     for dialect in Dialect::ALL {
         request_in(dialect, data);
     }
@@ -84,7 +84,7 @@ fn conversation_messages(request: &Request) -> Vec<usize> {
 
 /// A reply that comes to its end says the same, however its bytes are cut. One that is flawed counts for nothing, and
 /// where it stops being read depends on the cuts.
-pub fn reply_stream(data: &[u8]) {
+pub(crate) fn reply_stream(data: &[u8]) {
     for dialect in Dialect::ALL {
         let whole = decode_reply(dialect, [data]);
         let bytes = decode_reply(dialect, data.chunks(1));

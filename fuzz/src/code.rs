@@ -5,17 +5,17 @@ use tslp_core::slice::Span;
 use tslp_grammars::TreeSitterGrammars;
 
 /// Any bytes taken for C.
-pub fn extract_c(data: &[u8]) {
+pub(crate) fn extract_c(data: &[u8]) {
     check_extraction("c", data);
 }
 
 /// Any bytes taken for C++.
-pub fn extract_cpp(data: &[u8]) {
+pub(crate) fn extract_cpp(data: &[u8]) {
     check_extraction("cpp", data);
 }
 
 /// Any bytes taken for one of the other languages that have a grammar; the first byte says which.
-pub fn extract_grammars(data: &[u8]) {
+pub(crate) fn extract_grammars(data: &[u8]) {
     const TAGS: [&str; 7] = [
         "python",
         "javascript",
@@ -29,7 +29,7 @@ pub fn extract_grammars(data: &[u8]) {
 }
 
 /// Any bytes taken for one of the languages that patterns read; the first byte says which.
-pub fn extract_patterns(data: &[u8]) {
+pub(crate) fn extract_patterns(data: &[u8]) {
     const TAGS: [&str; 10] = [
         "csharp", "ruby", "php", "kotlin", "swift", "lua", "shell", "sql", "zig", "makefile",
     ];

@@ -38,7 +38,7 @@ impl DoorKeeper for Notes {
 }
 
 /// A line as it came, and the same bytes as fields of an envelope that is otherwise sound.
-pub fn door_line(data: &[u8]) {
+pub(crate) fn door_line(data: &[u8]) {
     answered(data);
     let text = String::from_utf8_lossy(data);
     for act in message::ACTS {

@@ -7,7 +7,7 @@ use tslp_core::event::PathEvidence;
 use crate::text::capture_blocks;
 
 /// Edits in texts are well formed, and applying them to any text gives a text or an error.
-pub fn capture_edits(data: &[u8]) {
+pub(crate) fn capture_edits(data: &[u8]) {
     capture_blocks(data);
     let text = String::from_utf8_lossy(data);
     for block in capture::blocks(&text) {
@@ -17,12 +17,12 @@ pub fn capture_edits(data: &[u8]) {
 }
 
 /// A block in tags covers its tags and is well formed.
-pub fn capture_tags(data: &[u8]) {
+pub(crate) fn capture_tags(data: &[u8]) {
     capture_edits(data);
 }
 
 /// A call with a name and arguments, the first line and the rest.
-pub fn tool_call(data: &[u8]) {
+pub(crate) fn tool_call(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (name, arguments) = text.split_once('\n').unwrap_or(("edit", &text));
     for block in capture::tool_call(name, arguments) {
@@ -64,7 +64,7 @@ fn apply_to(block: &CodeBlock<'_>, base: &str) {
 }
 
 /// A base, an old and a new text, divided by `\u{1}`: applied as a naïve model does it.
-pub fn edit_apply(data: &[u8]) {
+pub(crate) fn edit_apply(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let mut parts = text.split('\u{1}');
     let (Some(base), Some(old)) = (parts.next(), parts.next()) else {

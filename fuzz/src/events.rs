@@ -6,7 +6,7 @@ use tslp_snapshots::random::{invariants, player};
 
 /// Any bytes decode to an event or an error; an event that decodes is stored, printed and read again as the same. The first byte
 /// is the number of its kind.
-pub fn decode_event(data: &[u8]) {
+pub(crate) fn decode_event(data: &[u8]) {
     let Some((first, payload)) = data.split_first() else {
         return;
     };
@@ -38,11 +38,11 @@ pub fn decode_event(data: &[u8]) {
 }
 
 /// Events without sense fold without a panic, and their row changes agree with their rows.
-pub fn fold_events(data: &[u8]) {
+pub(crate) fn fold_events(data: &[u8]) {
     invariants::check_nonsense_folds(data);
 }
 
 /// The law holds after every step of a random story.
-pub fn stories(data: &[u8]) {
+pub(crate) fn stories(data: &[u8]) {
     player::play_story(data);
 }

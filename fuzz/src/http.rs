@@ -9,7 +9,7 @@ use tslp_wire::http::response::{ExpectedBody, ResponseProgress, parse_head};
 use tslp_wire::http::server_connection::{ClientEvent, ServerConnection};
 
 /// Requests on one connection, each answered as soon as it is complete.
-pub fn http_request(data: &[u8]) {
+pub(crate) fn http_request(data: &[u8]) {
     let whole = read_requests([data]);
     assert_eq!(whole, read_requests(data.chunks(1)));
     assert_eq!(whole, read_requests(data.chunks(5)));
@@ -48,7 +48,7 @@ fn read_requests<'d>(pieces: impl IntoIterator<Item = &'d [u8]>) -> String {
 }
 
 /// A response's head.
-pub fn http_response(data: &[u8]) {
+pub(crate) fn http_response(data: &[u8]) {
     let asked = match data.first() {
         Some(byte) if byte % 2 == 1 => ExpectedBody::HeadOnly,
         _ => ExpectedBody::WithBody,
@@ -90,7 +90,7 @@ fn read_response(data: &[u8], step: usize, asked: ExpectedBody) -> String {
 }
 
 /// A body: chunked, or of a length that the first byte gives.
-pub fn http_body(data: &[u8]) {
+pub(crate) fn http_body(data: &[u8]) {
     let Some((first, rest)) = data.split_first() else {
         return;
     };

@@ -1,6 +1,6 @@
 //! Fuzz targets as plain functions: each takes any bytes and panics where something that must hold doesn't.
 //!
-//! The same functions run under libFuzzer (`fuzz_targets/`, see docs/fuzzing.md) and, over a few thousand generated
+//! The same functions run under libFuzzer (`fuzz_targets/all.rs`, see docs/fuzzing.md) and, over a few thousand generated
 //! inputs, in `cargo test`.
 
 mod events;
@@ -18,21 +18,19 @@ mod shell;
 
 pub mod inputs;
 
-pub use chat::{chat_request, reply_stream};
-pub use code::{extract_c, extract_cpp, extract_grammars, extract_patterns};
-pub use door::door_line;
-pub use edits::{capture_edits, capture_tags, edit_apply, tool_call};
-pub use events::{decode_event, fold_events, stories};
-pub use http::{http_body, http_request, http_response};
-pub use rows::restore_rows;
-pub use shell::{command_line, policy};
-pub use text::{
-    capture_blocks, damage, delimiters, known_lines, mention_scan, redaction, rel_path,
-};
+use chat::{chat_request, reply_stream};
+use code::{extract_c, extract_cpp, extract_grammars, extract_patterns};
+use door::door_line;
+use edits::{capture_edits, capture_tags, edit_apply, tool_call};
+use events::{decode_event, fold_events, stories};
+use http::{http_body, http_request, http_response};
+use rows::restore_rows;
+use shell::{command_line, policy};
+use text::{capture_blocks, damage, delimiters, known_lines, mention_scan, redaction, rel_path};
 
 /// A fuzz target with what a short run of it needs.
 pub struct FuzzTarget {
-    /// Its name: the function's, the binary's, and the folder's in `seeds/`.
+    /// Its name: the function's, and the folder's in `seeds/`.
     pub name: &'static str,
     /// The target.
     pub run: fn(&[u8]),
@@ -82,6 +80,12 @@ pub const TARGETS: &[FuzzTarget] = &[
     fuzz_target("policy", policy, 20_000, inputs::POLICY),
     fuzz_target("door_line", door_line, 4_000, inputs::DOOR),
 ];
+
+/// The target of that name.
+#[must_use]
+pub fn target_named(name: &str) -> Option<&'static FuzzTarget> {
+    TARGETS.iter().find(|target| target.name == name)
+}
 
 const fn fuzz_target(
     name: &'static str,

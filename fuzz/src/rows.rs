@@ -6,7 +6,7 @@ use tslp_projections::state::State;
 use tslp_projections::table::{ColumnType, Value};
 
 /// Any rows make a state or an error, however their digests come out; the rows of a state make it again.
-pub fn restore_rows(data: &[u8]) {
+pub(crate) fn restore_rows(data: &[u8]) {
     let mut bytes = data.iter().copied();
     let mut restoring = State::default();
     while let Some(table) = bytes.next() {

@@ -29,7 +29,7 @@ const NEEDED: [&str; 3] = ["printf", "return", "eval"];
 /// A line that is split gives the words that bash would run, whether the commands succeed or fail. No word is ever run:
 /// without slashes bash finds no program, and it starts where nothing can be written. Bash flushes at line breaks, at which the
 /// words of a pipeline's commands would mix.
-pub fn command_line(data: &[u8]) {
+pub(crate) fn command_line(data: &[u8]) {
     let line = String::from_utf8_lossy(data).replace(['/', '\n'], "_");
     let Ok(commands) = guardian::split(&line) else {
         return;
@@ -94,7 +94,7 @@ fn run_by_bash(line: &str, status: i32) -> Vec<Vec<String>> {
 
 /// Any text is a profile, or is refused. What no tool may do is denied, and no profile replaces a grant. One NUL parts a profile
 /// from a command line.
-pub fn policy(data: &[u8]) {
+pub(crate) fn policy(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (profile, line) = text.split_once('\0').unwrap_or((&text, "src/a.c"));
     let profile = profile_file::parse_profile(profile).unwrap_or_else(|_| ToolProfile::built_in());

@@ -18,7 +18,7 @@ use tslp_snapshots::script::{self, Step};
 use tslp_snapshots::stage::{ROOT, Stage};
 
 /// Blocks come in order, inside the text, at characters' boundaries, and hold what they say.
-pub fn capture_blocks(data: &[u8]) {
+pub(crate) fn capture_blocks(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let mut end = 0;
     for block in capture::blocks(&text) {
@@ -36,7 +36,7 @@ pub fn capture_blocks(data: &[u8]) {
 }
 
 /// Code that only gains lines has lost none, and any two texts can be compared. A NUL parts the two.
-pub fn damage(data: &[u8]) {
+pub(crate) fn damage(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (base, new) = text.split_once('\0').unwrap_or((&text, ""));
     let remarks = |text: &str| -> Vec<Span> {
@@ -83,7 +83,7 @@ pub fn damage(data: &[u8]) {
 const KNOWN: &str = "// Adds.\nint add(int a) {\n    int b = a;\n\n    return b;\n}\n";
 
 /// What is found in a text is, line for line, what was looked for; and it is found after any gutter.
-pub fn known_lines(data: &[u8]) {
+pub(crate) fn known_lines(data: &[u8]) {
     let Some(known) = KnownLines::new(KNOWN, "add") else {
         unreachable!("the definition has its name");
     };
@@ -141,7 +141,7 @@ thread_local! {
 }
 
 /// Whatever is mentioned is tracked, and named once.
-pub fn mention_scan(data: &[u8]) {
+pub(crate) fn mention_scan(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     STAGE.with_borrow_mut(|stage| {
         let stage = stage.get_or_insert_with(|| {
@@ -166,7 +166,7 @@ pub fn mention_scan(data: &[u8]) {
 }
 
 /// A text that is stripped and defused can't open or close a block, whatever stood in it.
-pub fn delimiters(data: &[u8]) {
+pub(crate) fn delimiters(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let stripped = delimiter::strip_blocks(&text);
     assert!(stripped.len() <= text.len());
@@ -182,7 +182,7 @@ pub fn delimiters(data: &[u8]) {
 }
 
 /// What is redacted stays as it is when it is redacted again, and text that comes in pieces is redacted as if it came whole.
-pub fn redaction(data: &[u8]) {
+pub(crate) fn redaction(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let once = redact::without_credentials(&text);
     assert_eq!(redact::without_credentials(&once), once);
@@ -204,7 +204,7 @@ pub fn redaction(data: &[u8]) {
 }
 
 /// A path that is taken is relative, without anything odd, means itself, and can be read from a ledger.
-pub fn rel_path(data: &[u8]) {
+pub(crate) fn rel_path(data: &[u8]) {
     let written = String::from_utf8_lossy(data);
     let Ok(path) = RelPath::parse(&written, ROOT) else {
         return;

@@ -9,7 +9,7 @@ use std::fs;
 use std::panic;
 use std::path::{Path, PathBuf};
 
-use tslp_fuzz::{TARGETS, inputs};
+use tslp_fuzz::{TARGETS, inputs, target_named};
 
 fn seeds_of(name: &str) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -24,7 +24,7 @@ fn seeds_of(name: &str) -> Vec<Vec<u8>> {
 }
 
 fn run(name: &str) {
-    let target = TARGETS.iter().find(|target| target.name == name).unwrap();
+    let target = target_named(name).unwrap();
     let seeds = seeds_of(name);
     let generated =
         (0..target.rounds).map(|round| inputs::generate_input(round, target.words, &seeds));

@@ -335,11 +335,13 @@ fn project() -> BTreeMap<String, String> {
     files.take(FILES_MAX).collect()
 }
 
+/// Every fifth turn edits another file by hand, so after forty turns each of the eight files was
+/// edited, and eight more have the model work once on each. A shorter day misses the last files.
 #[test]
 fn daily_life_with_edits_by_hand() {
     let mut day = Day::new(project());
     let files = day.files();
-    for turn in 0..60 {
+    for turn in 0..48 {
         let path = &files[turn * 7 % files.len().min(8)];
         if turn % 5 == 4 {
             let other = &files[turn * 3 % files.len().min(8)];

@@ -74,6 +74,9 @@ fn own_lines(path: &str, steps: &[RecordedStep]) -> BTreeSet<String> {
 }
 
 /// Whatever a client reads a file with, by its tools, its shell or by attaching it, and whatever it writes of it: no line goes out.
+///
+/// All recordings are played to their ends, since each client has its own ways to read a file, and
+/// some repeat its text only when they compact a long conversation.
 #[test]
 fn recorded_sessions_show_nothing_of_a_file_that_is_off() {
     const OFF: &str = "src/ring.c";

@@ -315,6 +315,8 @@ fn in_the_wal() {
     check_layout(Layout::Wal, "ledger.db-wal", pages::of_wal, &parts);
 }
 
+/// Every single bit, since each field of these hundred bytes makes SQLite do something else, and
+/// single bits of one field do, too: other tests flip one bit a seed here.
 #[test]
 fn every_bit_of_the_database_header() {
     let image = image(Layout::Full);

@@ -32,6 +32,8 @@ fn check_every(stride: usize, operation: Operation, effect: Effect) -> u64 {
     failures
 }
 
+/// One write in three or four: a commit is a handful of writes to the WAL and one to the anchor, and
+/// with larger steps whole commits, and all writes of the anchor, could be left out.
 #[test]
 fn of_every_write() {
     assert!(check_every(4, Operation::Write, Effect::Error) > 30);

@@ -48,6 +48,8 @@ fn at_every_sync_what_was_acknowledged_survives() {
     assert!(cuts > 100, "{cuts} cuts");
 }
 
+/// Every change, since what is half done differs at each: a commit's first pages and its last, the
+/// anchor, a name, a move of pages. With every second one a window between two of them stays unseen.
 #[test]
 fn at_every_change_of_a_file_or_name_what_was_acknowledged_survives() {
     let mut heads = std::collections::BTreeSet::new();

@@ -167,7 +167,12 @@ fn a_missing_or_older_anchor() {
 #[test]
 fn a_missing_database_beside_anything_else_is_no_new_ledger() {
     let image = history(Some(3)).pop().unwrap();
-    for gone in [&["ledger.db"][..], &["ledger.db", "ledger.db-wal"]] {
+    for gone in [
+        &["ledger.db"][..],
+        &["ledger.db", "ledger.db-wal"],
+        // SQLite would take the WAL for that of a new ledger.
+        &["ledger.db", "ledger.anchor"],
+    ] {
         let mut image = image.clone();
         for name in gone {
             image.remove(&file(name));

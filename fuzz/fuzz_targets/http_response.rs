@@ -1,5 +1,0 @@
-//! `cargo fuzz run http_response`: see docs/fuzzing.md.
-
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| tslp_fuzz::http_response(data));
