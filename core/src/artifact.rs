@@ -104,7 +104,7 @@ mod tests {
 
     /// law 5 | Four arrows and no others
     #[test]
-    fn the_arrows_are_those_of_the_law() {
+    fn only_four_arrows() {
         let arrows: Vec<(&str, &str)> = [
             Transition::Promote,
             Transition::Discard,

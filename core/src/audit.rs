@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_in_the_wild_are_read() {
+    fn answers_in_the_wild() {
         let answer = r#"{"entity": "src/a.c::f", "status": "completed"}"#;
         check(answer, Some("src/a.c::f completed"));
         check(
@@ -166,7 +166,7 @@ mod tests {
     /// law 10 | An audit is one turn, strict JSON, and never in anybody's way
     /// law 10 | The answer is an entity and completed, partial or discussion
     #[test]
-    fn anything_else_is_no_answer() {
+    fn no_answer() {
         for answer in [
             "",
             "completed",
@@ -185,8 +185,9 @@ mod tests {
         }
     }
 
+    /// The question names every entity in the form in which the answer must repeat it.
     #[test]
-    fn the_question_names_every_entity_as_it_must_come_back() {
+    fn entities_in_question() {
         let asked = asked();
         let question = question(
             "Make it faster. ",

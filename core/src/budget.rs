@@ -261,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_budget_is_read_and_written() {
+    fn read_and_written() {
         let budget: Budget = " tokens 500k , requests 200,minutes 30 ".parse().unwrap();
         assert_eq!(
             budget.to_string(),
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_counted_is_refused() {
+    fn unknown_units() {
         for (text, said) in [
             ("dollars 5", "`dollars` isn't counted: requests, tokens"),
             ("tokens", "write a number"),

@@ -304,7 +304,7 @@ mod tests {
     use alloc::string::ToString;
 
     #[test]
-    fn a_file_of_rules_is_read_strictly() {
+    fn strict_parsing() {
         let text = "# Rules\n\n- one block\n* file: `src/solver.py`\n- order: imports, functions\n- names: snake_case\n- type names: PascalCase\n- constant names: UPPER_CASE\n- allow import: math, os.path\n- deny import: os\n- forbid call: eval, .unwrap, panic!\n";
         let spec = CodeSpec::parse(text).unwrap();
         assert_eq!(spec.rules().count(), 9);
@@ -338,8 +338,9 @@ mod tests {
         assert!(CodeSpec::parse("").unwrap().is_empty());
     }
 
+    /// Rules are stored as their text and shown by their hash.
     #[test]
-    fn it_is_stored_as_its_text_and_shown_by_its_hash() {
+    fn stored_form() {
         let spec = CodeSpec::parse("- one block\n").unwrap();
         let json = serde_json::to_string(&spec).unwrap();
         assert_eq!(json, r#""- one block\n""#);

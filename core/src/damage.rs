@@ -1147,8 +1147,9 @@ mod tests {
         adds_check: false,
     };
 
+    /// A missing part is damage unless something similar replaced it.
     #[test]
-    fn a_part_that_is_gone_is_damage_unless_its_like_replaced_it() {
+    fn part_removed() {
         let part = Some(Damage::PartRemoved);
         let check = |base: &str, new: &str, expected: Option<Damage>| {
             assert_eq!(compared(base, new, ""), expected, "{new}");
@@ -1215,8 +1216,9 @@ mod tests {
         check(handled, "run()\n", part);
     }
 
+    /// One statement that has nothing to do with the lines it replaces is a stub.
     #[test]
-    fn one_statement_that_has_nothing_to_do_with_the_lines_it_replaces_is_a_stub() {
+    fn unrelated_statement() {
         for hollow in [
             "    rest_of_body();\n",
             "    _ = \"unchanged\";\n",
@@ -1237,8 +1239,9 @@ mod tests {
         );
     }
 
+    /// Code that passes nothing on cannot replace several statements, a branch or an exit.
     #[test]
-    fn what_passes_nothing_on_replaces_neither_several_statements_nor_what_decides_or_leaves() {
+    fn nothing_passed_on() {
         let part = Some(Damage::PartRemoved);
         for hollow in ["    trace(b);\n", "    int copy = b;\n"] {
             check(3..=8, hollow, part);
@@ -1251,8 +1254,9 @@ mod tests {
         assert_eq!(compared(without_end, &value, ""), None);
     }
 
+    /// A call stands for the code of the function that it calls.
     #[test]
-    fn a_call_stands_for_what_it_calls() {
+    fn extracted_call() {
         let base = "def f(items, limit):\n    total = 0\n    for item in items:\n        if item.count > limit:\n            continue\n        total += item.price\n    return total\n";
         let loop_lines =
             &base[base.find("    total").expect("there")..base.find("    return").expect("there")];
@@ -1288,8 +1292,9 @@ mod tests {
         }
     }
 
+    /// What was asked to go is not missed, and what was just added is kept.
     #[test]
-    fn what_was_asked_is_not_gone_and_what_was_added_last_stays() {
+    fn asked_and_added() {
         let new = BASE.replace("    notify(a);\n", "");
         fn code(text: &str) -> ComparedCode<'_> {
             ComparedCode {
@@ -1359,8 +1364,9 @@ mod tests {
         assert_eq!(compared(BASE, &new, ""), expected, "{new}");
     }
 
+    /// A remark in place of code is an elision, whatever it says.
     #[test]
-    fn a_remark_in_the_place_of_code_is_an_elision_whatever_it_says() {
+    fn remark_for_code() {
         let elided = Some(Damage::Elided);
         for words in [
             "// wie bisher\n",
@@ -1383,8 +1389,9 @@ mod tests {
         check(10..=10, "    // notify(a);\n", None);
     }
 
+    /// A statement that ends the function in place of code is a stub.
     #[test]
-    fn a_statement_that_ends_in_the_place_of_code_is_a_stub() {
+    fn ending_statement() {
         check(3..=11, "    abort();\n", Some(Damage::StubInPlace));
         check(
             2..=10,
@@ -1394,8 +1401,9 @@ mod tests {
         check(9..=9, "    return 0;\n", None);
     }
 
+    /// A loss counts from a certain size on; branches and exits always count.
     #[test]
-    fn what_is_gone_counts_from_a_size_on_and_branches_and_ends_always() {
+    fn smallest_loss() {
         check(10..=10, "", None);
         check(6..=7, "", Some(Damage::PartRemoved));
         check(11..=11, "", Some(Damage::PartRemoved));
@@ -1405,7 +1413,7 @@ mod tests {
     }
 
     #[test]
-    fn layout_renames_and_rewriting_are_no_damage() {
+    fn harmless_changes() {
         let anew = BASE
             .replace(" {\n", "\n{\n")
             .replace("    ", "\t")
@@ -1420,7 +1428,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_moved_is_not_gone() {
+    fn moved_code() {
         let lines: Vec<&str> = BASE.split_inclusive('\n').collect();
         let helper = format!("void g(int a, int b) {{\n{}}}\n", lines[2..9].concat());
         let new = format!(
@@ -1437,8 +1445,9 @@ mod tests {
         assert_eq!(compared(BASE, &swapped, ""), None);
     }
 
+    /// An import is missing if what it binds is still used.
     #[test]
-    fn imports_are_missing_where_what_they_bind_is_still_used() {
+    fn missing_imports() {
         let check = |before: &str, after: &str, code: &str, expected| {
             let is_missing = is_import_missing(before, after, code, &|_| false);
             assert_eq!(is_missing, expected, "{after}");
@@ -1455,7 +1464,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_missed_one_by_one() {
+    fn missing_members() {
         let check = |head: &str, expected| {
             assert_eq!(DefinitionContent::of_head(head), expected, "{head}");
         };
@@ -1483,8 +1492,9 @@ mod tests {
         assert_eq!(compared(DefinitionContent::Statements), None);
     }
 
+    /// A remark that replaces one of two equal lines is an elision.
     #[test]
-    fn a_remark_for_one_of_two_lines_that_are_the_same() {
+    fn remark_for_twin() {
         let base = "void f() {\n    step(1);\n    step(1);\n    end();\n}\n";
         for new in [
             base.replacen("step(1);", "// as before", 1),
@@ -1495,7 +1505,7 @@ mod tests {
     }
 
     #[test]
-    fn long_code_is_compared_all_the_same() {
+    fn long_code() {
         let line = |n: usize, word: &str| format!("    {word}_{n}({n}, x);\n");
         let base: String = (0..3_000).map(|n| line(n, "call")).collect();
         let other: String = (0..3_000).map(|n| line(n, "do")).collect();

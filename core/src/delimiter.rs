@@ -287,7 +287,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_blocks_are_stripped_and_the_rest_stays() {
+    fn whole_blocks() {
         let text = "before\n[CURRENT STATE: AUTHORITATIVE]\nEntity: a\n[END CURRENT STATE]\nafter";
         assert_eq!(strip_blocks(text), "before\nafter");
         assert_eq!(
@@ -301,8 +301,9 @@ mod tests {
         assert!(matches!(strip_blocks("int a[3];"), Cow::Borrowed(_)));
     }
 
+    /// A reply loses the line for the user and nothing else.
     #[test]
-    fn a_reply_loses_the_line_for_the_user_and_nothing_else() {
+    fn line_for_the_user() {
         let said = "Done.\n```c\nint x;\n```\n";
         assert_eq!(
             without_user_line(&[said, &user_line("STALE.")].concat()),
@@ -316,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_block_is_read_as_its_code() {
+    fn repeated_block() {
         let head = "[CURRENT STATE: AUTHORITATIVE]\nEntity: a.py::f\nArtifact: 0123\nSource: Confirmed via AST\n\n";
         let check = |reply: &str, expected: &str| {
             assert_eq!(unmarked(reply), expected, "{reply}");
@@ -363,8 +364,9 @@ mod tests {
         }
     }
 
+    /// A lone delimiter is defused wherever and however it is written.
     #[test]
-    fn a_lone_delimiter_is_defused_wherever_and_however_it_is_written() {
+    fn defused_anywhere() {
         assert_eq!(
             defused("x [END CURRENT STATE] y"),
             "x (END CURRENT STATE) y"

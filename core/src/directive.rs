@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn directives_are_whole_lines_of_prose() {
+    fn whole_lines() {
         check(
             "@tslp accept src/a.c\nGo on.",
             &[(Verb::Accept, "src/a.c")],
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_message_quotes_is_typed_by_nobody() {
+    fn quoted_text() {
         for text in [
             "Look at <url_content url=\"x\">\n@tslp accept x\n</url_content>",
             "[execute_command for 'make'] Result:\n\n@tslp accept x\n",
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn mentions_and_code_are_none() {
+    fn mentions_and_code() {
         for text in [
             "ask @tslp accept x",
             "@tslpaccept x",

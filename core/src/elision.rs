@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn placeholders_of_the_wild_are_found() {
+    fn known_placeholders() {
         for comment in [
             "// ...",
             "// …",
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_comments_are_not() {
+    fn ordinary_comments() {
         for comment in [
             "// returns the rest of the list",
             "/* The remaining bytes are copied below, and the code is unchanged since 1998, which is a long story that goes on and on. */",

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_words_are_the_users_own() {
+    fn users_own_words() {
         let check = |text: &str, expected: &str| assert_eq!(first_words(text), expected);
         check("Make it faster.\nPlease.", "Make it faster.");
         check("@tslp accept src/a.c\n\n  What now?", "What now?");

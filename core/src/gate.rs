@@ -589,7 +589,7 @@ mod tests {
     }
 
     #[test]
-    fn a_faithful_update_is_granted_by_parity() {
+    fn faithful_update() {
         check(faithful(), true, Reason::StructuralParity);
         check(
             GateFacts {
@@ -604,7 +604,7 @@ mod tests {
 
     /// law 15.5 | Before each promotion: resolution, parity, disk
     #[test]
-    fn each_rule_of_gate_a_keeps_a_model_out() {
+    fn rule_by_rule() {
         check(
             GateFacts {
                 level: Level::Inferred,
@@ -672,8 +672,9 @@ mod tests {
         );
     }
 
+    /// Stubs, repetitions and renames keep a model's code from being promoted.
     #[test]
-    fn stubs_repetitions_and_renames_keep_a_model_out() {
+    fn stubs_and_renames() {
         check(
             GateFacts {
                 bodies_stubbed: 1,
@@ -709,7 +710,7 @@ mod tests {
     }
 
     #[test]
-    fn a_base_that_cannot_be_had_keeps_a_model_out() {
+    fn unreadable_base() {
         let facts = GateFacts {
             comparison: None,
             ..faithful()
@@ -717,8 +718,9 @@ mod tests {
         check(facts, false, Reason::BaseUnreadable);
     }
 
+    /// An edit of unknown code is unacknowledged, whatever else it lacks.
     #[test]
-    fn an_edit_of_unknown_code_is_unacknowledged_whatever_else_it_lacks() {
+    fn unknown_base() {
         let facts = GateFacts {
             base_verdict: BaseVerdict::Unmatched,
             level: Level::Inferred,
@@ -727,8 +729,9 @@ mod tests {
         check(facts, false, Reason::BaseUnacknowledged);
     }
 
+    /// A late grant lifts a verdict that lacked only a grant, and the disk still counts.
     #[test]
-    fn a_late_grant_lifts_what_only_lacked_one_and_disk_still_counts() {
+    fn late_grants() {
         let judged = judge(&faithful(), Thresholds::default(), GateProfile::Strict);
         assert!(judged.passed_gate_a() && !judged.failed_by_itself());
         let conclusion = |grant, disk| {
@@ -764,8 +767,9 @@ mod tests {
         );
     }
 
+    /// No late grant lifts what failed gate A.
     #[test]
-    fn no_late_grant_lifts_what_failed_gate_a() {
+    fn no_late_grant() {
         let shrunk = GateFacts {
             symbols_missing: 1,
             ..faithful()
@@ -784,7 +788,7 @@ mod tests {
     }
 
     #[test]
-    fn a_base_that_moved_blocks_the_model() {
+    fn moved_base() {
         let facts = GateFacts {
             base_verdict: BaseVerdict::Moved,
             ..faithful()
@@ -800,7 +804,7 @@ mod tests {
 
     /// law 15.5 | Before each promotion: resolution, parity, disk
     #[test]
-    fn disk_blocks_the_model() {
+    fn diverging_disk() {
         check(
             GateFacts {
                 disk: DiskVerdict::Stale,
@@ -819,8 +823,9 @@ mod tests {
         );
     }
 
+    /// The user's word counts unless the code is incomplete.
     #[test]
-    fn the_users_word_counts_but_for_what_is_not_all_there() {
+    fn users_word() {
         let conclusion = |level, completeness| {
             let report = write_head(level, completeness);
             (report.passed, report.conclusion)
@@ -842,7 +847,7 @@ mod tests {
     }
 
     #[test]
-    fn the_strict_profile_wants_more_than_parity() {
+    fn strict_profile() {
         let report = judge(&faithful(), Thresholds::default(), GateProfile::Strict);
         assert!(!report.passed);
     }

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_goal_is_one_plain_line() {
+    fn one_plain_line() {
         let check = |said: &str, expected: Result<(GoalChange, &str), Reason>| {
             let expected = expected.map(|(change, text)| (change, text.to_string()));
             assert_eq!(parse_goal(said), expected, "{said}");

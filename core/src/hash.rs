@@ -129,7 +129,7 @@ mod tests {
     use alloc::format;
 
     #[test]
-    fn precision_shortens_the_hexadecimal_form() {
+    fn short_form() {
         let hash = ArtifactHash::of(b"");
         assert_eq!(format!("{hash:.12}"), "af1349b9f5f9");
         assert_eq!(format!("{hash}").len(), 64);

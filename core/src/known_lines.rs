@@ -417,8 +417,9 @@ mod tests {
             .join("\n")
     }
 
+    /// Whatever a tool prints before the lines, they are found.
     #[test]
-    fn whatever_stands_in_front_of_the_lines() {
+    fn anything_in_front() {
         let gutters: [&dyn Fn(usize) -> String; 9] = [
             &|_| String::new(),
             &|n| alloc::format!("{n}: "),
@@ -445,8 +446,9 @@ mod tests {
         }
     }
 
+    /// Comments above the code may be missing, and nothing else may be.
     #[test]
-    fn comments_above_may_be_missing_and_nothing_else() {
+    fn missing_comments() {
         let code = ADD.split_once('\n').unwrap().1.trim_end();
         check(code, Some((code, false)));
         check(
@@ -462,8 +464,9 @@ mod tests {
         check("", None);
     }
 
+    /// A definition of one line is found only as the whole line.
     #[test]
-    fn one_line_is_the_whole_line() {
+    fn whole_line() {
         let known = KnownLines::new("#define SIZE 4\n", "SIZE").unwrap();
         let shows = |text: &str| known.shown_at(&TextLines::new(text), 0).is_some();
         assert!(shows("#define SIZE 4") && shows("  12\t#define SIZE 4"));

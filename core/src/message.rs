@@ -183,8 +183,9 @@ stored_words! {
 mod tests {
     use super::*;
 
+    /// Trimming a text keeps its key; any other change gives another one.
     #[test]
-    fn trimmed_text_keeps_its_key_and_anything_else_changes_it() {
+    fn key_of_text() {
         let key = |role, text: &str| message_key(role, &recordable(role, text), &[]);
         let hello = key(Role::User, "hello");
         assert_eq!(key(Role::User, " hello\n"), hello);
@@ -204,8 +205,9 @@ mod tests {
         assert_ne!(key(Role::User, "hello!"), hello);
     }
 
+    /// Arguments that are written anew keep their key.
     #[test]
-    fn arguments_written_anew_keep_their_key() {
+    fn rewritten_arguments() {
         let key = |arguments: &str| {
             let call = ToolCall {
                 id: String::new(),

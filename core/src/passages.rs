@@ -645,7 +645,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_a_file_is_found_as_tools_print_it() {
+    fn printed_by_tools() {
         for line in [
             "API_KEY=abcd1234efgh\n",
             "     2\tAPI_KEY=abcd1234efgh\n",
@@ -667,8 +667,9 @@ mod tests {
         check(folded, Suspicion::Any, &[folded]);
     }
 
+    /// Lines that other files have as well do not count.
     #[test]
-    fn what_other_files_have_as_well_is_no_part() {
+    fn common_lines() {
         check(
             "import os\nimport sys\nfor step in range(steps):\n",
             Suspicion::Any,

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_below_the_root_are_normalised() {
+    fn inside_root() {
         check("src/a.c", Ok("src/a.c"));
         check("./src//b/../a.c", Ok("src/a.c"));
         check("src\\a.c", Ok("src/a.c"));
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_lead_elsewhere_are_refused() {
+    fn outside_root() {
         check("../a.c", Err(Reason::PathEscapesWorkspace));
         check("src/../../a.c", Err(Reason::PathEscapesWorkspace));
         check("/etc/passwd", Err(Reason::PathEscapesWorkspace));
@@ -216,8 +216,9 @@ mod tests {
         check("a/../C:/windows/a.c", Err(Reason::PathEscapesWorkspace));
     }
 
+    /// Paths that no person could check by eye are refused.
     #[test]
-    fn paths_that_no_person_could_check_are_refused() {
+    fn unusable_spellings() {
         for written in [
             "",
             "  ",

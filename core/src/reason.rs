@@ -605,7 +605,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_code_is_snake_case_and_names_one_reason() {
+    fn snake_case_codes() {
         for reason in Reason::ALL {
             assert_eq!(Reason::from_code(reason.code()), Some(*reason));
             assert!(

@@ -120,8 +120,9 @@ impl<K: Hash + Eq + Clone, V> RecentMap<K, V> {
 mod tests {
     use super::*;
 
+    /// What is asked for stays, and the rest goes.
     #[test]
-    fn what_is_asked_for_stays_and_the_rest_goes() {
+    fn recent_kept() {
         let mut map = RecentMap::new(10);
         map.insert(1, "one", 4);
         map.insert(2, "two", 4);
@@ -134,8 +135,9 @@ mod tests {
         assert_eq!(map.get(&3), Some(&mut "three"));
     }
 
+    /// The total weight is bounded, and a value that is too heavy can be used once.
     #[test]
-    fn the_weight_is_bounded_and_a_heavy_value_is_usable_once() {
+    fn bounded_weight() {
         let mut map = RecentMap::new(10);
         for key in 0..1000 {
             let value = map.get_or_insert_with(&key, || (key, 1 + key % 25));
@@ -146,8 +148,9 @@ mod tests {
         }
     }
 
+    /// Values without bytes of their own are bounded by the size of their slots.
     #[test]
-    fn many_values_without_bytes_of_their_own_are_few() {
+    fn weightless_values() {
         let mut map = RecentMap::of_bytes(64 << 10);
         for key in 0..100_000_u64 {
             map.insert(key, (), 0);

@@ -274,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_note_is_read_as_it_is_written() {
+    fn note_read() {
         let note = parse_note(
             "Fact #ring.full: It refuses when full. `if (full) return -1;` [src/ring.c:12]",
         );
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_holds_notes_of_several_lines() {
+    fn notes_in_fence() {
         assert_eq!(
             notes_in("fact #a: It is. `` `x`\n`y` `` [a.ts]\nfact #b: So."),
             ["fact #a: It is. `` `x`\n`y` `` [a.ts]", "fact #b: So."]
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_end_or_comes_from_nothing_is_refused() {
+    fn refused_notes() {
         for (text, reason) in [
             ("hypothesis #a: b", Reason::RecordWithoutEnd),
             ("hypothesis #a: b ttl 0d", Reason::RecordNotUsable),
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_note_is_refused() {
+    fn malformed_notes() {
         let long = "x".repeat(241);
         let quotation = "x".repeat((64 << 10) + 1);
         for text in [

@@ -243,8 +243,9 @@ mod tests {
         parts.fold(first, |text, part| text + MARKER + &part[4..])
     }
 
+    /// Another credential gives another text, which shows eight bits of its hash.
     #[test]
-    fn another_credential_is_another_text_and_shows_eight_bits() {
+    fn marker_tells_apart() {
         let line = |password: &str| format!("password = \"{password}\";");
         let clean = |password: &str| without_credentials(&line(password)).into_owned();
         let one = clean("Tr0ub4dor");
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_in_an_older_encoding_is_a_text() {
+    fn older_encoding() {
         let java = b"// Gr\xfc\xdfe \xc3\xa9\nString password = \"Tr0ub4dor\";\n";
         let text = String::from_utf8(recordable(java).into_owned()).unwrap();
         assert!(
@@ -288,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_common_services_are_replaced() {
+    fn service_keys() {
         for key in [
             "sk-proj-abcdEFGH1234567890abcd",
             "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
@@ -305,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_after_escapes_and_in_other_forms_are_replaced() {
+    fn escaped_keys() {
         let key = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
         for escape in [
             "\\u003e",
@@ -361,8 +362,9 @@ mod tests {
         }
     }
 
+    /// A private key is replaced up to its end, or else up to the text's.
     #[test]
-    fn private_keys_are_replaced_to_their_end_or_the_texts() {
+    fn private_keys() {
         let pem = "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nb";
         assert_eq!(redacted(pem), format!("a\n{MARKER}\nb"));
         assert_eq!(redacted("-----BEGIN PRIVATE KEY-----\nMIIE"), MARKER);
@@ -427,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_cut_where_no_credential_can_go_on() {
+    fn safe_cuts() {
         let check = |text: &str, rest: &str| {
             assert_eq!(&text[safe_cut(text)..], rest, "{text:?}");
         };
@@ -453,8 +455,9 @@ mod tests {
         check("a -----BEGIN RSA ", "-----BEGIN RSA ");
     }
 
+    /// A text that is redacted piece by piece is the same as one redacted as a whole.
     #[test]
-    fn what_is_cut_and_redacted_is_what_is_redacted_whole() {
+    fn pieces_like_whole() {
         let mut state = 1;
         let (mut cuts, mut hits) = (0, 0);
         for _ in 0..100_000 {
@@ -474,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_redacted_stays_as_it_is() {
+    fn twice_is_once() {
         let mut state = 2;
         for _ in 0..100_000 {
             let text = random_text(&mut state, 12);
@@ -519,7 +522,7 @@ mod tests {
     /// Twice the text is twice the work, whatever it is made of, and no byte is read more than some forty times: that holds the engine
     /// for less than a tenth of a second a megabyte.
     #[test]
-    fn no_text_costs_more_than_its_length() {
+    fn linear_cost() {
         let mut state = 3;
         let beginnings = beginnings();
         let mut texts: Vec<String> = beginnings

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn each_runners_summary_says_how_it_ended() {
+    fn runner_summaries() {
         let (ok, bad) = (Some(true), Some(false));
         check(
             "running 3 tests\ntest result: ok. 3 passed; 0 failed; 0 ignored\n",
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exit_code_decides_where_no_line_does() {
+    fn exit_code_decides() {
         check(
             "Exit code: 0\nWall time: 0.1 seconds\nOutput:\nbuilt\n",
             Some(true),

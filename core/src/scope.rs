@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_mean_what_a_gitignore_means() {
+    fn like_gitignore() {
         check(
             "secrets/**",
             &["secrets/a", "secrets/b/c.txt"],
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_out_or_cannot_be_read_is_refused() {
+    fn refused_patterns() {
         let long = "a".repeat(300);
         for (pattern, reason) in [
             ("", Reason::TargetMissing),
@@ -286,8 +286,9 @@ mod tests {
         }
     }
 
+    /// A hostile pattern takes no more steps than it has parts.
     #[test]
-    fn a_hostile_pattern_takes_no_more_steps_than_it_has_parts() {
+    fn hostile_pattern() {
         let pattern = parse_pattern(&"**/a*a*c/".repeat(28)).unwrap();
         assert!(!is_meant(&pattern, &"aaaaaaaaaaaaaaaaaab/".repeat(200)));
     }

@@ -369,8 +369,9 @@ mod tests {
         assert_ne!(hash_of_whole(a), hash_of_whole(b));
     }
 
+    /// Editors may change line endings, trailing blanks and common indentation.
     #[test]
-    fn editors_may_change_line_ends_trailing_blanks_and_common_indentation() {
+    fn tolerated_changes() {
         check_same(
             "int f() {\n  return 1;\n}\n",
             "int f() {\r\n  return 1;  \r\n}",
@@ -384,7 +385,7 @@ mod tests {
 
     /// A Python function whose body lost its indentation was called the same file.
     #[test]
-    fn beneath_an_unindented_first_line_a_file_has_no_common_indentation() {
+    fn unindented_first_line() {
         check_different_files("def g():\n    return 1\n", "def g():\nreturn 1\n");
         check_different_files("def g():\n    return 1\n", "def g():\n  return 1\n");
         check_different_files(
@@ -396,7 +397,7 @@ mod tests {
 
     /// A decision, and a limit: what is inside a literal is cut as all else is (docs/external-truth.md).
     #[test]
-    fn blanks_inside_a_literal_are_cut_as_all_others() {
+    fn blanks_in_literals() {
         check_same("let t = `x\n  y`;\n", "let t = `x  \n  y`;\n");
         check_same("s = R\"(\nx)\";", "s = R\"(\r\nx)\";");
         check_different_files(
@@ -415,7 +416,7 @@ mod tests {
 
     /// The hashes of these files stand in ledgers of older rules.
     #[test]
-    fn a_file_is_its_own_slice_unless_its_first_line_alone_is_unindented() {
+    fn whole_file() {
         let check = |text: &str| {
             assert_eq!(
                 hash_of_whole(text.as_bytes()),
@@ -431,14 +432,14 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_a_difference() {
+    fn other_differences() {
         check_different("int f() {\n  return 1;\n}", "int f() {\n    return 1;\n}\n");
         check_different("int x;", "int  x;");
         check_different("int x;\n\nint y;", "int x;\nint y;");
     }
 
     #[test]
-    fn long_texts_are_hashed_in_pieces_as_if_in_one() {
+    fn hashed_in_pieces() {
         let check = |text: &[u8]| {
             for beginning in [TextStart::Definition, TextStart::Line] {
                 let at_once = blake3::hash(&canonical(text, beginning));
@@ -456,8 +457,9 @@ mod tests {
         assert_eq!(whole(b"  \n \n"), b"");
     }
 
+    /// Layout makes no difference, but the depth of indentation does.
     #[test]
-    fn layout_is_no_difference_and_depth_is() {
+    fn layout_and_depth() {
         let check = |one: &str, other: &str, expected: bool| {
             let found = differ_in_layout_alone(one.as_bytes(), other.as_bytes());
             assert_eq!(found, expected, "{one:?} {other:?}");
@@ -476,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_outside_the_source_are_empty() {
+    fn span_outside_source() {
         assert_eq!(Span { start: 3, end: 9 }.of(b"abc"), b"");
         assert_eq!(
             joined(

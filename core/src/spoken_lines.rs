@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_and_ends_are_boundaries() {
+    fn tags_are_boundaries() {
         assert_eq!(lines(""), [""]);
         assert_eq!(lines(" a\r\n\n\tb\n"), ["", "a", "b", ""]);
         assert_eq!(
@@ -185,8 +185,9 @@ mod tests {
         );
     }
 
+    /// What a tool prints before each line is not part of it.
     #[test]
-    fn what_a_tool_puts_in_front_of_lines_is_no_part_of_them() {
+    fn prefixes_ignored() {
         let said = line_pairs("Allow it.\n\nThen stop.");
         for shown in [
             "     1\tAllow it.\n     2\t\n     3\tThen stop.\n",
@@ -199,8 +200,9 @@ mod tests {
         }
     }
 
+    /// A passage has the same line pairs in a call's arguments and in a message.
     #[test]
-    fn a_passage_has_the_same_pairs_in_a_call_and_in_a_message() {
+    fn call_and_message() {
         let said = line_pairs(r#"{"prompt":"Fix it.\n  Then stop.","x":"y"}"#);
         let message = line_pairs("<task>\nFix it.\nThen stop.\n</task>");
         assert!(message.iter().all(|pair| said.contains(pair)));

@@ -191,8 +191,9 @@ mod tests {
         assert_eq!(broken, expected, "{path}: {rules:?}\n{code}");
     }
 
+    /// What a text imports is found in each language, under each of its names.
     #[test]
-    fn what_a_text_imports_is_found_in_each_language_under_each_name() {
+    fn imports_found() {
         let python = "import math, os.path as p\nfrom os import (\n    system as run,\n    getcwd,\n)\nfrom .os import x\ndef f():\n    import subprocess\n    os = __import__('os')\n    \"import os\"  # import os\n";
         let denied = ["deny import: os, subprocess"];
         check(
@@ -271,8 +272,9 @@ mod tests {
         );
     }
 
+    /// A call is known by its whole name, by what was imported, and as a method.
     #[test]
-    fn a_call_is_known_by_its_whole_name_by_what_was_imported_and_as_a_method() {
+    fn calls_known() {
         let rules = ["forbid call: eval, os.system, numpy.load, .unsafe_all"];
         check(
             "a.py",
@@ -337,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_held_against_the_style_of_their_kind() {
+    fn name_styles() {
         let rules = [
             "names: snake_case",
             "type names: PascalCase",
@@ -400,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_stand_in_the_order_of_the_rule() {
+    fn order_of_parts() {
         let order = ["order: imports, constants, types, functions"];
         check(
             "a.py",
@@ -433,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_grammar_reads_has_no_parts() {
+    fn without_grammar() {
         let path = RelPath::from_normalised("a.lua");
         let language = TreeSitterGrammars.language_of_path(&path);
         assert!(language.is_none_or(|it| parts(it, b"os.execute('x')").is_empty()));

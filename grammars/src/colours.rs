@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_have_the_colours_of_their_kind_in_each_language() {
+    fn colours_by_language() {
         let c = coloured("a.c", "// x\nint f(void) { return g(\"s\", 12); }\n");
         let c: Vec<(&str, &str)> = c.iter().map(|(text, colour)| (&**text, *colour)).collect();
         assert_eq!(

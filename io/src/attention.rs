@@ -101,8 +101,9 @@ impl Attention {
 mod tests {
     use super::*;
 
+    /// Marks are numbers of tokens or shares of the window.
     #[test]
-    fn marks_are_tokens_or_parts_of_a_window() {
+    fn tokens_or_parts() {
         let check = |tokens, window, level: &str| {
             assert_eq!(Attention::new(tokens, window).level.as_str(), level);
         };

@@ -290,8 +290,9 @@ mod tests {
         (queue, audit)
     }
 
+    /// The audit's request names the model and the credentials as the client did.
     #[test]
-    fn the_request_speaks_to_the_model_as_the_client_did() {
+    fn like_the_client() {
         let (queue, audit) = audit(AuditedModel {
             model: Some(r#""q\u0077en""#.into()),
             authorization: Some(Secret::new("Bearer k".into())),
@@ -329,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_without_a_system_role_is_asked_in_one_message() {
+    fn without_system_role() {
         let (_, audit) = audit(AuditedModel::default());
         let body: Value = serde_json::from_str(&request_body(&audit, Placement::User)).unwrap();
         let expected = json!([{"role": "user", "content": "judge \"it\"\n\ncode"}]);
@@ -337,8 +338,9 @@ mod tests {
         assert!(body["model"].is_null());
     }
 
+    /// Only a whole completion says anything.
     #[test]
-    fn only_a_whole_completion_says_anything() {
+    fn whole_completions() {
         let check = |status, body: &str, expected: Option<&str>| {
             let answer = HttpAnswer {
                 status,

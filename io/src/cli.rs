@@ -825,7 +825,7 @@ mod tests {
     }
 
     #[test]
-    fn serve_is_what_happens_without_a_command() {
+    fn serve_by_default() {
         check("", "serve");
         check("--upstream demo", "serve upstream=demo");
         check("serve --upstream demo", "serve upstream=demo");
@@ -838,7 +838,7 @@ mod tests {
     }
 
     #[test]
-    fn every_command_takes_what_it_can_use() {
+    fn flags_of_commands() {
         check("doctor --workspace w --json", "doctor workspace=w json");
         check("state --json", "state json");
         check("recent", "recent None");
@@ -903,7 +903,7 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_needs_no_value_and_a_list_takes_several() {
+    fn switches_and_lists() {
         check("--debug", "serve debug=true");
         check("--debug=false", "serve debug=false");
         check(
@@ -922,8 +922,9 @@ mod tests {
         check("--upstream demo doctor", "ArgumentConflict");
     }
 
+    /// Help names every flag, variable and exit code.
     #[test]
-    fn help_names_every_flag_variable_and_exit_code() {
+    fn complete_help() {
         let help = CommandLine::command().render_long_help().to_string();
         for key in KEYS {
             assert!(help.contains(&format!("--{}", key.flag)), "{}", key.flag);
@@ -935,12 +936,12 @@ mod tests {
     }
 
     #[test]
-    fn the_definition_is_sound() {
+    fn sound_definition() {
         CommandLine::command().debug_assert();
     }
 
     #[test]
-    fn man_pages_know_commands_and_flags() {
+    fn man_pages() {
         let page = |command| {
             let mut roff = Vec::new();
             print_man_page(command, &mut Out::new(&mut roff))
@@ -964,7 +965,7 @@ mod tests {
     }
 
     #[test]
-    fn completions_know_the_flags() {
+    fn flag_completions() {
         let mut script = Vec::new();
         print_completions(Shell::Bash, &mut Out::new(&mut script)).unwrap();
         let script = String::from_utf8(script).unwrap();

@@ -282,7 +282,7 @@ mod tests {
     const LISTEN: &str = "127.0.0.1:4141";
 
     #[test]
-    fn the_readme_says_the_same() {
+    fn same_as_readme() {
         let readme = include_str!("../../README.md");
         for client in clients() {
             let line = client.filled_in(LISTEN.parse().expect("an address"), None);
@@ -291,8 +291,9 @@ mod tests {
         }
     }
 
+    /// A client is run with what `tslp connect` prints for it.
     #[test]
-    fn a_client_is_run_by_what_connect_prints_for_it() {
+    fn printed_and_run() {
         let words = |name: &str, arguments: &[&str]| {
             let run = client_run(name).expect("it can be run");
             let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
@@ -360,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn address_and_token_are_those_in_force() {
+    fn address_and_token() {
         for (listen, origin) in [
             ("0.0.0.0:99", "http://127.0.0.1:99"),
             ("[::1]:99", "http://[::1]:99"),

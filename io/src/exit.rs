@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_are_dense_from_zero() {
+    fn dense_codes() {
         let codes: Vec<u8> = Exit::ALL.iter().map(|exit| exit.code()).collect();
         assert_eq!(codes, [0, 1, 2, 3, 4, 5]);
     }

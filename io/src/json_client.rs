@@ -137,8 +137,9 @@ mod tests {
         }
     }
 
+    /// Answers end where their own framing says.
     #[test]
-    fn answers_end_by_their_own_framing() {
+    fn end_of_answers() {
         let whole = Some("{}");
         check(
             "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}",

@@ -111,14 +111,14 @@ mod tests {
     }
 
     #[test]
-    fn levels_and_levels_by_target_are_accepted() {
+    fn valid_filters() {
         check("info", true);
         check("OFF", true);
         check("warn,tslp_io::main_loop=debug,rustls=off", true);
     }
 
     #[test]
-    fn anything_else_is_refused_rather_than_taken_for_a_target() {
+    fn invalid_filters() {
         check("verbose", false);
         check("", false);
         check("info,,debug", false);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_obeys_is_written_out() {
+    fn escaped_for_terminals() {
         let logged = |visible: fn(&str) -> String| {
             let mut log = VisibleLog {
                 sink: Vec::new(),
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_filter_follows_the_target() {
+    fn filter_by_target() {
         let filter = target_filter("warn,tslp_io::main_loop=debug");
         assert!(filter.would_enable("tslp_io::main_loop::parse", &tracing::Level::DEBUG));
         assert!(!filter.would_enable("tslp_io::serve", &tracing::Level::INFO));

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_obeys_is_written_out() {
+    fn escaped_for_terminals() {
         let shown = |print: fn(&mut Out<&mut Vec<u8>>, &str), text: &str| {
             let mut bytes = Vec::new();
             print(&mut Out::new(&mut bytes), text);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_end_with_a_line_feed() {
+    fn line_feeds() {
         let mut bytes = Vec::new();
         let mut out = Out::new(&mut bytes);
         out.line("one").unwrap();
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_pipe_is_no_failure() {
+    fn closed_pipe() {
         let mut out = Out::new(Broken(io::ErrorKind::BrokenPipe));
         out.line("one").unwrap();
         out.line("two").unwrap();
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_a_failure() {
+    fn full_disk() {
         let mut out = Out::new(Broken(io::ErrorKind::StorageFull));
         assert!(out.line("one").is_err());
     }

@@ -112,8 +112,9 @@ mod tests {
 
     use super::*;
 
+    /// The user at the other end is told as long as the connection is open.
     #[test]
-    fn the_other_ends_user_is_told_as_long_as_it_is_open() {
+    fn other_ends_user() {
         for (bind, ask) in [
             ("127.0.0.1:0", "127.0.0.1"),
             ("[::1]:0", "[::1]"),

@@ -182,8 +182,9 @@ mod tests {
         (0..count).map(|line| format!("{line:>15}\n")).collect()
     }
 
+    /// What comes after the first difference counts as new.
     #[test]
-    fn what_comes_after_the_first_difference_is_anew() {
+    fn new_after_difference() {
         let (whole, half) = (lines(64), lines(32));
         let changed = whole.replacen("40\n", "xx\n", 1);
         let other = "y".repeat(300);
@@ -207,20 +208,21 @@ mod tests {
         check(&[("", "")], &[(0, 0)]);
     }
 
+    /// The end of a block that is not full counts as new.
     #[test]
-    fn the_end_of_a_block_that_is_not_full_counts_as_new() {
+    fn partial_block() {
         let (short, long) = (lines(20), lines(24));
         check(&[("", &short), ("", &long)], &[(320, 320), (128, 128)]);
     }
 
     #[test]
-    fn characters_are_counted_not_bytes() {
+    fn characters_counted() {
         let text = "ö".repeat(200);
         check(&[("", &text), ("ä", &text)], &[(200, 200), (0, 201)]);
     }
 
     #[test]
-    fn only_the_last_prompts_are_known() {
+    fn last_prompts_known() {
         let texts: Vec<String> = (0..=PROMPTS_KEPT)
             .map(|number| format!("{number}").repeat(256))
             .collect();
@@ -233,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_make_one_text_wherever_they_are_cut() {
+    fn cuts_change_nothing() {
         let text = lines(50);
         let whole = BlockHashes::of_pieces(std::iter::once(text.as_bytes()));
         for cut in 0..text.len() {
@@ -245,8 +247,9 @@ mod tests {
         }
     }
 
+    /// Each model has its own cache, and a prompt that was not read is forgotten.
     #[test]
-    fn each_model_has_a_cache_of_its_own_and_a_prompt_that_was_not_read_is_forgotten() {
+    fn cache_of_each_model() {
         let text = lines(64);
         let mut costs = PromptCosts::default();
         let mut measured = |number: u64, model: &str| {
@@ -263,8 +266,9 @@ mod tests {
         assert_eq!(measured(4, "a"), 0);
     }
 
+    /// A prompt without end is remembered as far as there is room.
     #[test]
-    fn a_prompt_without_end_is_remembered_as_far_as_there_is_room() {
+    fn oversized_prompt() {
         let text = "z".repeat(BLOCKS_KEPT * BLOCK_BYTES + 1000);
         let anew = text.len() as u32;
         check(&[("", &text), ("", &text)], &[(anew, anew), (1000, 1000)]);

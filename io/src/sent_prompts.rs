@@ -252,8 +252,9 @@ mod tests {
         assert_eq!(found, expected.map(<[u8]>::to_vec), "{prompts:?}");
     }
 
+    /// A prompt is what its bases say, followed by what is new.
     #[test]
-    fn a_prompt_is_what_its_bases_say_and_what_is_new() {
+    fn bases_and_additions() {
         let first = sent(1, None, &[1, 2, 3]);
         let second = sent(2, Some((1, 3)), &[4, 5]);
         check(core::slice::from_ref(&first), Some(&[1, 2, 3]));

@@ -334,8 +334,9 @@ mod tests {
         cut.collect()
     }
 
+    /// What a server cuts off shows in the number of tokens it reports as read.
     #[test]
-    fn what_a_server_cuts_off_shows_in_what_it_says_it_read() {
+    fn cuts_in_figures() {
         // Far over the window: with the first prompt.
         assert_eq!(cuts(Some(4096), &[(60_000, 4000)]), [true]);
         // Ollama before 0.40: half a window is left. Slightly over it, after two prompts.
@@ -347,8 +348,9 @@ mod tests {
         assert_eq!(cuts(Some(4096), &grows), [false, false, true]);
     }
 
+    /// Figures that mean something else are no cuts.
     #[test]
-    fn figures_that_say_something_else_are_no_cuts() {
+    fn other_figures() {
         // A server that counts what it had to read, and one that counts nothing.
         let evaluated = [(8000, 2000), (12_000, 1000), (16_000, 12), (24_000, 2000)];
         for window in [None, Some(32_768)] {
@@ -374,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn room_is_what_a_window_leaves() {
+    fn room_in_window() {
         let windows = windows(Some(4096));
         assert_eq!(windows.room("m", 0), Some(4096 - 512));
         assert_eq!(windows.room("m", 5000), Some(4096 - 512 - 2000));
@@ -449,7 +451,7 @@ mod tests {
     ];
 
     #[test]
-    fn staged_cuts_are_seen_whatever_the_server_does() {
+    fn staged_cuts() {
         let mut missed = Vec::new();
         let mut staged = 0;
         for (name, cut) in CUTS {
@@ -503,7 +505,7 @@ mod tests {
 
     /// Conversations of all kinds of text that end, are compacted, and take turns at a model; nothing of them is cut.
     #[test]
-    fn ten_thousand_whole_prompts_give_no_alarm() {
+    fn whole_prompts() {
         let mut dice = Dice(7);
         let mut alarms = Vec::new();
         for window in [None, Some(65_536)] {
@@ -632,7 +634,7 @@ mod tests {
     /// Turns of the recorded sessions of real clients, one session after the other, two at a time, and with another model at each turn;
     /// by several models' ways of reading text, windows and kinds of reports. Nothing of them is cut.
     #[test]
-    fn ten_thousand_turns_of_recorded_sessions_give_no_alarm() {
+    fn whole_recorded_turns() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../snapshots/agents/recorded");
         let files = fs::read_dir(folder).expect("the recordings");
         let mut files: Vec<_> = files.map(|it| it.expect("a file").path()).collect();

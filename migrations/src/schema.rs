@@ -43,8 +43,9 @@ CREATE TABLE meta (
 mod tests {
     use super::*;
 
+    /// The schema's statements change only with the format version.
     #[test]
-    fn statements_change_with_the_format_version_only() {
+    fn pinned_statements() {
         const HASHES: (i64, &str) = (
             7,
             "96ea2c49627e84e5b647b1226720fbdc5daeeffdba2632dcaf07b43a0b047b34",

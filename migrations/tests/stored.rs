@@ -78,7 +78,7 @@ fn sample(kind: EventKind, number: u64) -> Event {
 
 /// law 12 | Words of earlier rules are read for ever | file_exists
 #[test]
-fn what_was_written_once_is_read_as_the_same() {
+fn read_as_before() {
     for frozen in frozen_events() {
         let Frozen {
             number,
@@ -104,7 +104,7 @@ fn what_was_written_once_is_read_as_the_same() {
 }
 
 #[test]
-fn every_layout_is_frozen() {
+fn frozen_layouts() {
     let mut count: BTreeMap<u32, u64> = BTreeMap::new();
     for frozen in frozen_events() {
         *count.entry(frozen.number).or_default() += 1;
@@ -114,7 +114,7 @@ fn every_layout_is_frozen() {
 }
 
 #[test]
-fn a_number_stands_for_one_kind() {
+fn unique_numbers() {
     let kinds = EventKind::ALL.iter();
     assert!(
         kinds
@@ -135,7 +135,7 @@ fn a_number_stands_for_one_kind() {
 
 /// Words that events hold are stored by their place in the declaration.
 #[test]
-fn stored_words_stay_and_are_only_appended() {
+fn words_only_appended() {
     let declared = declared_words();
     for line in fixture_text("words").lines() {
         let (name, words) = line.split_once(": ").unwrap();
@@ -156,7 +156,7 @@ fn stored_words_stay_and_are_only_appended() {
 }
 
 #[test]
-fn all_stored_words_are_frozen() {
+fn words_frozen() {
     assert_eq!(words_text(), fixture_text("words"), "{ADVICE}");
 }
 
@@ -204,7 +204,7 @@ fn words_text() -> String {
 }
 
 #[test]
-fn arbitrary_events_come_back_from_bytes_and_from_json() {
+fn round_trips() {
     for kind in EventKind::ALL {
         for number in 0..200 {
             let event = sample(*kind, number);
@@ -225,7 +225,7 @@ fn arbitrary_events_come_back_from_bytes_and_from_json() {
 
 /// Whatever damage does to bytes, it gives an error or an event that is stored again as the same.
 #[test]
-fn damaged_bytes_give_no_panic() {
+fn damaged_bytes() {
     for frozen in frozen_events() {
         let bits = 0..frozen.payload.len() * 8;
         let flipped = bits.map(|bit| {
@@ -246,7 +246,7 @@ fn damaged_bytes_give_no_panic() {
 
 /// Each type that means more than its bytes is checked where it is read, in both forms.
 #[test]
-fn values_without_a_meaning_are_refused() {
+fn meaningless_values() {
     let check = |kind: &str, fields: &str, changes: [(&str, &str); 2], said: &str| {
         let text = format!("{{\"kind\":\"{kind}\",\"event\":{fields}}}");
         let sound: Event = serde_json::from_str(&text).unwrap();

@@ -208,8 +208,9 @@ mod tests {
         })
     }
 
+    /// A row is written once, with its last values.
     #[test]
-    fn a_row_is_written_once_with_its_last_values() {
+    fn written_once() {
         let row = CounterRow {
             name: NAME.into(),
             value: 7,
@@ -226,13 +227,14 @@ mod tests {
         assert_eq!(finished(true, None), [RowChange { table, change }]);
     }
 
+    /// A row that comes and goes is never written.
     #[test]
-    fn a_row_that_comes_and_goes_is_never_written() {
+    fn short_lived_row() {
         assert_eq!(finished(false, None), []);
     }
 
     #[test]
-    fn changes_of_archives_skip_late_rows() {
+    fn late_rows_skipped() {
         let mut changes = Changes::of_archives();
         let key = || -> (crate::table::Text,) { unreachable!("it isn't wanted") };
         changes.touch::<CounterRow, _>(key, true);

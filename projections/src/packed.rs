@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn items_come_and_go_in_the_order_of_their_keys() {
+    fn key_order() {
         let mut packed = PackedMap::default();
         let mut expected = BTreeMap::new();
         // Each number once, in an order that jumps about; one item fills a page by itself, one key is empty.

@@ -1082,8 +1082,9 @@ mod tests {
         }
     }
 
+    /// If a prompt was sent twice, only the second one counts.
     #[test]
-    fn of_a_prompt_that_was_sent_twice_only_the_second_counts() {
+    fn sent_twice() {
         let (episode, session) = (EpisodeId(1), SessionId(1));
         let prompt = Event::PromptReceived(PromptReceived {
             session_name: None,
@@ -1123,8 +1124,9 @@ mod tests {
         assert!(sessions.is_of_last_turn(session, episode));
     }
 
+    /// Of too many entities the first and the last ones are kept.
     #[test]
-    fn of_too_many_entities_the_first_and_the_last_are_kept() {
+    fn first_and_last_kept() {
         let id = SessionId(1);
         let mut session = Session::default();
         let show = |session: &mut Session, number: usize, seq: usize| {

@@ -188,8 +188,9 @@ mod tests {
         sources.version_promoted(artifact, &mut Changes::discarding());
     }
 
+    /// Bytes are current while everything that came from them is true.
     #[test]
-    fn bytes_are_current_while_all_that_came_out_of_them_is_true() {
+    fn current_bytes() {
         let mut sources = Sources::default();
         promote(&mut sources, OLD);
         promote(&mut sources, OLD);
@@ -202,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_become_true_again_are_current_again() {
+    fn true_again() {
         let mut sources = Sources::default();
         promote(&mut sources, OLD);
         version_left(&mut sources, OLD, 5);
@@ -212,8 +213,9 @@ mod tests {
         assert_eq!(sources.is_current(OLD), Some(false));
     }
 
+    /// Rows that are durable are forgotten.
     #[test]
-    fn durable_rows_are_forgotten() {
+    fn durable_forgotten() {
         let mut sources = Sources::default();
         promote(&mut sources, OLD);
         promote(&mut sources, NEW);

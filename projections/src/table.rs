@@ -297,7 +297,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_that_differ_have_different_digests() {
+    fn distinct_digests() {
         let hash = [7; 32];
         let text = |text| Value::text(text);
         let rows: &[&[Value]] = &[
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_is_stored_with_its_version() {
+    fn digest_with_version() {
         // Change the version with the encoding, or tables that older programs wrote seem damaged.
         let row = [7_u64.into(), Value::Null, "a".into(), (&[7; 32]).into()];
         let digest = digest_of(&row);

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn absurd_figures_are_estimated_and_none_is_above_the_window() {
+    fn absurd_figures() {
         check((9000, 8000, 90), None, (9000, 8000, 90, 0));
         check((u32::MAX, 5, 90), None, (10_000, 5, 90, 10_000));
         check((9000, u32::MAX, u32::MAX), None, (9000, 9000, 100, 100));

@@ -45,7 +45,7 @@ mod tests {
 
     /// law 3.2 | The ledger is append-only and chained; no prompt holds it
     #[test]
-    fn every_part_of_an_event_changes_the_chain() {
+    fn every_part_counts() {
         let envelope = Envelope::outside(Seq(1), UnixMillis(2));
         let others = [
             Envelope {

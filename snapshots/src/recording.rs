@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_to_long_texts_are_replaced() {
+    fn references_replaced() {
         let recording = read(concat!(
             r#"{"kind":"head","format":"tslp-agents","version":1,"client":"x","session":"c"}"#,
             "\n",

@@ -178,7 +178,7 @@ fn rows_kept(state: &State) -> BTreeMap<&'static str, usize> {
 
 /// The proxy grew by 2.1 to 4.9 KB a prompt without an end: caches counted the bytes of small values and not their own.
 #[test]
-fn once_all_bounds_are_exceeded_as_much_is_kept_after_twice_as_many_prompts() {
+fn bounded_per_prompt() {
     let _counts = COUNTS.lock();
     let before = ALLOCATED.load(Ordering::Relaxed);
     let mut soak = Soak {
@@ -270,7 +270,7 @@ fn recorded(seq: Seq, event: Event) -> Recorded {
 
 /// What a record says stays in the ledger.
 #[test]
-fn ten_thousand_records_are_kept_in_a_megabyte() {
+fn ten_thousand_records() {
     let _counts = COUNTS.lock();
     let mut state = State::default();
     let before = ALLOCATED.load(Ordering::Relaxed);
@@ -354,7 +354,7 @@ fn restore(folded: &State, mut restoring: State) -> State {
 /// Of a project with 200,000 entities, whether it was folded or taken from the tables; a third of that where the store has the files' code,
 /// however much of it was asked for.
 #[test]
-fn two_hundred_thousand_entities_are_kept_in_twenty_megabytes() {
+fn many_entities() {
     const BYTES_MAX: usize = 20_000_000;
     const BYTES_MAX_WITH_STORE: usize = 6_500_000;
     let _counts = COUNTS.lock();

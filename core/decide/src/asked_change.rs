@@ -102,8 +102,9 @@ mod tests {
         }
     }
 
+    /// A verb that governs the name asks for a change.
     #[test]
-    fn a_verb_that_governs_the_name_asks_for_a_change() {
+    fn verb_on_the_name() {
         check(
             true,
             "compute",
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_and_refusals_ask_for_none() {
+    fn questions_and_refusals() {
         check(
             false,
             "compute",
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_asked_for_and_doubted_in_four_languages() {
+    fn four_languages() {
         check(
             true,
             "compute",

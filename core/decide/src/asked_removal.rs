@@ -883,8 +883,9 @@ mod tests {
         );
     }
 
+    /// A request to remove something opens the gates for that thing only.
     #[test]
-    fn a_removal_opens_the_gates_for_its_object() {
+    fn removal_of_object() {
         let guard = "    if price is None:";
         for prompt in [
             "Remove the check from total().",
@@ -959,8 +960,9 @@ mod tests {
         );
     }
 
+    /// A part is removed from the definition that is named with it.
     #[test]
-    fn a_part_is_taken_out_of_the_definition_that_is_named() {
+    fn part_of_named() {
         let other = EntityId::symbol(RelPath::from_normalised("src/net.py"), Symbol::new("net"));
         let known = [entity(), other.clone()];
         for prompt in [
@@ -985,8 +987,9 @@ mod tests {
         }
     }
 
+    /// A path says where something is, unless it stands alone: then the file itself is meant.
     #[test]
-    fn a_path_says_where_unless_it_stands_alone() {
+    fn path_as_place() {
         let other = EntityId::symbol(entity().path, Symbol::new("receipt"));
         let file = EntityId::file(entity().path);
         for prompt in [
@@ -1014,8 +1017,9 @@ mod tests {
         }
     }
 
+    /// What is renamed or moved must live on.
     #[test]
-    fn what_is_renamed_or_moved_lives_on() {
+    fn renamed_or_moved() {
         let check = |prompt: &str, expected: bool| {
             let asked = AskedRemovals::of(prompt);
             let (path, symbol) = (entity().path, entity().symbol.unwrap());
@@ -1039,8 +1043,9 @@ mod tests {
         check("Replace `total` by a class `Totals`.", false);
     }
 
+    /// Code that should arrive elsewhere stays where it is if nothing arrives.
     #[test]
-    fn what_should_arrive_elsewhere_stays_if_nothing_does() {
+    fn moved_elsewhere() {
         for (prompt, arrives) in [
             ("Inline `total` into `report`.", true),
             ("Merge `total` into `report`.", true),
@@ -1080,7 +1085,7 @@ mod tests {
     }
 
     #[test]
-    fn what_asks_for_nothing_opens_nothing() {
+    fn nothing_asked() {
         for prompt in [
             "Don't remove any check from total.",
             "Do not drop the check.",
@@ -1110,8 +1115,9 @@ mod tests {
         check("让 `total` 删除重复项", "def total(self):", false);
     }
 
+    /// A definition may be removed only if the prompt names it.
     #[test]
-    fn definitions_leave_where_they_are_named() {
+    fn named_definitions() {
         let check = |prompt: &str, expected: bool| {
             let asked = AskedRemovals::of(prompt);
             assert_eq!(asked.names(&entity()), expected, "{prompt}");
@@ -1262,7 +1268,7 @@ mod tests {
     }
 
     #[test]
-    fn making_smaller_is_asked_of_what_is_named() {
+    fn shrinking_named() {
         let check = |prompt: &str, expected: bool| {
             let asked = AskedRemovals::of(prompt);
             assert_eq!(asked.may_shrink(&entity()), expected, "{prompt}");

@@ -319,8 +319,9 @@ impl KeptMessages {
 mod tests {
     use super::*;
 
+    /// Nineteen of twenty decisions with evidence are enough.
     #[test]
-    fn nineteen_of_twenty_decisions_with_evidence_suffice() {
+    fn evidence_threshold() {
         let check = |grounded: usize, claims: usize, suffices: bool| {
             let lacking = (grounded..claims).map(|it| (format!("d{it}"), "no citation".into()));
             let evidence = DecisionEvidence {

@@ -782,7 +782,7 @@ mod tests {
 
     /// law engine 5 | Longer than what is parsed, or of more tokens | too_large_to_parse
     #[test]
-    fn a_text_over_the_bound_is_too_large() {
+    fn too_large() {
         let path = RelPath::from_normalised("src/a.c");
         for error in [ExtractError::TooLarge, ExtractError::TooDense] {
             let found = code_of_file(&Tiny(error), path.clone(), "int x;");

@@ -197,8 +197,9 @@ mod tests {
         assert_eq!(more_lines, more);
     }
 
+    /// A line counts as lost as many times as it occurs less often than before.
     #[test]
-    fn lines_are_missing_as_often_as_they_were_there_more_often() {
+    fn repeated_lines() {
         check("a;\nb;\n", "  b;\n a;\n", &[], 0);
         check("a;\na;\nb;\n}\n\n", "a;\n", &["a;", "b;"], 0);
         let many: String = (0..9).map(|n| alloc::format!("line {n};\n")).collect();

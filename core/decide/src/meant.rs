@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lines_that_are_meant_are_found() {
+    fn lines_found() {
         check(
             "int sub(int a, int b) {\n    int result = a - b;\n    return result;\n}",
             &[(6, 12)],
@@ -355,8 +355,9 @@ mod tests {
         check("é", &[]);
     }
 
+    /// Up to three equally similar places are all listed; more than that, none.
     #[test]
-    fn of_equal_places_each_is_told_and_of_many_none() {
+    fn equal_places() {
         let file = |times: usize| "    log(result);\n    other();\n".repeat(times);
         let places = |times| similar_places("log(results);", &file(times)).len();
         assert_eq!((places(2), places(3), places(4)), (2, 3, 0));
@@ -365,7 +366,7 @@ mod tests {
     /// Random near-misses of published sources, which stay as they are: another layout, a line left out, a name changed. What is told is
     /// where the text was, or is at least as like it.
     #[test]
-    fn no_near_miss_is_told_a_wrong_place() {
+    fn near_misses() {
         let set = |name: &str| std::env::var(name).ok();
         let kept = "/../../snapshots/tests/confusion/functions";
         let kept = || [env!("CARGO_MANIFEST_DIR"), kept].concat();

@@ -625,8 +625,9 @@ mod tests {
     use tslp_core::ids::{EpisodeId, SessionId};
     use tslp_core::path::RelPath;
 
+    /// The notice that the specification prescribes is used word for word.
     #[test]
-    fn the_laws_own_notice_is_verbatim() {
+    fn verbatim_wording() {
         let notice = NoticeIssued {
             episode: EpisodeId(1),
             session: SessionId(1),
@@ -641,7 +642,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_directive_is_answered_with_every_known_one() {
+    fn unknown_directive() {
         let notice = NoticeIssued {
             episode: EpisodeId(1),
             session: SessionId(1),
@@ -658,7 +659,7 @@ mod tests {
     }
 
     #[test]
-    fn code_that_was_said_before_is_named_with_what_to_do() {
+    fn said_before() {
         let path = RelPath::from_normalised("src/a.c");
         let notice = NoticeIssued {
             episode: EpisodeId(2),

@@ -525,7 +525,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_piece_of_the_words_may_be_left_out() {
+    fn one_piece_left_out() {
         let kept = |kept: &str, said: &str| differs_by_one_piece(kept.as_bytes(), said.as_bytes());
         assert!(kept("fix it", "fix it\nUse these formats."));
         assert!(kept("skills\nfix it", "skills\nIt is Sunday.\nfix it"));
@@ -534,8 +534,9 @@ mod tests {
         assert!(!kept("skills\nfix that", "skills\nIt is Sunday.\nfix it"));
     }
 
+    /// Words count as new only if nothing shows that they were said before.
     #[test]
-    fn words_are_new_only_where_nothing_speaks_against_it() {
+    fn new_words() {
         let said = [false, true].map(|was_said| {
             [
                 None,

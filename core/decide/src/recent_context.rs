@@ -127,8 +127,9 @@ mod tests {
         assert_eq!(beginning(text, bytes_max), expected);
     }
 
+    /// A text is cut before a line, a definition or a block.
     #[test]
-    fn a_text_is_cut_before_a_line_a_definition_or_a_block() {
+    fn cut_points() {
         check("one\ntwo\nthree", 20, "one\ntwo\nthree");
         check("one\ntwo\nthree", 10, "one\ntwo\n");
         check("\u{fc}\u{fc}", 3, "\u{fc}");

@@ -144,8 +144,9 @@ mod tests {
         notices.collect()
     }
 
+    /// Each definition is named; if there are too many, only their file is.
     #[test]
-    fn each_definition_is_named_and_of_many_their_file() {
+    fn names_or_file() {
         let file = EntityId::file(RelPath::from_normalised("src/a.c"));
         let symbol = |name: &str| Some(EntityId::symbol(file.path.clone(), Symbol::new(name)));
         assert_eq!(named(&[]), []);

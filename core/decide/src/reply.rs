@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_the_bounds_is_counted() {
+    fn beyond_bounds() {
         let mut parts = ReplyParts::default();
         let error = (PartKind::Error, 0);
         // A character isn't cut in two, and what follows a gap is left out.
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_and_choices_without_end_are_bounded() {
+    fn bounded_parts() {
         let mut parts = ReplyParts::default();
         for choice in 1..1000 {
             parts.add(PartKind::OtherText, choice, "ab");

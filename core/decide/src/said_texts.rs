@@ -150,8 +150,9 @@ mod tests {
         }
     }
 
+    /// However much was said before, a message is compared with a bounded number of lines.
     #[test]
-    fn however_much_was_said_a_message_is_compared_with_so_many_lines() {
+    fn bounded_comparison() {
         let mut texts = SaidTexts::default();
         (0..1000).for_each(|seq| texts.add(row(seq, Author::User, seq)));
         let asked = RefCell::new(Vec::new());

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn code_is_shown_as_tools_print_it() {
+    fn printed_by_tools() {
         let code = "int f(void) {\n\n    return 1;\n}\n";
         check("int f(void) {\n\n    return 1;\n}", code, true);
         check(

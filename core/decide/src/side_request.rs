@@ -61,8 +61,9 @@ mod tests {
         assert_eq!(is_side_request(&request), expected, "{request:?}");
     }
 
+    /// Requests for titles, tags and summaries are side requests.
     #[test]
-    fn titles_tags_and_summaries() {
+    fn service_prompts() {
         for user in [
             "### Task:\nGenerate a concise, 3-5 word title with an emoji",
             "Generate a title for this conversation:\n",

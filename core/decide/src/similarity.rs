@@ -66,15 +66,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_renamed_definition_is_fully_alike() {
+    fn renamed_definition() {
         let old = b"int sum(int a, int b) {\n    return a + b;\n}";
         let new = b"int total(int a, int b)\n{ return a + b; }";
         assert_eq!(tokens_alike_percent(old, new, ["sum", "total"]), 100);
         assert!(tokens_alike_percent(old, b"void log(const char *line);", ["sum", "log"]) < 50);
     }
 
+    /// Repeated words count each time, and an empty text is like nothing.
     #[test]
-    fn counts_matter_and_nothing_is_like_nothing() {
+    fn counts_matter() {
         assert_eq!(tokens_alike_percent(b"a a a", b"a", ["", ""]), 50);
         assert_eq!(tokens_alike_percent(b"", b"", ["", ""]), 0);
         assert_eq!(words_shared_percent(b"a b c d", b"d c x"), 50);

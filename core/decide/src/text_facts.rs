@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_of_texts_and_of_strings_in_json() {
+    fn identifiers_in_json() {
         assert!(has_identifier("int add(int a)", "add"));
         assert!(!has_identifier("int padding(int a)", "add"));
         assert!(has_identifier(r#"{"t":"x\nadd(1)"}"#, "add"));
@@ -170,15 +170,16 @@ mod tests {
     }
 
     #[test]
-    fn what_repeats_is_kept_once() {
+    fn kept_once() {
         let facts = TextFacts::of(&"one two a/b.c ".repeat(10_000), "/");
         assert_eq!((facts.identifiers().count(), facts.paths().count()), (5, 1));
         let many: alloc::string::String = (0..10_000).map(|n| alloc::format!("x{n} ")).collect();
         assert_eq!(TextFacts::of(&many, "/").identifiers().count(), 10_000);
     }
 
+    /// Names that differ in length or content have different hashes.
     #[test]
-    fn hashes_differ_by_length_and_content() {
+    fn hash_collisions() {
         let names = ["", "\0", "a", "b", "aaaaaaaa", "aaaaaaaa\0", "aaaaaaab"];
         for (index, name) in names.iter().enumerate() {
             for other in &names[..index] {

@@ -380,7 +380,7 @@ mod tests {
 
     /// law 8.5 | A grant that is over is no grant: tools are halted | capability_escalation
     #[test]
-    fn a_grant_ends_by_the_recorded_time() {
+    fn grant_expiry() {
         let jail = Jail {
             root: "/w".into(),
             ..Jail::default()
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grant_is_for_some_minutes_and_never_for_long() {
+    fn minutes_of_grants() {
         let check = |text: &str, expected: Option<u32>| {
             assert_eq!(grant_minutes(text.split_whitespace()), expected, "{text}");
         };

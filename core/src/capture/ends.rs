@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_count_at_the_edge_of_a_line() {
+    fn edge_of_line() {
         check("x\n </a>\n", 0, Some(3), Some(3));
         check("x</a>\n", 0, None, Some(1));
         check("</a> x\n", 0, None, Some(0));

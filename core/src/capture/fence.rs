@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_stand_in_info_strings() {
+    fn info_string_paths() {
         check(
             "```c:src/a.c\nint x;\n```",
             &["InfoString src/a.c c Closed \"int x;\\n\""],
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_stand_on_the_line_before() {
+    fn line_before_paths() {
         check(
             "**src/a.c:**\n```c\nx\n```",
             &["LineBefore src/a.c c Closed \"x\\n\""],
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_stand_in_first_line_comments() {
+    fn comment_paths() {
         check(
             "```c\n// filepath: src/a.c\nx\n```",
             &["FirstLineComment src/a.c c Closed \"// filepath: src/a.c\\nx\\n\""],
@@ -247,8 +247,9 @@ mod tests {
         );
     }
 
+    /// Fences nest by their length, and the last one may stay open.
     #[test]
-    fn fences_nest_by_length_and_may_stay_open() {
+    fn nested_and_open() {
         check(
             "````md\n```c\nx\n```\n````\n",
             &["None - md Closed \"```c\\nx\\n```\\n\""],
@@ -263,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn verbatim_ranges_point_at_the_code() {
+    fn verbatim_ranges() {
         let text = "a\n```c\nint x;\n```\n";
         let block = capture::blocks(text).pop().expect("one block");
         assert_eq!(&text[block.verbatim.expect("verbatim")], "int x;\n");

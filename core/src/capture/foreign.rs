@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_hold_what_others_said() {
+    fn quoted_elements() {
         check(
             "<task>\nfix it\n</task>\n\n<url_content url=\"https://x\">\na\n</url_content>\nb\n</url_content>\n",
             &["<url_content url=\"https://x\">\na\n</url_content>\nb\n</url_content>\n"],

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn all_else_stays_byte_for_byte() {
+    fn rest_unchanged() {
         check(
             "{ \"z\" : 1.50, \"x\" : \"x\\u00e9\", \"k\":\"\\u0079\" }\n",
             Ok(Some(

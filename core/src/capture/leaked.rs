@@ -289,14 +289,14 @@ mod tests {
     }
 
     #[test]
-    fn code_in_a_parameter_is_verbatim() {
+    fn verbatim_parameter() {
         let text = "<function=write_file>\n<parameter=path>a.c</parameter>\n<parameter=content>\nint x;\n</parameter>\n</function>";
         let block = capture::blocks(text).pop().expect("one block");
         assert_eq!(&text[block.verbatim.expect("verbatim")], "int x;");
     }
 
     #[test]
-    fn what_breaks_off_is_not_applied() {
+    fn broken_off() {
         check(
             r#"<tool_call>{"name": "write", "arguments": {"path": "a.c", "content": "int"#,
             &["a.c malformed Unclosed"],
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn prose_that_names_the_tags_is_no_call() {
+    fn prose_about_tags() {
         check("Wrap it in `<tool_call>{...}</tool_call>` tags.", &[]);
         check("<tool_call>\nis a tag\n", &[]);
         check("<function=x>\nis a tag\n", &[]);

@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_stands_on_a_line_of_its_own() {
+    fn path_alone() {
         for line in [
             "src/a.c",
             "**src/a.c**:",
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_with_blanks_are_told_from_sentences() {
+    fn paths_with_blanks() {
         check_line("src/my file.c", "src/my file.c");
         check_line("**`./My Project (old)/a.c`**", "-");
         check_line("`src/my other/a file.c`:", "src/my other/a file.c");
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn info_strings_name_paths_and_ranges() {
+    fn info_strings() {
         let check = |info: &str, language: &str, hint: &str| {
             let info_read = info_string(info);
             assert_eq!(
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_names_one_path() {
+    fn path_in_sentence() {
         let check = |line: &str, expected: &str| {
             assert_eq!(shown(sentence_before(line, 0)), expected, "{line}");
         };
@@ -480,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_line_names_a_path() {
+    fn path_in_first_line() {
         let check = |line: &str, expected: &str| {
             assert_eq!(shown(first_line_comment(line)), expected, "{line}");
         };

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn fences_of_numbered_lines_are_quoted() {
+    fn numbered_fence() {
         check(
             "```c\n1 | int a;\n2 | b\n```",
             &["Quoted - Unstated \"1 | int a;\\n2 | b\\n\""],
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn tool_results_are_quoted() {
+    fn tool_results() {
         check(
             "[read_file for 'src/a.c'] Result:\n1 | ```c\n2 | x\n3 | ```\n<environment_details>\n```c\ny\n```\n",
             &[
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn opencodes_files_are_quoted() {
+    fn opencode_files() {
         check(
             "<path>/w/a.c</path>\n<type>file</type>\n<content>\n1: </content>\n2: y\n\n(End of file - total 2 lines)\n</content>\n",
             &["Quoted /w/a.c Whole \"</content>\\ny\\n\""],
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn bare_runs_of_numbered_lines_are_quoted() {
+    fn bare_numbered_lines() {
         check(
             "text\n1\tint a;\n2\tb\n3\tc\ntext\n",
             &["Quoted - Unstated \"int a;\\nb\\nc\\n\""],

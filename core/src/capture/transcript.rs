@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn conversations_in_one_message() {
+    fn quoted_conversations() {
         for quoted in [
             "### Task:\n<chat_history>\nUSER: hello\n</chat_history>",
             "# USER\n\nsrc/a.c\n```c\nint a;\n```\n\n# ASSISTANT\n\nDone.",

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn opening_brackets_are_those_of_the_list() {
+    fn opening_brackets() {
         for c in '\0'..=char::MAX {
             assert_eq!(
                 is_opening(c),

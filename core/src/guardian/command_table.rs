@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_can_make_it_graver() {
+    fn graver_arguments() {
         let check = |line: &str, class, because: Option<&str>| {
             let found = classify(line);
             assert_eq!(
@@ -418,7 +418,7 @@ mod tests {
 
     /// Lines that read, and run a program that the workspace or the line brings.
     #[test]
-    fn what_runs_the_workspaces_code_is_more_than_reading() {
+    fn runs_workspace_code() {
         for line in [
             "nm --plugin ./x.so a.o",
             "nm --plug=./x.so a.o",
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_a_path_is_told_from_text() {
+    fn paths_in_arguments() {
         let check = |line: &str, paths: &[&str]| assert_eq!(classify(line).paths, paths, "{line}");
         check("grep /etc src", &["src"]);
         check("grep -n -e /etc src", &["-n", "src"]);

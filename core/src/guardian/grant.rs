@@ -75,8 +75,9 @@ pub fn minutes_after(now: UnixMillis, minutes: u32) -> UnixMillis {
 mod tests {
     use super::*;
 
+    /// A token ends by time, by revocation, and when the clock is set back.
     #[test]
-    fn a_token_ends_by_time_by_word_and_by_a_clock_set_back() {
+    fn token_end() {
         let at = |minutes: i64| UnixMillis(minutes * MINUTE_MS);
         let root = ArtifactHash::of(b"/w");
         let token = GrantToken::issue_for_session(Capability::BuildExec, root, at(0));

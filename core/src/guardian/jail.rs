@@ -113,8 +113,9 @@ mod tests {
     use super::*;
     use alloc::vec;
 
+    /// Only the workspace and what is visible can be named.
     #[test]
-    fn only_the_workspace_and_what_is_visible_can_be_named() {
+    fn visible_paths() {
         let jail = Jail {
             root: "/home/u/w".into(),
             visible: vec!["/usr".into(), "/dev/null".into()],

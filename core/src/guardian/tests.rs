@@ -74,7 +74,7 @@ fn check(line: &str, given: &Given, expected: &str) {
 }
 
 #[test]
-fn each_step_denies_by_itself() {
+fn each_step_denies() {
     let ready = given();
     check("grep -rn x src", &ready, "ALLOW");
     check(
@@ -115,7 +115,7 @@ fn each_step_denies_by_itself() {
 }
 
 #[test]
-fn a_grant_allows_until_it_ends() {
+fn grant_expires() {
     let mut granted = Given {
         grants: vec![grant(Capability::BuildExec)],
         ..given()
@@ -157,8 +157,9 @@ fn a_grant_allows_until_it_ends() {
     );
 }
 
+/// A profile can list programs and lift no rule.
 #[test]
-fn a_profile_can_list_programs_and_lift_nothing() {
+fn profile_limits() {
     let mut listed = given();
     listed.profile.programs = vec!["ls".into()];
     let check = |line: &str, expected: &str| {
@@ -175,8 +176,9 @@ fn a_profile_can_list_programs_and_lift_nothing() {
 /// Calls of clients' tools, one a line: the harm or PASS, the tool, its arguments.
 const CALLS: &str = include_str!("client_calls.txt");
 
+/// Client calls are denied for what they may never do, and for nothing else.
 #[test]
-fn clients_calls_are_denied_for_what_they_may_never_do_and_for_nothing_else() {
+fn listed_client_calls() {
     let jail = jail();
     let mut counts = [0, 0];
     let mut wrong = Vec::new();
@@ -207,7 +209,7 @@ fn clients_calls_are_denied_for_what_they_may_never_do_and_for_nothing_else() {
 
 /// Judged for each folder of each search, this took longer than anybody waits.
 #[test]
-fn searches_that_run_searches_are_judged_once() {
+fn nested_searches() {
     let judged = |line: &str| judge_client_call(&[(CallPart::Shell, line)], &jail());
     let nested = "find a b -exec ".repeat(2_000);
     let found = judged(&format!("{nested} rm {{}} +"));

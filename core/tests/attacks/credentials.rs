@@ -102,7 +102,7 @@ fn lets_through(line: &Line, text: &str) -> Option<String> {
 }
 
 #[test]
-fn no_credential_of_the_list_is_recorded() {
+fn nothing_recorded() {
     let (forms, named) = CAUGHT.split_once("== lines").unwrap();
     let mut through = Vec::new();
     let mut kinds = 0;
@@ -154,7 +154,7 @@ fn no_credential_of_the_list_is_recorded() {
 }
 
 #[test]
-fn what_only_looks_like_a_credential_stays_as_it_is() {
+fn look_alikes_stay() {
     let mut changed = String::new();
     let mut kinds = 0;
     for seed in 1..20 {
@@ -171,7 +171,7 @@ fn what_only_looks_like_a_credential_stays_as_it_is() {
 
 /// A rule that catches one of these moves it to the other list.
 #[test]
-fn what_gets_through_is_on_the_list() {
+fn known_misses() {
     for line in lines(MISSED, 1) {
         let caught = lets_through(&line, &line.text).is_none();
         assert!(

@@ -30,7 +30,7 @@ fn lines(list: &str) -> impl Iterator<Item = String> {
 }
 
 #[test]
-fn what_looks_like_a_delimiter_is_defused() {
+fn forged_defused() {
     let mut count = 0;
     for forged in lines(FORGED) {
         count += 1;
@@ -53,7 +53,7 @@ fn other_brackets_stay() {
 }
 
 #[test]
-fn a_path_with_a_delimiter_names_nothing() {
+fn path_names_nothing() {
     for forged in lines(FORGED) {
         let path = format!("src/{forged}.c");
         assert_eq!(

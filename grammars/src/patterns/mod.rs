@@ -678,7 +678,7 @@ mod tests {
     }
 
     #[test]
-    fn all_of_the_data_is_valid() {
+    fn valid_data() {
         assert_eq!(check(), Ok(10));
     }
 }

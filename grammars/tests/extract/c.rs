@@ -42,7 +42,7 @@ fn types() {
 }
 
 #[test]
-fn macros_also_inside_of_functions_and_tables() {
+fn macros_everywhere() {
     check(
         "#define A 1\n/* max */\n#define MAX(a, b) \\\n  ((a) > (b) ? (a) : (b))\n\
          void f(void) {\n#define LOCAL 2\n}\nint t[] = {\n#define IN_TABLE 3\n  IN_TABLE\n};\n",
@@ -55,8 +55,9 @@ fn macros_also_inside_of_functions_and_tables() {
     );
 }
 
+/// Include guards and branches of conditionals are transparent.
 #[test]
-fn include_guards_and_branches_are_transparent() {
+fn guards_and_branches() {
     check(
         "#ifndef A_H\n#define A_H\n#include <x.h>\n#ifdef WIN\nint f(void) { return 1; }\n#else\nint f(void) { return 2; }\n\
          #endif\nextern \"C\" {\nint g(void) { return 3; }\n}\n#if 0\nint dead(void) {\n#endif\n#endif\n",
@@ -75,7 +76,7 @@ fn old_style_definitions() {
 }
 
 #[test]
-fn comments_belong_to_what_they_stand_directly_above() {
+fn comments_above() {
     check(
         "int a; // of a\nint b;\n/* of c */ int c;\n/* nobody's */\n\nint d;\n// ... existing code ...\nint e;\n// src/a.c\n// of f\nint f;\n// File: src/a.c\nint g;\n// Rules, see\n// src/rules.c\nint h;\n// user.name\nint i;\n",
         "top a: int a;
@@ -92,7 +93,7 @@ fn comments_belong_to_what_they_stand_directly_above() {
 }
 
 #[test]
-fn real_errors_stay_and_touch_only_their_own_definition() {
+fn real_errors() {
     check(
         "int f(void) { return (1; }\nint g(void) { return 2; }\n",
         "top damaged f: int f(void) { return (1; }
@@ -122,12 +123,13 @@ fn real_errors_stay_and_touch_only_their_own_definition() {
 }
 
 #[test]
-fn a_function_cut_short_is_no_definition() {
+fn cut_short() {
     check("int f(void) {\n  if (x) {\n    return 1;\n", "not clean");
 }
 
+/// Errors next to macros and in branches that are not parsed stay errors.
 #[test]
-fn errors_next_to_macros_and_in_unseen_branches_stay() {
+fn errors_near_macros() {
     let head = "int f(int a) ";
     for body in [
         "{\n  int rc SQLITE_OK;\n}",

@@ -3,7 +3,7 @@
 use crate::shown::extract;
 
 #[test]
-fn all_names_are_found_and_nothing_is_damaged() {
+fn every_name_found() {
     let source = include_str!("../corpus/store.c");
     let extraction = extract("store.c", source.as_bytes());
     let names: Vec<String> = extraction

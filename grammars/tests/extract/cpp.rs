@@ -91,7 +91,7 @@ fn macros_in_classes() {
 }
 
 #[test]
-fn sections_of_other_compilers() {
+fn other_compilers() {
     check(
         "class Widget : public Base {\n  Q_OBJECT\npublic:\n  int a() { return 1; }\nprotected slots:\n\n  void ok();\nsignals:\n  \
          void done();\nprivate:\n  int b : 3;\n};\n",
@@ -110,7 +110,7 @@ fn signatures_in_macros() {
 }
 
 #[test]
-fn loops_of_macros_with_a_variable() {
+fn foreach_with_variable() {
     check(
         "int f(QStringList l) {\n  foreach (QString def, l.split(\";\")) {\n    use(def);\n  }\n  return 1;\n}\n\
          int g(QStringList l) {\n  foreach (const QString &def, l) {\n    use(def);\n  }\n  return 1;\n}\n",

@@ -32,7 +32,7 @@ fn comments_anywhere() {
 }
 
 #[test]
-fn bare_dots_on_their_own_line() {
+fn dots_on_own_line() {
     check(
         "int f(void) {\n  int x;\n  ...\n  return x;\n}\n...\n",
         &["...", "..."],

@@ -3,7 +3,7 @@
 use crate::shown::{self, check};
 
 #[test]
-fn javascript_names_what_objects_and_exports_hold() {
+fn javascript_members() {
     check(
         "a.js",
         "const api = {\n  get() { return 1 },\n  deep: { put: (a) => a },\n  size: 1,\n};\n\
@@ -23,7 +23,7 @@ fn javascript_names_what_objects_and_exports_hold() {
 }
 
 #[test]
-fn typescript_reads_what_its_grammar_lacks() {
+fn typescript_gaps() {
     check(
         "a.ts",
         "export interface Box<in out A, /* yes */ out B> { a: A }\nexport const Box: Box = make()\n\
@@ -46,7 +46,7 @@ fn typescript_reads_what_its_grammar_lacks() {
 }
 
 #[test]
-fn java_names_what_enumerators_override() {
+fn java_enum_members() {
     check(
         "a.java",
         "enum Op {\n  PLUS { int of(int a) { return a; } };\n  abstract int of(int a);\n}\n",
@@ -55,8 +55,9 @@ fn java_names_what_enumerators_override() {
     );
 }
 
+/// Python wants the statements of a block in one column.
 #[test]
-fn python_wants_statements_of_a_block_in_one_column() {
+fn python_columns() {
     let source = "def f():\n    a = 1\n      b = 2\n\ndef g():\n    return 1\n";
     let extraction = shown::extract("a.py", source.as_bytes());
     let damaged: Vec<bool> = extraction.definitions.iter().map(|it| it.damaged).collect();
@@ -65,7 +66,7 @@ fn python_wants_statements_of_a_block_in_one_column() {
 }
 
 #[test]
-fn errors_touch_only_the_definition_they_lie_in() {
+fn errors_stay_local() {
     for (name, source, names) in [
         (
             "a.py",

@@ -15,8 +15,9 @@ fn check(source: &str, expected: &str) {
     );
 }
 
+/// The grammar that reads a header better is used, and the answer names it.
 #[test]
-fn the_grammar_that_reads_better_is_used_and_named() {
+fn better_grammar() {
     check("int f(void);\n", "c");
     check(
         "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint f(void);\n#ifdef __cplusplus\n}\n#endif\n",
@@ -45,8 +46,9 @@ fn the_grammar_that_reads_better_is_used_and_named() {
     check("std::string f(const std::string &s);\n", "cpp");
 }
 
+/// Only a whole file has a preamble.
 #[test]
-fn only_a_whole_file_has_a_preamble() {
+fn whole_file_preamble() {
     for (source, expected) in [
         ("#include <a.h>\nint f(void) { return 1; }\n", true),
         ("#ifndef A_H\n#define A_H\nint f(void);\n#endif\n", true),
@@ -62,7 +64,7 @@ fn only_a_whole_file_has_a_preamble() {
 }
 
 #[test]
-fn languages_are_found_by_name() {
+fn languages_by_name() {
     let grammars = TreeSitterGrammars::new();
     let of_path = |path| grammars.language_of_path(&RelPath::from_normalised(path));
     assert_eq!(of_path("src/a.c"), grammars.language_of_tag("C"));
@@ -76,7 +78,7 @@ fn languages_are_found_by_name() {
 }
 
 #[test]
-fn tags_name_the_locked_versions() {
+fn locked_versions() {
     let lock = include_str!("../../../Cargo.lock");
     for (file, package) in [("a.c", "tree-sitter-c"), ("a.cpp", "tree-sitter-cpp")] {
         let (_, after) = lock

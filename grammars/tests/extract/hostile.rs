@@ -70,14 +70,15 @@ fn repetition() {
 }
 
 #[test]
-fn marks_of_type_parameters_that_belong_to_nothing() {
+fn stray_type_parameters() {
     for text in ["a<", "a<in ", "<in/*", "<T>\n", "*/\n<T>\n", "`"] {
         let _ = try_extract("a.ts", &repeated(text, 1 << 18));
     }
 }
 
+/// Quotes whose ends are searched for in vain are given up.
 #[test]
-fn quotes_whose_ends_are_sought_in_vain_are_given_up() {
+fn endless_quotes() {
     // Each of them had the scanner read all that follows: a megabyte took a minute.
     let source = repeated("r#\"", 1 << 16);
     assert_eq!(
@@ -86,8 +87,9 @@ fn quotes_whose_ends_are_sought_in_vain_are_given_up() {
     );
 }
 
+/// A text that a parser can only guess at is given up.
 #[test]
-fn a_text_that_a_parser_can_only_guess_at_is_given_up() {
+fn guesswork_given_up() {
     // Sixteen kilobytes of the first took a parser sixteen seconds, and twice as many four times as long.
     for (name, text) in [
         ("a.js", "->"),
@@ -104,7 +106,7 @@ fn a_text_that_a_parser_can_only_guess_at_is_given_up() {
 }
 
 #[test]
-fn deep_nesting_is_refused_but_not_a_hundred_levels() {
+fn deep_nesting() {
     let nested = |depth: usize| {
         [
             "void f(void)".to_owned(),
@@ -121,7 +123,7 @@ fn deep_nesting_is_refused_but_not_a_hundred_levels() {
 }
 
 #[test]
-fn bytes_that_are_no_text() {
+fn binary_input() {
     check_survives(b"");
     check_survives(&[0; 4096]);
     check_survives(&[0xff; 4096]);

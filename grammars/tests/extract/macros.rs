@@ -3,7 +3,7 @@
 use crate::shown::{self, check};
 
 #[test]
-fn words_in_front_of_a_type_and_around_a_name() {
+fn words_around_names() {
     check(
         "a.c",
         "local const z_crc_t FAR table[] = { 1, 2 };\nlocal int once(state)\n    int *state;\n{ return 1; }\n\
@@ -20,7 +20,7 @@ fn words_in_front_of_a_type_and_around_a_name() {
 }
 
 #[test]
-fn names_and_parameters_in_the_arguments_of_a_macro() {
+fn names_in_arguments() {
     check(
         "a.c",
         "typedef int CALLBACK(message_cb)(const char *text, int length);\n\
@@ -34,7 +34,7 @@ fn names_and_parameters_in_the_arguments_of_a_macro() {
 }
 
 #[test]
-fn pointers_to_functions_are_no_calls() {
+fn function_pointers() {
     check(
         "a.c",
         "monotime (*now)(void) = NULL;\nint f(void) { return 1; }\n",
@@ -64,7 +64,7 @@ fn loops_without_braces() {
 }
 
 #[test]
-fn words_in_front_of_a_type_in_a_body_and_below_a_directive() {
+fn words_before_types() {
     check(
         "a.c",
         "int f(void) {\n  as_const unsigned char *p;\n  p = (as_const unsigned char *)q;\n  return *p;\n}\n\
@@ -98,7 +98,7 @@ fn macros_behind_parameters() {
 }
 
 #[test]
-fn conditionals_where_one_statement_is_wanted() {
+fn split_statements() {
     check(
         "a.c",
         "int f(int a) {\n  if (a)\n#ifdef X\n    return 1;\n#else\n    a = 2;\n#endif\n  else\n#ifdef X\n    a = 3;\n#endif\n  return a;\n}\n",
@@ -107,7 +107,7 @@ fn conditionals_where_one_statement_is_wanted() {
 }
 
 #[test]
-fn operators_by_name_and_braces_for_a_default() {
+fn operators_and_defaults() {
     check(
         "a.cpp",
         "struct A {\n  A f(B b = {}, int = {1, 2}) { operator++(); b.operator<<(1); operator()<int>(2); return *this; }\n};\n\
@@ -136,8 +136,9 @@ fn members_with_annotations() {
     );
 }
 
+/// Macros that only their place gives away.
 #[test]
-fn macros_that_only_their_place_gives_away() {
+fn given_away_by_place() {
     check(
         "a.cpp",
         "class stream_t MY_FINAL : public base_t\n{\n  public:\n    void f () { g (); }\n};\n\
@@ -171,7 +172,7 @@ fn macros_that_only_their_place_gives_away() {
 }
 
 #[test]
-fn macros_in_heads_of_types_and_among_members() {
+fn in_heads_and_members() {
     check(
         "a.cpp",
         "class LOCKABLE WARN_UNUSED Mutex : public Base {\n  T* nonnull get() { return &n; }\n\
@@ -193,8 +194,9 @@ fn macros_in_heads_of_types_and_among_members() {
     );
 }
 
+/// Macros may stand between the parts of a declaration.
 #[test]
-fn macros_between_the_parts_of_a_declaration() {
+fn between_parts() {
     check(
         "a.c",
         "void f(void) acquires(&lock) releases(&b)\n{\n    g();\n}\n\
@@ -221,7 +223,7 @@ fn macros_between_the_parts_of_a_declaration() {
 }
 
 #[test]
-fn branches_of_prose_and_of_old_style() {
+fn prose_branches() {
     check(
         "a.h",
         "#if defined(A) + defined(B) != 1\nExactly one of A, or B should be defined.\n#endif\nint f(int a) { return a; }\n\
@@ -237,7 +239,7 @@ fn branches_of_prose_and_of_old_style() {
 }
 
 #[test]
-fn other_words_stay_errors() {
+fn other_words() {
     for source in [
         "stati int f(void) { return 1; }\n",
         "int f(int a int b) { return 2; }\n",

@@ -63,8 +63,9 @@ fn heads_in_c() {
     );
 }
 
+/// Heads leave out attributes above them and keep those in their middle.
 #[test]
-fn heads_leave_attributes_above_out_and_keep_what_is_in_their_middle() {
+fn attributes_in_heads() {
     let with = "// doc\nAPI_CALL\nstatic FAST int *f(int a) NOTHROW { return 0; }\n";
     let without = "static FAST int *f(int a) NOTHROW { return 1; }\n";
     for source in [with, without] {
@@ -78,7 +79,7 @@ fn heads_leave_attributes_above_out_and_keep_what_is_in_their_middle() {
 }
 
 #[test]
-fn heads_of_overloads_differ() {
+fn overloaded_heads() {
     check(
         "a.cpp",
         "int f(int a) { return a; }\nint f(double a) { return 1; }\ntemplate <class T>\nint f(T a) { return 2; }\n\
@@ -103,7 +104,7 @@ fn heads_of_overloads_differ() {
 }
 
 #[test]
-fn a_prototype_is_no_definition() {
+fn prototypes_alone() {
     for source in [
         "int f(int a);\n",
         "int f(int a)\n",
@@ -125,7 +126,7 @@ fn a_prototype_is_no_definition() {
 }
 
 #[test]
-fn bodies_that_do_nothing_are_stubs() {
+fn stub_bodies() {
     for body in [
         "",
         "  ",
@@ -175,7 +176,7 @@ fn bodies_that_do_nothing_are_stubs() {
 }
 
 #[test]
-fn texts_that_end_in_the_middle_break_off() {
+fn broken_off_texts() {
     for source in [
         "int f(void) {",
         "int f(void) {\n  if (a) {\n    b();\n  }\n",
@@ -195,7 +196,7 @@ fn texts_that_end_in_the_middle_break_off() {
 }
 
 #[test]
-fn texts_that_are_whole_do_not_break_off() {
+fn whole_texts() {
     for source in [
         "",
         "int f(void) { return 1; }",

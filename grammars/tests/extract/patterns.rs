@@ -79,7 +79,7 @@ fn shown(source: &str, extraction: &Extraction) -> String {
 }
 
 #[test]
-fn realistic_files_are_read_as_a_person_would() {
+fn realistic_files() {
     for (name, source, expected) in FILES {
         let extraction = extract(name, source.as_bytes());
         let found = shown(source, &extraction);
@@ -98,8 +98,9 @@ fn realistic_files_are_read_as_a_person_would() {
     }
 }
 
+/// Slices contain what belongs to them and nothing else.
 #[test]
-fn slices_hold_what_belongs_to_them_and_nothing_else() {
+fn exact_slices() {
     let slice = |name: &str, symbol: &str| {
         let (_, source, _) = FILES.iter().find(|file| file.0 == name).unwrap();
         let extraction = extract(name, source.as_bytes());
@@ -281,7 +282,7 @@ fn check_body(name: &str, body: &str, expected: Body) {
 }
 
 #[test]
-fn bodies_that_only_stand_for_work_are_stubs() {
+fn stub_bodies() {
     for (name, _, _) in FILES {
         let mark = comment(name);
         if name == "makefile.mk" {
@@ -319,7 +320,7 @@ fn bodies_that_only_stand_for_work_are_stubs() {
 }
 
 #[test]
-fn bodies_that_do_something_are_code() {
+fn real_bodies() {
     for (name, body) in [
         ("a.py", "return None"),
         ("a.py", "pass\n    g()"),
@@ -344,8 +345,9 @@ fn bodies_that_do_something_are_code() {
     }
 }
 
+/// Left-out code is found in comments, and never in literals.
 #[test]
-fn what_is_left_out_is_found_in_comments_and_never_in_literals() {
+fn elided_comments() {
     for (name, _, _) in FILES {
         let mark = comment(name);
         let elided = with_body(
@@ -370,8 +372,9 @@ fn what_is_left_out_is_found_in_comments_and_never_in_literals() {
     }
 }
 
+/// Bare dots stand for code where they mean nothing else.
 #[test]
-fn bare_dots_stand_for_code_where_they_mean_nothing() {
+fn bare_dots() {
     let count = |name: &str, source: &str| extract(name, source.as_bytes()).elisions.len();
     assert_eq!(count("a.js", "function f() {\n  ...\n}\n...\n"), 2);
     assert_eq!(
@@ -400,7 +403,7 @@ fn bare_dots_stand_for_code_where_they_mean_nothing() {
 }
 
 #[test]
-fn texts_that_are_cut_break_off() {
+fn cut_texts() {
     for (name, source, _) in FILES {
         if matches!(name, "python.py" | "sql.sql" | "makefile.mk") {
             continue;
@@ -439,7 +442,7 @@ fn texts_that_are_cut_break_off() {
 }
 
 #[test]
-fn errors_damage_what_they_lie_in() {
+fn damaged_by_errors() {
     let found = extract(
         "a.js",
         b"function f() { return (1; }\nfunction g() { return 2; }\n",
@@ -464,8 +467,9 @@ fn errors_damage_what_they_lie_in() {
     assert_eq!(damaged, [true, false]);
 }
 
+/// Definitions of the same name and those with doubtful ends are partial proofs.
 #[test]
-fn namesakes_and_doubtful_ends_are_partial_proofs() {
+fn partial_proofs() {
     let proofs = |name: &str, source: &str| -> Vec<(String, Proof)> {
         extract(name, source.as_bytes())
             .definitions
@@ -508,7 +512,7 @@ fn namesakes_and_doubtful_ends_are_partial_proofs() {
 }
 
 #[test]
-fn declarations_are_no_definitions() {
+fn bare_declarations() {
     for (name, source) in [
         (
             "a.ts",
@@ -554,7 +558,7 @@ fn declarations_are_no_definitions() {
 }
 
 #[test]
-fn languages_are_found_by_path_and_tag() {
+fn languages_found() {
     let grammars = TreeSitterGrammars::new();
     let of_path = |path| grammars.language_of_path(&RelPath::from_normalised(path));
     for (path, tag) in [
@@ -588,7 +592,7 @@ fn languages_are_found_by_path_and_tag() {
 }
 
 #[test]
-fn kin_may_stand_for_each_other() {
+fn kin_languages() {
     let grammars = TreeSitterGrammars::new();
     let kin = |one: &str, other: &str| {
         let of = |tag| grammars.language_of_tag(tag).unwrap();
@@ -598,14 +602,15 @@ fn kin_may_stand_for_each_other() {
     assert!(!kin("c", "bash") && !kin("bash", "python") && !kin("ts", "java"));
 }
 
+/// Documentation may quote what stands for left-out code.
 #[test]
-fn documentation_may_quote_what_stands_for_code() {
+fn quoted_placeholders() {
     let source = "/// ```\n/// // ...\n/// ```\nfn f() { g() }\n";
     assert!(extract("a.rs", source.as_bytes()).elisions.is_empty());
 }
 
 #[test]
-fn answers_name_the_patterns_in_force() {
+fn pattern_version() {
     let tag = extract("a.rb", b"").grammar;
     let hash = TreeSitterGrammars::new().patterns().to_string();
     assert_eq!(tag.language, "ruby");
@@ -613,7 +618,7 @@ fn answers_name_the_patterns_in_force() {
 }
 
 #[test]
-fn answers_name_the_grammar() {
+fn grammar_version() {
     let names: Vec<String> = ["a.py", "a.js", "a.ts", "a.tsx", "a.rs", "a.go", "a.java"]
         .iter()
         .map(|name| extract(name, b"").grammar.language)

@@ -188,7 +188,7 @@ fn nesting() {
 }
 
 #[test]
-fn long_lines_and_sizes_over_the_bounds() {
+fn oversized_input() {
     let line = |bytes| repeated("x = \"y\" + (z); ", bytes);
     for name in NAMES {
         assert!(try_extract(name, &line(10 << 20)).is_err(), "{name}");
@@ -203,7 +203,7 @@ fn long_lines_and_sizes_over_the_bounds() {
 }
 
 #[test]
-fn bytes_that_are_no_text() {
+fn binary_input() {
     check_survives(b"");
     check_survives(b"\n\n\n");
     // Found by fuzzing: a head that reached further than its definition.
@@ -227,7 +227,7 @@ fn bytes_that_are_no_text() {
 }
 
 #[test]
-fn line_ends_make_no_difference_to_what_is_found() {
+fn line_endings() {
     for (name, source) in [
         ("a.py", include_str!("../corpus/python.py")),
         ("a.rs", include_str!("../corpus/rust.rs")),

@@ -41,8 +41,9 @@ fn check(file: &str, function: &str, line: &str) {
     }
 }
 
+/// Functions of files over the bound are found in each language.
 #[test]
-fn functions_over_the_bound_are_found_in_each_language() {
+fn over_the_bound() {
     let in_c = "/* No $. */\nint f$(void)\n{\nBODY    return $;\n}\n\n";
     let line = "    x = \"}\" + '{'; // }{\n";
     check("a.c", in_c, line);
@@ -69,7 +70,7 @@ fn functions_over_the_bound_are_found_in_each_language() {
 }
 
 #[test]
-fn conditionals_may_reach_over_pieces() {
+fn long_conditionals() {
     let (inner, count) = numbered(
         "int f$(void)\n{\n#ifdef B\nBODY#endif\n    return $;\n}\n",
         "    x();\n",
@@ -83,7 +84,7 @@ fn conditionals_may_reach_over_pieces() {
 }
 
 #[test]
-fn a_function_longer_than_a_window_is_one_definition() {
+fn function_over_a_window() {
     let (before, count) = numbered("int f$(void)\n{\nBODY    return $;\n}\n", "    x();\n");
     let body = "#define M 1\n    if (a) {\n        b();\n    }\n".repeat(9_000);
     let text = format!("{before}int long_one(void)\n{{\n{body}}}\n{before}");
@@ -98,7 +99,7 @@ fn a_function_longer_than_a_window_is_one_definition() {
 
 /// What a namespace over the bound holds would be named without it.
 #[test]
-fn what_is_inside_of_a_bracket_over_the_bound_is_never_confirmed() {
+fn oversized_bracket() {
     let (inner, _) = numbered("int f$(void)\n{\nBODY    return $;\n}\n", "    x();\n");
     let text = format!("namespace outer {{\n{inner}}}\n");
     if let Ok(extraction) = extract("a.cpp", &text) {
@@ -117,8 +118,9 @@ fn what_is_inside_of_a_bracket_over_the_bound_is_never_confirmed() {
     assert_eq!(extract("A.java", &text), Err(ExtractError::TooLarge));
 }
 
+/// Only the first assignment to a variable counts, across all pieces.
 #[test]
-fn of_a_variable_only_the_first_assignment_counts_over_all_pieces() {
+fn first_assignment() {
     let (inner, count) = numbered("def f$():\nBODY    return $\n\n", "    x()\n");
     let text = format!("LIMIT = 1\n{inner}LIMIT = 2\n");
     let extraction = extract("a.py", &text).unwrap();

@@ -39,7 +39,7 @@ fn macros_among_specifiers() {
 }
 
 #[test]
-fn types_in_capitals_are_no_macros() {
+fn uppercase_types() {
     check(
         "FILE *f(void) { return 0; }\nstatic U32 g(U32 a) { return a; }\nconst BYTE *TABLE;\nHANDLE H;\n",
         "top f: FILE *f(void) { return 0; }
@@ -49,8 +49,9 @@ fn types_in_capitals_are_no_macros() {
     );
 }
 
+/// Macros that define functions are named by their call.
 #[test]
-fn macros_that_define_functions_are_named_by_their_call() {
+fn test_macros() {
     check(
         "TEST(Suite, first) {\n  CHECK(1);\n}\n\nTEST( Suite, second )\n{\n}\n",
         "top TEST(Suite,first): TEST(Suite, first) { ~ }
@@ -59,7 +60,7 @@ fn macros_that_define_functions_are_named_by_their_call() {
 }
 
 #[test]
-fn macros_that_are_statements() {
+fn statement_macros() {
     check_body("  CHECK(a)\n  return a;");
     check_body("  FOREACH(a, b) {\n    a++;\n  }\n  return a;");
     check_body("  FOREACH(a, b){\n    a++;\n  }\n  return a;");
@@ -74,7 +75,7 @@ fn macros_that_are_statements() {
 }
 
 #[test]
-fn macros_with_odd_arguments() {
+fn odd_arguments() {
     check_body(
         "  char *p = va_arg(ap, const char*);\n  return CHECK_OP(a, ==, 1) + GLOBAL(struct s, x);",
     );
@@ -84,7 +85,7 @@ fn macros_with_odd_arguments() {
 
 /// Each was an error in a real tree, or named a variable that isn't there.
 #[test]
-fn macros_alone_on_their_lines() {
+fn macros_alone() {
     check(
         "int a;\nMODULE_EXPORT_END\nEND_NAMESPACE\n\n#endif\n",
         "top a: int a;",
@@ -102,7 +103,7 @@ fn macros_alone_on_their_lines() {
 }
 
 #[test]
-fn macros_whose_arguments_are_types_and_values() {
+fn types_as_arguments() {
     check(
         "DEFINE_FLAG(int, size, 8, \"bits\");\nDEFINE_FLAG(int, more, 100,\n            \"more bits\");\nint a;\n",
         "top a: int a;",
@@ -114,7 +115,7 @@ fn macros_whose_arguments_are_types_and_values() {
 
 /// A lambda's block begins in the middle of arguments, so no node begins where its line does.
 #[test]
-fn blocks_among_arguments_are_not_torn() {
+fn blocks_in_arguments() {
     shown::check(
         "a.cc",
         "int broken() { return = ; }\nint f() {\n  return g(\n      out, [](int a) {\n        return a;\n      });\n}\n",
@@ -124,8 +125,9 @@ fn blocks_among_arguments_are_not_torn() {
     );
 }
 
+/// The lines of a directive do not count as layout.
 #[test]
-fn lines_of_a_directive_are_no_layout() {
+fn directive_lines() {
     check(
         "#define BEGIN \\\n    namespace a { \\\n    inline namespace b {\n#define END \\\n    } \\\n    }\nint a = ;\n",
         "top BEGIN: #define BEGIN \\ ~ inline namespace b {
@@ -135,8 +137,9 @@ fn lines_of_a_directive_are_no_layout() {
     );
 }
 
+/// Words that the C++ grammar knows in fewer places than compilers do.
 #[test]
-fn words_that_the_grammar_of_cpp_knows_in_fewer_places() {
+fn cpp_words() {
     let body = |body: &str| {
         let source = format!("void f() {{\n{body}\n}}\n");
         shown::check("a.cc", &source, "top f: void f() { ~ }");
@@ -162,8 +165,9 @@ fn words_that_the_grammar_of_cpp_knows_in_fewer_places() {
     );
 }
 
+/// Names contain no directives and no comments.
 #[test]
-fn names_hold_no_directives_and_no_comments() {
+fn clean_names() {
     shown::check(
         "a.cc",
         "template <class R>\nstruct A<R, B<R>\n// As it was before.\n#if X\n   , C<R>\n#endif\n   > : D {};\n",
@@ -172,7 +176,7 @@ fn names_hold_no_directives_and_no_comments() {
 }
 
 #[test]
-fn conditionals_that_split_statements() {
+fn split_statements() {
     check_body("#ifdef X\n  if (a) {\n#else\n  if (!a) {\n#endif\n    a++;\n  }\n  return a;");
     check_body("  if (a)\n    a++;\n#ifdef X\n  else if (b)\n    b++;\n#endif\n  return a;");
     check_body("  return g(a\n#ifdef X\n    , b\n#endif\n  );");
@@ -183,7 +187,7 @@ fn conditionals_that_split_statements() {
 }
 
 #[test]
-fn a_body_with_two_heads_is_one_definition() {
+fn two_heads_one_body() {
     check(
         "#ifdef X\nint f(int a) {\n#else\nint f(void) {\n#endif\n  return 1;\n}\nint g(void) { return 2; }\n",
         "top f: int f(int a) { ~ }
@@ -192,7 +196,7 @@ fn a_body_with_two_heads_is_one_definition() {
 }
 
 #[test]
-fn linkage_blocks_that_only_cpp_sees() {
+fn linkage_blocks() {
     check(
         "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint f(void) { return 1; }\n#ifdef __cplusplus\n}\n#endif\n",
         "top f: int f(void) { return 1; }",
@@ -200,7 +204,7 @@ fn linkage_blocks_that_only_cpp_sees() {
 }
 
 #[test]
-fn conditions_and_values_that_grammars_cannot_read() {
+fn unreadable_conditions() {
     check(
         "#if __has_include(<cet.h>) && defined X\\\n  && 1\nint f(void) { return 1; }\n#endif FOO\n\
          #define V                \\\n   ((1) /* one */ + 2)\n",

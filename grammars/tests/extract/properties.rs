@@ -63,7 +63,7 @@ fn slices(source: &[u8], extraction: &Extraction) -> Vec<(String, Vec<u8>, u32, 
 }
 
 #[test]
-fn spans_are_ordered_nested_and_inside() {
+fn ordered_spans() {
     for file in ["a.c", "a.cpp", "a.h"] {
         for a in PIECES {
             for b in PIECES {
@@ -77,7 +77,7 @@ fn spans_are_ordered_nested_and_inside() {
 }
 
 #[test]
-fn every_prefix_is_well_formed() {
+fn every_prefix() {
     let source = PIECES.concat();
     for end in 0..source.len() {
         let source = &source.as_bytes()[..end];
@@ -85,8 +85,9 @@ fn every_prefix_is_well_formed() {
     }
 }
 
+/// Slices do not depend on what stands elsewhere in the text.
 #[test]
-fn slices_do_not_depend_on_what_stands_elsewhere() {
+fn independent_slices() {
     for piece in PIECES
         .iter()
         .filter(|piece| !piece.contains("broken") && !piece.contains("..."))
@@ -103,7 +104,7 @@ fn slices_do_not_depend_on_what_stands_elsewhere() {
 }
 
 #[test]
-fn the_same_text_gives_the_same_answer() {
+fn same_text_same_answer() {
     let source = PIECES.concat();
     assert_eq!(
         extract("a.h", source.as_bytes()),

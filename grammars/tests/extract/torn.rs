@@ -97,8 +97,9 @@ impl Case {
     }
 }
 
+/// What stands before and after a torn place is confirmed in each language.
 #[test]
-fn what_is_before_and_after_a_torn_place_is_confirmed_in_each_language() {
+fn around_the_tear() {
     for case in &CASES {
         let sound = extract(case.file, case.source.replace(MARK, "").as_bytes());
         assert!(sound.clean, "{}", case.file);
@@ -121,14 +122,14 @@ fn what_is_before_and_after_a_torn_place_is_confirmed_in_each_language() {
 
 /// What stands for left-out code is seen in what is torn, too.
 #[test]
-fn left_out_code_in_a_torn_function_is_no_less_left_out() {
+fn elision_still_found() {
     let source = "int f(void)\n{\n    {\n    // ... existing code ...\n    return 1;\n}\n\nint g(void)\n{\n    return 2;\n}\n";
     assert_eq!(extract("a.c", source.as_bytes()).elisions.len(), 1);
 }
 
 /// Without a bracket in its column nothing says where a function ends.
 #[test]
-fn a_text_that_breaks_off_goes_on_doing_so() {
+fn broken_off_text() {
     for (file, source) in [
         (
             "a.c",
@@ -146,7 +147,7 @@ fn a_text_that_breaks_off_goes_on_doing_so() {
 
 /// Closing brackets may be indented like what they close; an error elsewhere tears nothing of that.
 #[test]
-fn indented_closing_brackets_tear_nothing() {
+fn indented_brackets() {
     let source = "static int\nfirst(int a)\n{\n\tif (a) {\n\t\ta++;\n\t\t}\n\telse {\n\t\ta--;\n\t\t}\n\treturn a;\n\t}\n\n )\n\nint last(void)\n{\n\tif (b) {\n\t\tf();\n\t\t}\n\t}\n";
     let found = extract("a.c", source.as_bytes());
     let whole = found.definitions.iter().filter(|it| !it.damaged);

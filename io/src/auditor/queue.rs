@@ -262,8 +262,9 @@ mod tests {
         next
     }
 
+    /// An audit waits for replies under way and for an agent's next step.
     #[test]
-    fn an_audit_waits_for_replies_under_way_and_for_an_agents_next_step() {
+    fn waits_for_replies() {
         let queue = AuditQueue::default();
         let (first, other) = (queue.begin_request(), queue.begin_request());
         drop(first);
@@ -280,8 +281,9 @@ mod tests {
         assert_eq!(queue.end_audit(), Ok(()));
     }
 
+    /// An audit that a request breaks off is the next one to be asked again.
     #[test]
-    fn an_audit_that_a_request_breaks_off_is_asked_again_first() {
+    fn broken_off_first() {
         let queue = AuditQueue::default();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let ours = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -303,8 +305,9 @@ mod tests {
         check_next(&queue, Some(1));
     }
 
+    /// An audit that is put off while it connects never sends anything.
     #[test]
-    fn an_audit_that_is_put_off_while_it_connects_never_talks() {
+    fn off_while_connecting() {
         let queue = AuditQueue::default();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -317,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn audits_that_wait_are_bounded() {
+    fn bounded_waiting() {
         let queue = AuditQueue::default();
         for episode in 0..WAITING_MAX as u64 {
             assert_eq!(queue.ask(audit(episode)), None);

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_numeric_or_localhost() {
+    fn numeric_addresses() {
         check(parse_address("127.0.0.1:0"), Ok(([127, 0, 0, 1], 0).into()));
         check(
             parse_address("localhost:80"),
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_long_and_fit_a_header() {
+    fn usable_tokens() {
         check(parse_token("short"), Err("16 characters"));
         check(parse_token("sixteen and more letters"), Err("blanks"));
         check(parse_credential("a\r\nb"), Err("blanks"));
@@ -159,8 +159,9 @@ mod tests {
         check(read("-1"), Err("user ids"));
     }
 
+    /// Hosts and origins are single names.
     #[test]
-    fn hosts_and_origins_are_single_names() {
+    fn single_names() {
         check(
             parse_hosts(["Proxy.LAN:4141"].into_iter()),
             Ok(vec!["proxy.lan:4141".into()]),

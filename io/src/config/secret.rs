@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_of_it_can_be_printed() {
+    fn never_printed() {
         let secret = Secret::new("canary-4711".into());
         assert_eq!(format!("{secret} {secret:?}"), "******** Secret(********)");
     }

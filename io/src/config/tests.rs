@@ -93,7 +93,7 @@ impl Machine {
 }
 
 #[test]
-fn each_layer_overrides_the_one_below() {
+fn layers_override() {
     let machine = Machine::new();
     machine.check("upstream", "auto from default");
     let machine = machine.file("debug = true\nupstream = 'http://a'");
@@ -108,8 +108,9 @@ fn each_layer_overrides_the_one_below() {
     machine.check("debug", "true from ~/home/.config/tslp/config.toml:1");
 }
 
+/// A list of a higher layer replaces the one below and does not extend it.
 #[test]
-fn a_list_is_replaced_not_extended() {
+fn list_replaced() {
     let machine = Machine::new().file("hosts_allowed = ['a.lan', 'b.lan']");
     machine.check(
         "hosts_allowed",
@@ -120,13 +121,13 @@ fn a_list_is_replaced_not_extended() {
 }
 
 #[test]
-fn an_empty_variable_is_not_set() {
+fn empty_variable() {
     let machine = Machine::new().variable("TSLP_PROFILE", "");
     machine.check("profile", "standard from default");
 }
 
 #[test]
-fn tables_and_dotted_keys_are_the_same() {
+fn dotted_keys() {
     let machine = Machine::new().file("[etv]\ntimeout_ms = 0x10\n[http]\nidle_seconds = 1_0");
     machine.check(
         "etv.timeout_ms",
@@ -140,8 +141,9 @@ fn tables_and_dotted_keys_are_the_same() {
     machine.check("etv.timeout_ms", "7 from ~/home/.config/tslp/config.toml:1");
 }
 
+/// Paths in the file start at the file, and those of flags at the current folder.
 #[test]
-fn paths_of_the_file_start_at_the_file_and_those_of_flags_here() {
+fn relative_paths() {
     let machine = Machine::new();
     std::fs::create_dir_all(machine.at("home/.config/tslp/p")).unwrap();
     let machine = machine.file("workspace = 'p'\ndata_dir = '~/data'");
@@ -159,7 +161,7 @@ fn paths_of_the_file_start_at_the_file_and_those_of_flags_here() {
 }
 
 #[test]
-fn another_file_can_be_named() {
+fn other_file() {
     let mut machine = Machine::new().file("debug = true");
     std::fs::write(machine.at("proj/other.toml"), "profile = 'strict'").unwrap();
     machine.flags.file = Some("other.toml".into());
@@ -172,8 +174,9 @@ fn another_file_can_be_named() {
     machine.check_refused(&["can't read the configuration file ~/proj/gone.toml"]);
 }
 
+/// Servers for some models stand beside the one for all the others.
 #[test]
-fn servers_for_some_models_stand_beside_the_one_for_all() {
+fn servers_for_models() {
     let machine = Machine::new().file(
         "[[upstream]]\nurl = 'http://a'\n[[upstream]]\nmodels = ['qwen*', 'phi4']\nurl = 'http://b/v1'",
     );
@@ -188,7 +191,7 @@ fn servers_for_some_models_stand_beside_the_one_for_all() {
 }
 
 #[test]
-fn servers_are_refused_with_what_is_allowed() {
+fn invalid_servers() {
     let refused = |text: &str, parts: &[&str]| Machine::new().file(text).check_refused(parts);
     for wrong in [
         "[[upstream]]\nmodels = ['a']",
@@ -205,8 +208,9 @@ fn servers_are_refused_with_what_is_allowed() {
     refused("upstream = 'a=ftp://b'", &["`upstream`", "http://"]);
 }
 
+/// An unknown key is refused, and the nearest known one is named.
 #[test]
-fn unknown_keys_name_the_nearest_known_one() {
+fn unknown_keys() {
     let refused = |text: &str, parts: &[&str]| Machine::new().file(text).check_refused(parts);
     refused(
         "\nupstraem = 'demo'",
@@ -232,7 +236,7 @@ fn unknown_keys_name_the_nearest_known_one() {
 }
 
 #[test]
-fn wrong_values_say_what_is_allowed_and_where_they_stand() {
+fn wrong_values() {
     let refused = |text: &str, parts: &[&str]| Machine::new().file(text).check_refused(parts);
     refused(
         "debug = 'yes'",
@@ -265,7 +269,7 @@ fn wrong_values_say_what_is_allowed_and_where_they_stand() {
 }
 
 #[test]
-fn variables_that_nobody_reads_are_warned_of() {
+fn unread_variables() {
     let machine = Machine::new().variable("TSLP_UPSTRAEM", "demo");
     let (_, layers) = machine.load().unwrap();
     assert_eq!(
@@ -275,7 +279,7 @@ fn variables_that_nobody_reads_are_warned_of() {
 }
 
 #[test]
-fn listening_beyond_loopback_needs_a_token() {
+fn token_beyond_loopback() {
     let open = Machine::new().variable("TSLP_LISTEN", "0.0.0.0:4141");
     open.check_refused(&["TSLP_TOKEN=$(openssl rand -hex 32)", "127.0.0.1"]);
     let closed = open.variable("TSLP_TOKEN", "canary-0123456789");
@@ -288,7 +292,7 @@ fn listening_beyond_loopback_needs_a_token() {
 }
 
 #[test]
-fn credentials_are_shown_nowhere() {
+fn hidden_credentials() {
     let canary = "canary-0123456789";
     let machine = Machine::new()
         .variable("TSLP_TOKEN", canary)
@@ -308,7 +312,7 @@ fn credentials_are_shown_nowhere() {
 }
 
 #[test]
-fn a_workspace_that_is_none_is_refused() {
+fn unusable_workspace() {
     let refused = |path: &str, parts: &[&str]| {
         let machine = Machine::new().flag("workspace", path);
         std::fs::write(machine.at("proj/file"), "").unwrap();
@@ -319,15 +323,16 @@ fn a_workspace_that_is_none_is_refused() {
 }
 
 #[test]
-fn the_data_directory_stays_out_of_the_workspace() {
+fn data_dir_outside() {
     let machine = Machine::new().flag("data_dir", "here");
     machine.check_refused(&["holds the data directory", "--data-dir DIR"]);
     let machine = Machine::new().flag("workspace", "../home");
     machine.check_refused(&["holds the data directory"]);
 }
 
+/// Every setting can be written as it is shown.
 #[test]
-fn every_setting_can_be_written_as_it_is_shown() {
+fn settings_round_trip() {
     let machine = Machine::new();
     let (_, layers) = machine.load().unwrap();
     let mut variables = BTreeMap::new();
@@ -345,7 +350,7 @@ fn every_setting_can_be_written_as_it_is_shown() {
 }
 
 #[test]
-fn the_pages_list_every_key() {
+fn pages_list_all_keys() {
     let machine = Machine::new().variable("TSLP_PROFILE", "strict");
     let (_, layers) = machine.load().unwrap();
     let human = page::lines(&layers).join("\n");
@@ -361,7 +366,7 @@ fn the_pages_list_every_key() {
 }
 
 #[test]
-fn names_follow_one_rule() {
+fn names_of_keys() {
     for key in KEYS {
         let flat = key.name.replace('.', "_");
         assert_eq!(key.flag, flat.replace('_', "-"));
@@ -381,7 +386,7 @@ fn names_follow_one_rule() {
 }
 
 #[test]
-fn audits_and_likeness_are_set_like_everything_else() {
+fn audits_and_similarity() {
     let machine = Machine::new();
     machine.check("audit", "auto from default");
     machine.check("audit_timeout_seconds", "120 from default");
@@ -406,7 +411,7 @@ fn audits_and_likeness_are_set_like_everything_else() {
 /// `docs/configuration.md` holds the table of keys between two marks. To renew it after a change of the table, run
 /// this test with `TSLP_UPDATE_DOCS=1`.
 #[test]
-fn the_documentation_lists_every_key() {
+fn documentation_of_keys() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/configuration.md");
     let document = std::fs::read_to_string(&path).unwrap();
     let (begin, end) = ("<!-- keys: begin -->\n", "<!-- keys: end -->");

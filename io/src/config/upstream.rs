@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_base_urls_are_read() {
+    fn words_and_base_urls() {
         check("auto", Ok("auto"));
         check("demo", Ok("demo"));
         check("http://127.0.0.1:8080", Ok("http://127.0.0.1:8080"));
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_base_url_is_refused_with_what_is() {
+    fn invalid_base_urls() {
         check("localhost:8080", Err("http://"));
         check("ftp://host", Err("http://"));
         check("http://", Err("name a host"));

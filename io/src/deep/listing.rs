@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_documentation_lists_what_is_not_derived() {
+    fn documented_inputs() {
         let page = include_str!("../../../docs/verify.md");
         for input in NOT_DERIVED {
             let row = format!("\n* {input}\n");

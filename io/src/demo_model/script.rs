@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_keeps_everything_and_adds_a_statement() {
+    fn change_adds_statement() {
         check(
             STATE,
             "Please improve `ring_put`",
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_answered_with_what_was_shown() {
+    fn question_answered() {
         check(
             STATE,
             "What does ring_put do?",
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn without_code_it_says_what_to_do() {
+    fn without_code() {
         let text = answer_request(&json!({"messages": [{"role": "user", "content": "update x"}]}));
         assert!(
             text.contains("Paste a function") && !text.contains("```"),
@@ -357,7 +357,7 @@ int x;
     }
 
     #[test]
-    fn bodies_on_one_line_and_python() {
+    fn one_line_and_python() {
         assert_eq!(
             with_statement("int f(void) { return 1; }", "c"),
             "// changed by the demo model\nint f(void) { return 1; }"
@@ -372,8 +372,9 @@ int x;
         );
     }
 
+    /// Audits are answered in the form in which they are read.
     #[test]
-    fn audits_are_answered_as_they_are_read() {
+    fn audits_answered() {
         let entity = |name: &str, id| Audited {
             version: VersionId(id),
             entity: EntityId::symbol(RelPath::from_normalised("src/a.c"), Symbol::new(name)),

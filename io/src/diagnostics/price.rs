@@ -276,8 +276,9 @@ mod tests {
         }
     }
 
+    /// The cached share follows from any two of the server's figures.
     #[test]
-    fn the_cached_share_comes_of_whatever_two_figures_are_there() {
+    fn two_figures_suffice() {
         let check = |prompt, cached, evaluated, expected| {
             assert_eq!(cached_share(&tokens(prompt, cached, evaluated)), expected);
         };
@@ -317,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn one_prompts_price_is_one_line() {
+    fn line_of_one_prompt() {
         let check = |server, expected: &str| {
             let price = price((100, 90), (120, 8), server);
             assert_eq!(price.text_line(), expected);

@@ -479,8 +479,9 @@ mod tests {
 
     use super::*;
 
+    /// What happened is grouped by file and cause.
     #[test]
-    fn what_happened_is_grouped_by_file_and_cause() {
+    fn grouped_entries() {
         let entry = |what, transition: Option<Transition>, name: &str, reason| EntryReport {
             entry: EpisodeEntry {
                 what: transition.map_or(what, |transition| transition.to().as_str()),

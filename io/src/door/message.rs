@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_an_envelope_of_this_version() {
+    fn line_envelope() {
         let target = vec!["src/a.c::f".to_owned()];
         let rejected = DoorRequest::Act(Act::Directive(DirectiveAct::of(Verb::Reject, target)));
         check(|_| (), Ok(rejected));
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn an_act_comes_through_as_it_was_given() {
+    fn act_round_trip() {
         let on = |verb, targets: &[&str], session| {
             let targets = targets.iter().map(|it| (*it).to_owned()).collect();
             let session = Option::map(session, SessionId);
@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grant_is_for_one_session() {
+    fn grant_for_one_session() {
         let grant = |payload: Value| {
             let line = request_line("allow", "1", "let it build", payload);
             read_line(line.as_bytes()).map(|asked| asked.request)
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn the_documentation_knows_every_act() {
+    fn documentation_of_acts() {
         let page = include_str!("../../../docs/door.md");
         for act in ACTS {
             let fields = act.fields().map(|field| format!("`{field}`"));

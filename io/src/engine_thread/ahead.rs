@@ -103,8 +103,9 @@ mod tests {
         ]
     }
 
+    /// The engine parses nothing that was parsed ahead of it.
     #[test]
-    fn the_engine_parses_nothing_that_was_parsed_first() {
+    fn parsed_once() {
         for text in texts() {
             let policy = Policy::default();
             let message: Arc<ReadMessage> = Message::new(Role::User, &text).into();

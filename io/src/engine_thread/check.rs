@@ -205,8 +205,9 @@ mod tests {
 
     use super::*;
 
+    /// The end of a check that was called off does not touch the next one.
     #[test]
-    fn the_end_of_a_check_that_was_called_off_leaves_the_next_one_alone() {
+    fn late_ending() {
         let (_stop, writer) = std::io::pipe().unwrap();
         let (holder, called_off) = bounded(0);
         let mut state = CheckState {

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_resembles_the_name_is_offered() {
+    fn similar_names() {
         check(
             "src/ring.c::ring_putt",
             "`src/ring.c::ring_putt` is not known to the ledger; did you mean `src/ring.c::ring_put`, `src/ring.c::ring_get`?",

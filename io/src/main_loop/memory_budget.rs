@@ -300,8 +300,9 @@ mod tests {
         }
     }
 
+    /// A body waits until those before it have given back their memory.
     #[test]
-    fn a_body_waits_until_those_before_it_have_given_back() {
+    fn body_waits() {
         check(
             "take 1 1024 of 1024 yes
              take 2 1024 of 1024 no
@@ -322,8 +323,9 @@ mod tests {
         );
     }
 
+    /// A reply that goes on holds its request twice.
     #[test]
-    fn a_reply_that_goes_on_holds_its_request_twice() {
+    fn held_twice() {
         check(
             "take 1 1024 of 1024 yes
              whole 1 1024
@@ -339,8 +341,9 @@ mod tests {
         );
     }
 
+    /// Small bodies pass a large one but never take its place.
     #[test]
-    fn small_bodies_pass_a_large_one_but_never_take_its_place() {
+    fn small_bodies_pass() {
         check(
             "take 1 900 of 900 yes
              whole 1 900
@@ -356,8 +359,9 @@ mod tests {
         );
     }
 
+    /// Of the bodies of unknown length, the oldest one can always go on.
     #[test]
-    fn of_bodies_of_unknown_length_the_oldest_can_always_go_on() {
+    fn oldest_goes_on() {
         check(
             "take 1 64 of 1024 yes
              take 2 64 of 1024 yes
@@ -372,8 +376,9 @@ mod tests {
         );
     }
 
+    /// A client that left is charged until the engine is done with its prompt.
     #[test]
-    fn who_went_away_is_charged_until_the_engine_has_done_with_it() {
+    fn charged_until_done() {
         check(
             "take 1 1024 of 1024 yes
              whole 1 1024
@@ -388,7 +393,7 @@ mod tests {
 
     /// Bodies in random order, sizes and steps: as long as what is whole is given back, all of them come to their end.
     #[test]
-    fn every_body_comes_to_its_end() {
+    fn every_body_ends() {
         let mut state = 7_u64;
         let mut random = move |below: u64| {
             state = state

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shell_fence_is_one_line() {
+    fn shell_fence_per_line() {
         for (script, expected) in [
             ("ls\n", "ls"),
             (
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_quoted_or_broken_off_asks_for_nothing() {
+    fn quoted_or_broken_off() {
         let call = shell("ls");
         check(&format!("````md\n```tool\n{call}\n```\n````\n"), &[]);
         check(&format!("```tool-result\n```tool\n{call}\n```\n"), &[]);
@@ -220,8 +220,9 @@ mod tests {
     /// Replies around a call; `CALL` is its fence, `RUNS` in a case's first line says that it runs.
     const REPLIES: &str = include_str!("replies.txt");
 
+    /// Only a fence of the answer itself asks for a call.
     #[test]
-    fn only_a_fence_of_the_answer_itself_asks() {
+    fn fence_of_the_answer() {
         let fence = format!("```tool\n{}\n```", shell("ls"));
         let mut counts = [0, 0];
         for case in REPLIES.split("\n=====\n").skip(1) {
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cant_be_read_is_said() {
+    fn flaws_are_told() {
         let fenced = |block: &str| format!("```tool\n{block}\n```");
         let check = |block: &str, expected: &str| {
             let calls = calls_in(&fenced(block), false, 3);
@@ -283,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn shell_fences_are_calls_if_they_are_wanted() {
+    fn shell_fences_wanted() {
         let text = format!(
             "```sh\nls -l\n```\n```tool\n{}\n```\n```bash src/a.sh\nx\n```\n",
             shell("pwd")

@@ -172,8 +172,9 @@ mod tests {
         CallResult::from_run(call, "cat a".into(), output, "exit 0, 12 ms, READ".into())
     }
 
+    /// Nothing in an output closes the fence around it.
     #[test]
-    fn nothing_in_an_output_closes_its_fence() {
+    fn fence_stays_closed() {
         let fence = result("x\n````\ny\n").result_fence("said");
         assert_eq!(
             fence,
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ends_of_a_long_output_are_shown() {
+    fn long_output() {
         let long = format!("first {} last", "é".repeat(SHOWN_BYTES_MAX));
         let fence = result(&long).result_fence("");
         assert!(
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_body_stays_byte_for_byte() {
+    fn body_unchanged() {
         let body = br#"{ "messages" : [ {"role":"user","content":"hi"} ] , "x": 1.0 }"#;
         let tail = body.iter().position(|byte| *byte == b'}').unwrap() + 1;
         let past = [PastRound {
@@ -219,8 +220,9 @@ mod tests {
         assert_eq!(told.matches(CLOSE).count(), 1, "{told}");
     }
 
+    /// Each dialect's request goes on with what was said and returned.
     #[test]
-    fn each_dialects_request_goes_on_with_what_was_said_and_returned() {
+    fn requests_go_on() {
         let past = [PastRound {
             text: "I \"look\"".into(),
             results: vec![result("found")],

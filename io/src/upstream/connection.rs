@@ -253,7 +253,7 @@ mod tests {
 
     /// An upload to a server that never quite caught up was kept whole.
     #[test]
-    fn an_upload_to_a_slow_server_does_not_add_up() {
+    fn slow_server() {
         let mut request = RequestBytes::new(b"head".to_vec(), Arc::default());
         let mut said = (0_u8..=250).cycle();
         let mut heard = b"head".to_vec().into_iter().chain((0_u8..=250).cycle());

@@ -87,7 +87,7 @@ mod tests {
     use crate::config::upstream::UpstreamUrl;
 
     #[test]
-    fn patterns_fit_whole_names() {
+    fn whole_names() {
         let fits = |pattern: &str, name: &str| fits_pattern(name.as_bytes(), pattern.as_bytes());
         for (pattern, name) in [
             ("qwen*", "qwen2.5-coder:7b"),
@@ -111,8 +111,9 @@ mod tests {
         }
     }
 
+    /// The first server that is named for a model gets its requests.
     #[test]
-    fn the_first_server_that_is_named_for_a_model_gets_it() {
+    fn first_match_wins() {
         let server = |models: &[&str]| ModelUpstream {
             models: models.iter().map(|&model| model.to_owned()).collect(),
             upstream: UpstreamConfig::new(UpstreamUrl::parse("http://127.0.0.1:1").unwrap()),

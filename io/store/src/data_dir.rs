@@ -161,8 +161,9 @@ mod tests {
         }
     }
 
+    /// The default is named after the workspace and the hash of its path.
     #[test]
-    fn the_default_bears_the_workspaces_name_and_its_paths_hash() {
+    fn name_and_hash() {
         let at = places();
         let path = choose_data_dir(&at.workspace, None, Some(&at.home)).unwrap();
         let name = path.file_name().unwrap().to_str().unwrap();
@@ -172,8 +173,9 @@ mod tests {
         assert!(!path.exists());
     }
 
+    /// Nothing is kept inside the workspace.
     #[test]
-    fn nothing_is_kept_inside_the_workspace() {
+    fn inside_workspace() {
         let at = places();
         let refused = |given: &Path| {
             let result = choose_data_dir(&at.workspace, Some(given), None);
@@ -194,8 +196,9 @@ mod tests {
         }
     }
 
+    /// A neighbour with a longer name is not inside the workspace.
     #[test]
-    fn a_neighbour_with_a_longer_name_is_not_inside() {
+    fn longer_neighbour() {
         let at = places();
         let neighbour = at.workspace.with_file_name("my proj data");
         assert_eq!(
@@ -205,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_home_a_place_must_be_named() {
+    fn without_home() {
         let at = places();
         assert!(matches!(
             choose_data_dir(&at.workspace, None, None),
@@ -214,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_cannot_be_followed_are_refused() {
+    fn unresolvable_paths() {
         let at = places();
         let result = choose_data_dir(&at.workspace, Some(&at.home.join("gone/../x")), None);
         assert!(
@@ -224,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_created_for_its_owner_only() {
+    fn owner_only() {
         let at = places();
         let path = at.home.join("a/b");
         prepare(&path).unwrap();
@@ -237,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_in_its_way_is_said_so() {
+    fn file_in_the_way() {
         let at = places();
         let path = at.home.join("file");
         std::fs::write(&path, "").unwrap();

@@ -48,7 +48,7 @@ fn said(places: &Places, arguments: &[&str]) -> (i32, String) {
 }
 
 #[test]
-fn a_tree_becomes_true_and_is_shown_to_the_model() {
+fn tree_becomes_true() {
     let (places, upstream) = (project(), Upstream::start());
     let (code, summary) = adopt(&places, &["."]);
     assert_eq!(code, 0, "{summary}");
@@ -82,7 +82,7 @@ fn a_tree_becomes_true_and_is_shown_to_the_model() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named_with_its_lines() {
+fn unreadable_named() {
     let places = project();
     let (_, text) = said(&places, &["adopt", "."]);
     let expected = "not read, and so never true: src/flawed.c: line 2";
@@ -105,8 +105,9 @@ fn what_cannot_be_read_is_named_with_its_lines() {
     assert!(text.contains("larger than the 1024 KiB"), "{text}");
 }
 
+/// The same tree twice appends nothing, and a change appends only itself.
 #[test]
-fn the_same_tree_twice_appends_nothing_and_a_change_only_itself() {
+fn same_tree_twice() {
     let places = project();
     adopt(&places, &["."]);
     let before = ledger_file::events(&places.data);
@@ -127,7 +128,7 @@ fn the_same_tree_twice_appends_nothing_and_a_change_only_itself() {
 }
 
 #[test]
-fn bytes_that_the_ledger_holds_are_not_appended_again() {
+fn bytes_appended_once() {
     let places = project();
     adopt(&places, &["."]);
     let contents = |places: &Places| ledger_file::kinds(&places.data)["content"];
@@ -142,8 +143,9 @@ fn bytes_that_the_ledger_holds_are_not_appended_again() {
     assert_eq!(places.cli_json(&["verify", "--deep"]).0, 0);
 }
 
+/// A file that no longer parses takes nothing away.
 #[test]
-fn a_file_that_no_longer_parses_takes_nothing_away() {
+fn no_longer_parses() {
     let places = project();
     adopt(&places, &["."]);
     places.write(
@@ -161,7 +163,7 @@ fn a_file_that_no_longer_parses_takes_nothing_away() {
 }
 
 #[test]
-fn a_dry_run_says_the_same_and_appends_nothing() {
+fn dry_run_same_summary() {
     let places = project();
     let (code, would) = adopt(&places, &["--dry-run", "."]);
     assert_eq!((code, &would["dry_run"]), (0, &json!(true)));
@@ -176,8 +178,9 @@ fn a_dry_run_says_the_same_and_appends_nothing() {
     assert_eq!(ledger_file::events(&places.data), before);
 }
 
+/// What is named is adopted even though it is ignored or hidden.
 #[test]
-fn what_is_named_is_taken_though_it_is_ignored_or_hidden() {
+fn ignored_but_named() {
     let places = project();
     let (_, summary) = adopt(&places, &["build", ".hidden/secret.c"]);
     assert_eq!(summary["files_adopted"], 2, "{summary}");
@@ -191,7 +194,7 @@ fn what_is_named_is_taken_though_it_is_ignored_or_hidden() {
 }
 
 #[test]
-fn nothing_is_made_of_mistakes() {
+fn mistakes_refused() {
     let places = project();
     std::fs::write(places.path("outside.c"), ADD).unwrap();
     for (target, words) in [
@@ -213,7 +216,7 @@ fn nothing_is_made_of_mistakes() {
 }
 
 #[test]
-fn links_that_leave_fifos_and_large_files_are_skipped_and_said_so() {
+fn skipped_files() {
     let places = Places::new();
     std::fs::write(places.path("outside.c"), ADD).unwrap();
     places.write("src/add.c", ADD);
@@ -261,7 +264,7 @@ fn links_that_leave_fifos_and_large_files_are_skipped_and_said_so() {
 }
 
 #[test]
-fn while_a_proxy_runs_it_takes_the_same() {
+fn beside_a_proxy() {
     let (places, alone, upstream) = (project(), project(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     // A dry run only reads.
@@ -274,7 +277,7 @@ fn while_a_proxy_runs_it_takes_the_same() {
 }
 
 #[test]
-fn killed_in_the_middle_it_goes_on_from_there() {
+fn killed_in_the_middle() {
     let places = Places::new();
     for n in 0..400 {
         let text: String = (0..40)
@@ -322,8 +325,9 @@ fn killed_in_the_middle_it_goes_on_from_there() {
     assert_eq!(places.cli_json(&["verify"]).0, 0);
 }
 
+/// Adopting a stale file ends that, and the act is listed as one of the command line.
 #[test]
-fn it_resolves_stale_and_shows_on_the_command_line_entry() {
+fn resolves_stale() {
     let (places, upstream) = (project(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say(&fenced("src/ring.c", RING));
@@ -345,7 +349,7 @@ fn it_resolves_stale_and_shows_on_the_command_line_entry() {
 }
 
 #[test]
-fn people_get_a_table_and_no_progress_bar_in_a_pipe() {
+fn table_for_people() {
     let places = project();
     let mut child = places
         .in_workspace(&["adopt", "."])
@@ -379,7 +383,7 @@ fn people_get_a_table_and_no_progress_bar_in_a_pipe() {
 }
 
 #[test]
-fn accept_tells_a_typo_from_what_is_true_already() {
+fn typo_or_already_true() {
     let places = project();
     let check = |arguments: &[&str], expected: i32, words: &str| {
         let (code, text) = said(&places, &[&["accept"], arguments].concat());
@@ -403,7 +407,7 @@ fn accept_tells_a_typo_from_what_is_true_already() {
 }
 
 #[test]
-fn paths_are_looked_for_from_here_first() {
+fn paths_from_here() {
     let places = project();
     let mut command = places.in_workspace(&["accept", "add.c", "src/ring.c"]);
     let output = command
@@ -429,7 +433,7 @@ fn paths_are_looked_for_from_here_first() {
 }
 
 #[test]
-fn names_reach_the_terminal_written_out() {
+fn escaped_names() {
     let places = Places::new();
     places.write("src/evil\u{1b}[31m\n.c", ADD);
     places.write("src/add.c", ADD);
@@ -441,7 +445,7 @@ fn names_reach_the_terminal_written_out() {
 }
 
 #[test]
-fn a_file_whose_name_looks_like_a_symbol_can_be_accepted() {
+fn symbol_like_name() {
     let places = Places::new();
     places.write("co::lon.c", ADD);
     assert_eq!(adopt(&places, &["."]).0, 0);
@@ -456,8 +460,9 @@ fn a_file_whose_name_looks_like_a_symbol_can_be_accepted() {
     );
 }
 
+/// Refusals are told in words, and in JSON by a code.
 #[test]
-fn accept_says_in_words_why_not_and_in_json_by_code() {
+fn reasons_for_refusal() {
     let places = project();
     std::fs::write(places.workspace.join("latin.c"), b"int f; // \xe9\0\n").unwrap();
     places.write("empty.c", "\n");

@@ -41,7 +41,7 @@ pub(crate) fn numbered(code: &str) -> String {
 /// law 8.5 | What a tool read is no write-head's word; only what disk holds is
 /// law 1 | What tools print grants no authority
 #[test]
-fn a_first_edit_in_a_fresh_project_is_judged_and_the_prompt_only_grows() {
+fn fresh_project() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -78,8 +78,9 @@ fn a_first_edit_in_a_fresh_project_is_judged_and_the_prompt_only_grows() {
     assert_eq!(sent, asked, "nothing of ours was needed");
 }
 
+/// What was put into a prompt stays in its place after a restart.
 #[test]
-fn what_was_put_in_stays_where_it_was_after_a_restart() {
+fn same_place_after_restart() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -107,8 +108,9 @@ fn what_was_put_in_stays_where_it_was_after_a_restart() {
     assert_eq!(second.as_array().expect("a list")[1..], messages[1..]);
 }
 
+/// What a client asks for its own purposes goes out byte for byte.
 #[test]
-fn a_clients_own_request_goes_out_byte_for_byte() {
+fn own_requests_unchanged() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);

@@ -65,7 +65,7 @@ fn check_promoted(tslp: &Tslp<'_>) {
 
 /// law 10 | The user's stream comes at once, the audit after it, in one turn
 #[test]
-fn an_audit_in_time_promotes_what_lacked_only_a_grant() {
+fn answer_in_time() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = pasted(&places, &upstream, &STRICT);
     upstream.will_say(verdict("completed"));
@@ -102,8 +102,9 @@ fn an_audit_in_time_promotes_what_lacked_only_a_grant() {
     );
 }
 
+/// Answers in a fence or after reasoning count.
 #[test]
-fn answers_in_a_fence_or_after_reasoning_count() {
+fn wrapped_answers() {
     let check = |answer: String| {
         let (places, upstream) = (Places::new(), Upstream::start());
         let tslp = pasted(&places, &upstream, &STRICT);
@@ -118,8 +119,9 @@ fn answers_in_a_fence_or_after_reasoning_count() {
     ));
 }
 
+/// What an audit finds partial stays a proposal, and the next prompt says so.
 #[test]
-fn what_an_audit_finds_partial_stays_a_proposal_and_the_next_prompt_says_so() {
+fn found_partial() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = pasted(&places, &upstream, &STRICT);
     let before = tslp.state();
@@ -137,7 +139,7 @@ fn what_an_audit_finds_partial_stays_a_proposal_and_the_next_prompt_says_so() {
 }
 
 #[test]
-fn an_answer_that_is_no_json_grants_nothing() {
+fn answer_without_json() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = pasted(&places, &upstream, &STRICT);
     let before = tslp.state();
@@ -148,7 +150,7 @@ fn an_answer_that_is_no_json_grants_nothing() {
 }
 
 #[test]
-fn an_audit_that_the_upstream_refuses_or_breaks_off_has_failed() {
+fn failed_requests() {
     let check = |reply: Answer, arguments: &[&str]| {
         let (places, upstream) = (Places::new(), Upstream::start());
         let tslp = pasted(&places, &upstream, &[&STRICT, arguments].concat());
@@ -172,7 +174,7 @@ fn an_audit_that_the_upstream_refuses_or_breaks_off_has_failed() {
 }
 
 #[test]
-fn an_audit_of_an_upstream_that_is_gone_has_failed() {
+fn upstream_gone() {
     let places = Places::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -208,7 +210,7 @@ fn an_audit_of_an_upstream_that_is_gone_has_failed() {
 /// law 10 | An audit is one turn, strict JSON, and never in anybody's way
 /// law 10 | It never blocks the user
 #[test]
-fn a_prompt_puts_a_running_audit_off_and_never_waits_for_it() {
+fn prompt_puts_off() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = pasted(&places, &upstream, &STRICT);
     let before = tslp.state();
@@ -235,7 +237,7 @@ fn a_prompt_puts_a_running_audit_off_and_never_waits_for_it() {
 
 /// law 6 B, 10 | A shadow audit said `completed` before the user's next prompt; what an agent's next step puts off is asked again | shadow_audit
 #[test]
-fn an_agents_next_step_puts_an_audit_off_and_its_grant_still_counts() {
+fn agents_next_step() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::with(&places, &upstream.url, &STRICT);
@@ -262,8 +264,9 @@ fn an_agents_next_step_puts_an_audit_off_and_its_grant_still_counts() {
     assert_eq!(tslp.ended(step)["audits"][0]["status"], "completed");
 }
 
+/// After a whole reply that calls a tool no audit is asked.
 #[test]
-fn nothing_is_asked_after_a_whole_reply_that_calls_a_tool() {
+fn reply_with_tool_call() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let settings = [&STRICT[..], &["--repair-calls", "off"]].concat();
@@ -286,7 +289,7 @@ fn nothing_is_asked_after_a_whole_reply_that_calls_a_tool() {
 }
 
 #[test]
-fn a_relayed_request_for_the_model_puts_an_audit_off() {
+fn relayed_request_puts_off() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = pasted(&places, &upstream, &STRICT);
     let (closed, hang) = closing();
@@ -304,8 +307,9 @@ fn a_relayed_request_for_the_model_puts_an_audit_off() {
     check_promoted(&tslp);
 }
 
+/// A request for the list of models leaves an audit alone.
 #[test]
-fn a_look_at_the_list_of_models_leaves_an_audit_alone() {
+fn list_of_models() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = pasted(&places, &upstream, &STRICT);
     let (go_on, wait) = barrier();
@@ -323,8 +327,9 @@ fn a_look_at_the_list_of_models_leaves_an_audit_alone() {
     check_promoted(&tslp);
 }
 
+/// An audit waits for the replies of other conversations.
 #[test]
-fn an_audit_waits_for_the_replies_of_other_conversations() {
+fn other_conversations() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::with(&places, &upstream.url, &STRICT);
     let (go_on, wait) = barrier();
@@ -367,13 +372,14 @@ fn audits_can_be_off() {
 }
 
 #[test]
-fn what_parity_grants_needs_no_audit() {
+fn granted_by_parity() {
     check_asks_nothing(&[]);
     check_asks_nothing(&["--audit", "auto"]);
 }
 
+/// An audit that doubts contests what is true and takes nothing back.
 #[test]
-fn a_doubting_audit_contests_what_is_true_and_takes_nothing_back() {
+fn contested_truth() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = pasted(&places, &upstream, &["--audit", "on"]);
     upstream.will_say(verdict("discussion"));
@@ -401,8 +407,9 @@ fn a_doubting_audit_contests_what_is_true_and_takes_nothing_back() {
     );
 }
 
+/// A proxy that stops waits for no audit, and the next one knows that the answer is missing.
 #[test]
-fn a_proxy_that_stops_waits_for_no_audit_and_the_next_one_knows_that_it_has_no_answer() {
+fn stop_waits_for_none() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = pasted(&places, &upstream, &STRICT);
     let before = tslp.state();
@@ -421,7 +428,7 @@ fn a_proxy_that_stops_waits_for_no_audit_and_the_next_one_knows_that_it_has_no_a
 }
 
 #[test]
-fn the_demo_model_answers_audits() {
+fn demo_model_answers() {
     let places = Places::new();
     let tslp = Tslp::with(&places, "demo", &STRICT);
     tslp.say(&fenced("src/ring.c", RING));
@@ -430,7 +437,7 @@ fn the_demo_model_answers_audits() {
 }
 
 #[test]
-fn a_model_without_a_system_role_is_asked_without_one() {
+fn no_system_role() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = pasted(
         &places,
@@ -450,7 +457,7 @@ fn a_model_without_a_system_role_is_asked_without_one() {
 
 /// Requests that ended without a reply must not pass for a model in use.
 #[test]
-fn requests_that_came_to_nothing_hold_no_audit_up() {
+fn failed_requests_ended() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::with(&places, &upstream.url, &STRICT);
     assert_eq!(tslp.request("POST", CHAT, &[JSON], b"{").status(), 400);
@@ -476,7 +483,7 @@ fn requests_that_came_to_nothing_hold_no_audit_up() {
 /// The user of every dialect goes on from a proposal; where the client keeps no conversation, it names one or sends its tokens.
 /// law 6 B | The user saw the proposal and asks for the next change, by a verb that governs its name | user_verified
 #[test]
-fn going_on_verifies_a_proposal_in_every_dialect() {
+fn going_on_verifies() {
     for path in PATHS {
         let (places, upstream) = (Places::new(), Upstream::start());
         let strict = ["--profile", "strict", "--audit", "off"];

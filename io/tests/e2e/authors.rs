@@ -189,7 +189,7 @@ impl Trial<'_> {
 const RECORDED: &str = include_str!("recorded_shapes.json");
 
 #[test]
-fn nobody_is_believed_in_what_real_clients_sent() {
+fn real_clients() {
     let shapes: Vec<Value> = serde_json::from_str(RECORDED).expect("JSON");
     for path in ["/v1/chat/completions", "/v1/messages", "/v1/responses"] {
         let sent = shapes.iter().filter(|shape| shape["path"] == path);
@@ -442,8 +442,9 @@ fn results() -> Vec<(Option<Turn>, Vec<Turn>)> {
     ]
 }
 
+/// Nobody is believed for being called the user.
 #[test]
-fn nobody_is_believed_for_being_called_the_user() {
+fn called_the_user() {
     let attempts = PATHS.map(|path| {
         check(path, |trial| {
             for (said, turns) in compactions().into_iter().chain(results()) {
@@ -468,7 +469,7 @@ fn nobody_is_believed_for_being_called_the_user() {
 }
 
 #[test]
-fn a_resumed_session_is_read_as_it_was() {
+fn resumed_session() {
     for path in PATHS {
         let (places, upstream) = (Places::new(), Upstream::start());
         places.write("shop/cart.py", CODE);
@@ -521,8 +522,9 @@ fn call_in_stream(
     Answer::Steps(steps)
 }
 
+/// A subagent that begins before its call has ended speaks the model's words.
 #[test]
-fn a_subagent_that_begins_before_its_call_has_ended_speaks_the_models_words() {
+fn early_subagent() {
     for path in ["/v1/chat/completions", "/v1/messages"] {
         check(path, |trial| {
             let (go_on, goes_on) = crossbeam_channel::bounded(1);

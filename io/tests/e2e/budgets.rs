@@ -125,7 +125,7 @@ const NEARLY: &str = "Nine tenths of what the user allows";
 
 /// law 8.5 | What agents may use is counted; at nine tenths model and user are told, at the end prompts are not sent until the Operator resumes | budget_nearly_used, agent_budget_used
 #[test]
-fn a_conversation_ends_with_its_budget_and_goes_on_when_resumed() {
+fn end_of_conversation() {
     for (at, path) in PATHS.into_iter().enumerate() {
         let (upstream, places) = (Upstream::start(), Places::new());
         let budget = ["--budget-conversation", "tokens 10k"];
@@ -159,8 +159,9 @@ fn a_conversation_ends_with_its_budget_and_goes_on_when_resumed() {
     }
 }
 
+/// A day's budget counts all conversations and side requests.
 #[test]
-fn a_days_budget_counts_all_conversations_and_side_requests() {
+fn budget_of_a_day() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let arguments = ["--budget-day", "requests 3"];
     let tslp = Tslp::with(&places, &upstream.url, &arguments);
@@ -183,8 +184,9 @@ fn a_days_budget_counts_all_conversations_and_side_requests() {
     tslp.stop();
 }
 
+/// A goal has a budget of its own until it is done.
 #[test]
-fn a_goal_has_a_budget_of_its_own_until_it_is_done() {
+fn budget_of_a_goal() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::start(&places, &upstream);
     // Before the goal: none of its work.
@@ -224,8 +226,9 @@ fn a_goal_has_a_budget_of_its_own_until_it_is_done() {
     assert_eq!(code, 0, "{verified}");
 }
 
+/// Files, builds and tests count by what the client is asked to do.
 #[test]
-fn files_builds_and_tests_are_counted_of_what_the_client_is_asked_for() {
+fn counted_work() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let budget = ["--budget-conversation", "builds 9, tests 9, files 9"];
     let tslp = Tslp::with(&places, &upstream.url, &budget);
@@ -252,7 +255,7 @@ fn files_builds_and_tests_are_counted_of_what_the_client_is_asked_for() {
 
 /// law 8.5 | A loop of the same call is told, and ends where the Guardian holds calls | call_repeated
 #[test]
-fn the_same_call_with_the_same_result_is_told_and_under_hold_the_loop_ends() {
+fn same_call_and_result() {
     let dialects = PATHS.into_iter().chain(["/v1/responses", "/api/chat"]);
     let modes = ["hold", "observe", "off"];
     for (path, mode) in dialects.flat_map(|path| modes.map(|mode| (path, mode))) {
@@ -293,7 +296,7 @@ fn the_same_call_with_the_same_result_is_told_and_under_hold_the_loop_ends() {
 
 /// law 8.5 | A file that is written in vain again and again is told | file_rewritten
 #[test]
-fn a_file_that_is_refused_three_times_is_told() {
+fn refused_three_times() {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write(
         "a.py",
@@ -314,7 +317,7 @@ fn a_file_that_is_refused_three_times_is_told() {
 
 /// law 8.5 | Many files changed by other hands while an agent is at work are asked about; under hold its loop ends | many_files_changed
 #[test]
-fn files_changed_by_other_hands_are_asked_about_and_stop_a_loop() {
+fn changed_by_others() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let write_all = |count: usize, value: usize| {
         for at in 0..count {
@@ -355,8 +358,9 @@ fn said(read: u64, written: u64) -> Reply {
     Reply::text("ok").costing(read, written)
 }
 
+/// What models used is told by day, model and conversation, and a budget bounds its cost.
 #[test]
-fn what_models_used_is_told_by_day_model_and_conversation_and_bounded_by_its_cost() {
+fn usage_and_cost() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let money = [
         "--price",
@@ -406,7 +410,7 @@ fn what_models_used_is_told_by_day_model_and_conversation_and_bounded_by_its_cos
 }
 
 #[test]
-fn a_prompt_may_be_no_longer_than_its_budget() {
+fn too_long_prompt() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let budget = ["--budget-prompt", "tokens 300"];
     let tslp = Tslp::with(&places, &upstream.url, &budget);
@@ -429,7 +433,7 @@ fn a_prompt_may_be_no_longer_than_its_budget() {
 }
 
 #[test]
-fn what_can_not_be_counted_is_refused_where_it_is_written() {
+fn uncountable_units() {
     let places = Places::new();
     for (flag, budget) in [
         ("--budget-conversation", "money 1"),

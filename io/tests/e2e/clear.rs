@@ -98,7 +98,7 @@ impl Spoken {
 
 /// law engine 8 | A conversation is cleared where its user's prompt begins: older messages go to no model any more, and where the work stands is told once ([memory.md](memory.md)) | context_cleared, clear_asked
 #[test]
-fn no_call_is_parted_from_its_result_in_any_dialect() {
+fn calls_keep_results() {
     for spoken in &SPOKEN {
         let (places, upstream) = (Places::new(), Upstream::start());
         let tslp = Tslp::start(&places, &upstream);
@@ -145,7 +145,7 @@ fn no_call_is_parted_from_its_result_in_any_dialect() {
 }
 
 #[test]
-fn a_clear_from_a_terminal_survives_a_kill() {
+fn survives_a_kill() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let (code, done) = places.cli_json(&["clear"]);
     assert_eq!(
@@ -189,8 +189,9 @@ fn a_clear_from_a_terminal_survives_a_kill() {
     assert_eq!(code, 0, "{report}");
 }
 
+/// Decisions without evidence hold back a clear from a terminal.
 #[test]
-fn decisions_without_evidence_keep_a_terminals_clear_back() {
+fn ungrounded_decisions() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     upstream.will_say("One.");
@@ -228,7 +229,7 @@ fn decisions_without_evidence_keep_a_terminals_clear_back() {
 
 /// The prompt that clears is on record with its clear, or neither is: whatever is resent, what goes out is whole or cleared.
 #[test]
-fn a_kill_in_a_clear_leaves_it_whole_or_absent() {
+fn whole_or_absent() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let messages = [
         user("What is first?"),

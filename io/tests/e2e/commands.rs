@@ -12,7 +12,7 @@ use crate::upstream::Upstream;
 /// law 14.3 | `/doctor`, `/recent` and `/state` say what the commands say
 /// law 14.3 | `/doctor`: integrity, WAL, migrations, disk space, grammars, model; it fixes nothing
 #[test]
-fn the_commands_agree_with_the_pages() {
+fn same_as_pages() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -38,8 +38,9 @@ fn the_commands_agree_with_the_pages() {
     assert_eq!(places.cli_json(&["state"]), (0, state));
 }
 
+/// An example in a client's rules is no news.
 #[test]
-fn an_example_in_a_clients_rules_is_no_news() {
+fn example_in_rules() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let listing = "a listing:\npath/to/filename.js\n```js\n// entire file content ...\n```\n";
@@ -53,7 +54,7 @@ fn an_example_in_a_clients_rules_is_no_news() {
 /// law 14.3 | `/recent` lists the last N episodes, up to 1000, also those before a restart; N is a setting
 /// law 14.3 | `/recent`: the last N episodes, their entities and states; metadata
 #[test]
-fn recent_lists_as_many_episodes_as_it_is_asked_for_also_after_a_restart() {
+fn recent_after_restart() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let ids = |page: &Value| -> Vec<u64> {
@@ -81,7 +82,7 @@ fn recent_lists_as_many_episodes_as_it_is_asked_for_also_after_a_restart() {
 /// law 14.3 | `/recent` is metadata, and names the user's proposals as well as the model's; code is in it only if somebody asks for it | elided
 /// law 14.3 | `/recent`: the last N episodes, their entities and states; metadata
 #[test]
-fn recent_names_what_the_user_proposed_and_the_lines_that_a_refused_proposal_lacks() {
+fn recent_names_lost_lines() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say(&fenced("src/ring.c", RING_BETTER));
@@ -125,7 +126,7 @@ fn recent_names_what_the_user_proposed_and_the_lines_that_a_refused_proposal_lac
 /// law 14.2 | Deterministic
 /// law 14.5 | No endpoint changes what the model sees
 #[test]
-fn pages_are_deterministic_and_change_nothing() {
+fn deterministic_pages() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::with(&places, &upstream.url, &["--debug"]);
     tslp.say(&fenced("src/ring.c", RING));
@@ -149,7 +150,7 @@ fn pages_are_deterministic_and_change_nothing() {
 }
 
 #[test]
-fn a_workspace_without_a_ledger_is_described_and_none_is_made() {
+fn no_ledger_made() {
     let places = Places::new();
     assert_eq!(places.cli_json(&["state"]), (0, json!({"entities": {}})));
     assert_eq!(places.cli_json(&["recent"]), (0, json!({"episodes": []})));
@@ -159,7 +160,7 @@ fn a_workspace_without_a_ledger_is_described_and_none_is_made() {
 }
 
 #[test]
-fn the_guided_tour_comes_to_its_end() {
+fn guided_tour() {
     let output = Places::new().command(&["demo"]).output().unwrap();
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{told}");
@@ -174,8 +175,9 @@ fn the_guided_tour_comes_to_its_end() {
     }
 }
 
+/// The configuration says what is in force and where it comes from.
 #[test]
-fn the_configuration_says_what_is_in_force_and_from_where() {
+fn configuration_sources() {
     let places = Places::new();
     let file = places.path("tslp.toml");
     std::fs::write(&file, "profile = \"strict\"\n").unwrap();
@@ -190,7 +192,7 @@ fn the_configuration_says_what_is_in_force_and_from_where() {
 }
 
 #[test]
-fn help_names_every_command_and_exit_code() {
+fn help_lists_all() {
     let places = Places::new();
     let output = places.command(&["--help"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0));
@@ -226,7 +228,7 @@ fn help_names_every_command_and_exit_code() {
 }
 
 #[test]
-fn completions_are_printed_for_every_shell() {
+fn shell_completions() {
     let places = Places::new();
     for shell in ["bash", "zsh", "fish"] {
         let output = places.command(&["completions", shell]).output().unwrap();
@@ -236,8 +238,9 @@ fn completions_are_printed_for_every_shell() {
     }
 }
 
+/// The model's context size bounds what is hydrated.
 #[test]
-fn the_models_context_size_bounds_what_is_hydrated() {
+fn context_size_bound() {
     let (places, upstream) = (Places::new(), Upstream::with_context(64));
     let tslp = Tslp::start(&places, &upstream);
     tslp.say(&fenced("src/ring.c", RING));
@@ -248,8 +251,9 @@ fn the_models_context_size_bounds_what_is_hydrated() {
     });
 }
 
+/// The state says from when it is, and looks at the files now if asked to.
 #[test]
-fn state_says_of_when_it_speaks_and_looks_now_if_asked() {
+fn age_of_state() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -286,7 +290,7 @@ fn state_says_of_when_it_speaks_and_looks_now_if_asked() {
 /// law 14.2 | Read-only: no state, no artifact, no event
 /// law 15.7 | `/state`: artifact, last_updated, stale
 #[test]
-fn the_pages_look_at_the_files_themselves() {
+fn pages_read_files() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -322,7 +326,7 @@ fn the_pages_look_at_the_files_themselves() {
 
 /// law 14.3 | `/state`: the whole State Map, no history and nothing inferred
 #[test]
-fn the_state_can_be_read_piece_by_piece() {
+fn state_in_pieces() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     for path in ["a.c", "a.c-x.c", "lib/b.c"] {
@@ -363,7 +367,7 @@ fn the_state_can_be_read_piece_by_piece() {
 
 /// A State Map of any size is said in pages: 88,838 entities were one of 139 MB in memory.
 #[test]
-fn no_page_of_the_state_holds_more_than_two_thousand_entities() {
+fn pages_of_state() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let functions = (0..900).map(|number| format!("int f{number}(void) {{ return {number}; }}\n"));
     let code: String = functions.collect();
@@ -385,8 +389,9 @@ fn no_page_of_the_state_holds_more_than_two_thousand_entities() {
 /// Characters that a terminal obeys, and such as reorder or hide text.
 const HOSTILE: &str = "m\u{1b}[2J\u{9b}2J\u{7f}\rx\nepisode 99 of session 1, now, model y: completed\u{202e}\u{200b}\u{e0041}";
 
+/// No text from outside reaches a terminal in a form that it would obey.
 #[test]
-fn nothing_from_outside_is_obeyed_by_a_terminal() {
+fn nothing_obeyed() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let code = format!("int f(void) {{ return 0; }} // {HOSTILE}\n").replace('\n', " ") + "\n";
@@ -436,7 +441,7 @@ fn obeyed(text: &str) -> String {
 }
 
 #[test]
-fn the_metrics_count_prompts_outcomes_and_time() {
+fn counted_metrics() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say(&fenced("src/ring.c", RING));
@@ -471,7 +476,7 @@ fn the_metrics_count_prompts_outcomes_and_time() {
 }
 
 #[test]
-fn a_service_manager_can_hand_over_the_listener() {
+fn handed_over_listener() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

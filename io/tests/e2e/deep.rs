@@ -59,8 +59,9 @@ fn with_decisions(upstream: &Upstream, arguments: &[&str]) -> Places {
     places
 }
 
+/// Everything that was decided over HTTP is derived again.
 #[test]
-fn everything_that_was_decided_over_http_comes_out_again() {
+fn derived_again() {
     let upstream = Upstream::start();
     let places = Places::new();
     places.write("src/tree.c", TREE);
@@ -108,7 +109,7 @@ fn everything_that_was_decided_over_http_comes_out_again() {
 }
 
 #[test]
-fn an_audits_answer_comes_out_again() {
+fn audit_derived_again() {
     let upstream = Upstream::start();
     let places = Places::new();
     let strict = ["--profile", "strict"];
@@ -122,8 +123,9 @@ fn an_audits_answer_comes_out_again() {
     assert!(check_same(&places, &strict) > 5);
 }
 
+/// Other settings are named as the cause, and are no damage.
 #[test]
-fn other_settings_are_named_as_the_cause_and_are_no_damage() {
+fn other_settings() {
     let upstream = Upstream::start();
     let places = with_decisions(&upstream, &["--parity-nodes-percent", "40"]);
     check_same(&places, &["--parity-nodes-percent", "40"]);
@@ -189,8 +191,9 @@ fn position(events: &[Event], wanted: impl Fn(&Event) -> bool) -> usize {
     events.iter().position(wanted).unwrap()
 }
 
+/// A forged promotion is found though every hash fits.
 #[test]
-fn a_forged_promotion_is_found_though_every_hash_fits() {
+fn forged_promotion() {
     let upstream = Upstream::start();
     let places = with_decisions(&upstream, &[]);
     check_same(&places, &[]);
@@ -230,7 +233,7 @@ fn a_forged_promotion_is_found_though_every_hash_fits() {
 }
 
 #[test]
-fn another_grammar_is_named_as_the_cause() {
+fn other_grammar() {
     let upstream = Upstream::start();
     let places = with_decisions(&upstream, &[]);
     let mut seq = 0;
@@ -256,7 +259,7 @@ fn another_grammar_is_named_as_the_cause() {
 }
 
 #[test]
-fn other_rules_are_named_as_the_cause() {
+fn other_rules() {
     let upstream = Upstream::start();
     let places = with_decisions(&upstream, &[]);
     let forged = forged(&places, |events| {
@@ -281,7 +284,7 @@ fn other_rules_are_named_as_the_cause() {
 
 /// Before version 4 a first message that was said again acted in full, also where the file held what was newer and true.
 #[test]
-fn a_first_message_said_again_under_older_rules_is_told_by_their_version() {
+fn older_rules() {
     let upstream = Upstream::start();
     let places = Places::new();
     places.write("src/ring.c", RING);
@@ -331,7 +334,7 @@ fn a_first_message_said_again_under_older_rules_is_told_by_their_version() {
 }
 
 #[test]
-fn a_damaged_ledger_is_verified_up_to_the_damage() {
+fn damaged_ledger() {
     let upstream = Upstream::start();
     let places = with_decisions(&upstream, &[]);
     let all = check_same(&places, &[]);

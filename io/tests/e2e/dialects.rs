@@ -19,7 +19,7 @@ fn ask(tslp: &Tslp<'_>, upstream: &Upstream, spoken: &Spoken, text: &str) -> Res
 }
 
 #[test]
-fn a_paste_becomes_true_and_is_shown_in_every_dialect() {
+fn paste_becomes_true() {
     for spoken in &SPOKEN {
         let (places, upstream) = (Places::new(), Upstream::start());
         let tslp = Tslp::start(&places, &upstream);
@@ -44,7 +44,7 @@ fn a_paste_becomes_true_and_is_shown_in_every_dialect() {
 }
 
 #[test]
-fn a_tools_result_is_nobodys_paste() {
+fn pasted_tool_result() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let code = fenced("src/ring.c", RING);
@@ -64,8 +64,9 @@ fn a_tools_result_is_nobodys_paste() {
     assert_eq!(tslp.state().get(RING_PUT), None);
 }
 
+/// An edit by a streamed tool call is judged, and the session goes on.
 #[test]
-fn an_edit_by_a_streamed_tool_call_is_judged_and_the_session_goes_on() {
+fn streamed_edit() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -108,8 +109,9 @@ fn an_edit_by_a_streamed_tool_call_is_judged_and_the_session_goes_on() {
     assert_eq!(tslp.last_episode()["session_id"], 1);
 }
 
+/// A request that is no prompt is left alone.
 #[test]
-fn what_is_no_prompt_is_left_alone() {
+fn no_prompt() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let code = fenced("src/ring.c", RING);
@@ -139,7 +141,7 @@ fn what_is_no_prompt_is_left_alone() {
 }
 
 #[test]
-fn a_route_that_the_model_server_lacks_is_explained_in_the_clients_own_shape() {
+fn missing_route() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     for spoken in &SPOKEN {
@@ -195,7 +197,7 @@ fn a_route_that_the_model_server_lacks_is_explained_in_the_clients_own_shape() {
 }
 
 #[test]
-fn a_request_without_a_content_type_is_taken_as_json() {
+fn no_content_type() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     for spoken in &SPOKEN {
@@ -207,7 +209,7 @@ fn a_request_without_a_content_type_is_taken_as_json() {
 }
 
 #[test]
-fn each_model_is_asked_at_the_server_that_is_named_for_it() {
+fn server_of_each_model() {
     let (places, other, qwen) = (Places::new(), Upstream::start(), Upstream::start());
     let file = places.path("servers.toml");
     let text = format!(
@@ -238,8 +240,9 @@ fn each_model_is_asked_at_the_server_that_is_named_for_it() {
     assert!(qwen.saw_nothing());
 }
 
+/// A client that names the previous response goes on with its session.
 #[test]
-fn who_names_the_response_before_goes_on_with_its_session() {
+fn previous_response() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let ask = |previous: Option<&str>, id: &str, text: &str, reply: &str| {
@@ -294,8 +297,9 @@ fn conversation(path: &str, turns: &[(&str, String)]) -> Value {
     }
 }
 
+/// A refusal is told and former code withheld in every dialect with a history.
 #[test]
-fn a_refusal_is_told_and_former_code_withheld_in_every_dialect_with_a_history() {
+fn refusal_is_told() {
     let story = [
         (fenced("src/ring.c", RING), "Fine.".to_owned()),
         (
@@ -371,8 +375,9 @@ fn chat(
     (said.to_owned(), upstream.next())
 }
 
+/// A chat's user is told in every dialect, and the model never reads it.
 #[test]
-fn a_chats_user_is_told_in_every_dialect_and_the_model_never_reads_it() {
+fn user_is_told() {
     for spoken in &SPOKEN {
         if !matches!(spoken.path, "/v1/messages" | "/v1/responses" | "/api/chat") {
             continue;
@@ -396,8 +401,9 @@ fn a_chats_user_is_told_in_every_dialect_and_the_model_never_reads_it() {
     }
 }
 
+/// A streamed reply ends with the line unless it is off or the client has tools.
 #[test]
-fn a_streamed_reply_ends_with_the_line_unless_it_is_turned_off_or_the_client_has_tools() {
+fn line_after_stream() {
     let lazy = fenced("src/ring.c", LAZY);
     for (flags, tools, is_told) in [
         (&[][..], false, true),
@@ -422,8 +428,9 @@ fn a_streamed_reply_ends_with_the_line_unless_it_is_turned_off_or_the_client_has
     }
 }
 
+/// Calls that cannot be read reach a client whose calls are not held.
 #[test]
-fn calls_that_cannot_be_read_reach_a_client_whose_calls_nobody_holds() {
+fn unreadable_calls() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::with(&places, &upstream.url, &["--notices-in-reply", "always"]);
     let mut request = Talk::new(&tslp).request("Look at a.c.");
@@ -439,8 +446,9 @@ fn calls_that_cannot_be_read_reach_a_client_whose_calls_nobody_holds() {
     assert_eq!(said.json(), body);
 }
 
+/// A chat's user is told that the model was not shown their file.
 #[test]
-fn a_chats_user_is_told_that_the_model_was_not_shown_their_file() {
+fn file_not_shown() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -455,8 +463,9 @@ fn a_chats_user_is_told_that_the_model_was_not_shown_their_file() {
     );
 }
 
+/// A chat's user is told what their file has and the reply lacks.
 #[test]
-fn a_chats_user_is_told_what_their_file_has_and_the_reply_lacks() {
+fn what_the_reply_lacks() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -479,7 +488,7 @@ fn a_chats_user_is_told_what_their_file_has_and_the_reply_lacks() {
 
 /// A small model answers in the form of what it is shown.
 #[test]
-fn a_repeated_block_is_code_for_the_ledger_and_no_part_of_a_whole_reply() {
+fn repeated_block() {
     for spoken in &SPOKEN {
         if !matches!(spoken.path, "/v1/messages" | "/v1/responses" | "/api/chat") {
             continue;
@@ -505,8 +514,9 @@ fn a_repeated_block_is_code_for_the_ledger_and_no_part_of_a_whole_reply() {
     }
 }
 
+/// A stream's user is told that the model repeated a block.
 #[test]
-fn a_streams_user_is_told_that_the_model_repeated_a_block() {
+fn streamed_repeated_block() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     Talk::new(&tslp).ask(&fenced("src/ring.c", RING));
@@ -524,8 +534,9 @@ fn a_streams_user_is_told_that_the_model_repeated_a_block() {
     assert_eq!(tslp.last_episode()["session_id"], 2);
 }
 
+/// Only parts that are marked as the user's are the user's.
 #[test]
-fn only_what_users_parts_are_called_is_the_users() {
+fn parts_of_users() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let code = fenced("src/ring.c", RING);
@@ -548,8 +559,9 @@ fn only_what_users_parts_are_called_is_the_users() {
     assert_eq!(tslp.state().get(RING_PUT), None);
 }
 
+/// A refused proposal that another conversation hands back stays refused.
 #[test]
-fn a_refused_proposal_that_another_conversation_hands_back_stays_one() {
+fn handed_back_proposal() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -576,8 +588,9 @@ fn a_refused_proposal_that_another_conversation_hands_back_stays_one() {
     }
 }
 
+/// Who is not let in is told so in the client's own shape.
 #[test]
-fn who_is_not_let_in_is_told_so_in_their_own_shape() {
+fn shape_of_denial() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::with(
         &places,
@@ -605,7 +618,7 @@ const ASKS: &str =
     "I look.\n```tool\n{\"type\":\"shell\",\"command\":\"grep -n ring_put src/ring.c\"}\n```\n";
 
 #[test]
-fn a_tool_fence_runs_in_every_dialect() {
+fn tool_fence_runs() {
     for spoken in &SPOKEN {
         let (places, upstream) = (Places::new(), Upstream::start());
         places.write("src/ring.c", RING);
@@ -635,8 +648,9 @@ fn a_tool_fence_runs_in_every_dialect() {
     }
 }
 
+/// A streamed message goes on in its block with what a tool returned.
 #[test]
-fn a_streamed_message_goes_on_in_its_block_with_what_a_tool_gave() {
+fn stream_after_tool() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);

@@ -45,8 +45,9 @@ fn outcome(places: &Places, arguments: &[&str]) -> (i32, String) {
     (code, outcome.unwrap_or_default().to_owned())
 }
 
+/// Every act is done by the proxy that runs.
 #[test]
-fn every_act_is_done_by_the_proxy_that_runs() {
+fn all_acts() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     places.write(
@@ -112,7 +113,7 @@ fn every_act_is_done_by_the_proxy_that_runs() {
 }
 
 #[test]
-fn a_malformed_line_is_answered_and_changes_nothing() {
+fn malformed_line() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -148,7 +149,7 @@ fn a_malformed_line_is_answered_and_changes_nothing() {
 }
 
 #[test]
-fn sixteen_connections_are_served_and_the_next_is_told_so() {
+fn sixteen_connections() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let _tslp = Tslp::start(&places, &upstream);
     let status = line("status", &json!({}));
@@ -174,7 +175,7 @@ fn sixteen_connections_are_served_and_the_next_is_told_so() {
 }
 
 #[test]
-fn a_proxy_is_found_from_any_folder_of_its_workspace() {
+fn found_from_any_folder() {
     let (one, two, upstream) = (Places::new(), Places::new(), Upstream::start());
     let token = "a token of 16 or more";
     let token = token.replace(' ', "-");
@@ -211,7 +212,7 @@ fn a_proxy_is_found_from_any_folder_of_its_workspace() {
 }
 
 #[test]
-fn a_socket_that_a_killed_proxy_left_is_in_nobodys_way() {
+fn leftover_socket() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     Tslp::start(&places, &upstream).kill();
@@ -229,8 +230,9 @@ fn a_socket_that_a_killed_proxy_left_is_in_nobodys_way() {
     assert!(!places.data.join("door").exists());
 }
 
+/// Acts come between prompts, however busy the proxy is.
 #[test]
-fn acts_come_between_prompts_however_busy_the_proxy_is() {
+fn acts_between_prompts() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -252,7 +254,7 @@ fn acts_come_between_prompts_however_busy_the_proxy_is() {
 }
 
 #[test]
-fn another_user_is_refused() {
+fn other_user() {
     if !rustix::process::geteuid().is_root() {
         return;
     }
@@ -300,8 +302,9 @@ const ASKED_BY_OTHERS: [&str; 8] = [
     "PROMPT @tslp stop",
 ];
 
+/// Programs of another user are refused at the port unless they are allowed.
 #[test]
-fn another_users_programs_are_refused_at_the_port_unless_they_are_allowed() {
+fn port_of_one_user() {
     if !rustix::process::geteuid().is_root() {
         return;
     }
@@ -360,8 +363,9 @@ fn another_users_programs_are_refused_at_the_port_unless_they_are_allowed() {
     }
 }
 
+/// What answers in the proxy's place is reported, and nothing is done twice.
 #[test]
-fn what_answers_in_the_proxys_place_is_reported_and_nothing_is_done_twice() {
+fn answered_by_impostor() {
     let places = Places::new();
     places.write("src/ring.c", RING);
     std::fs::create_dir(&places.data).unwrap();

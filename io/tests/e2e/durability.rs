@@ -23,8 +23,9 @@ fn with_history(places: &Places, upstream: &Upstream) -> Value {
     state
 }
 
+/// A prompt is on disk before the first byte of its reply.
 #[test]
-fn a_prompt_is_on_disk_before_the_first_byte_of_its_reply() {
+fn prompt_before_reply() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let (_told, stall) = closing();
@@ -40,7 +41,7 @@ fn a_prompt_is_on_disk_before_the_first_byte_of_its_reply() {
 }
 
 #[test]
-fn a_crash_loses_nothing_and_the_next_process_goes_on() {
+fn crash_and_restart() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say(&fenced("src/ring.c", RING));
@@ -57,7 +58,7 @@ fn a_crash_loses_nothing_and_the_next_process_goes_on() {
 /// law 3.3 | The State Map is rebuilt from Vault and ledger
 /// law 3.3 | Rebuilt from Vault and ledger
 #[test]
-fn deleted_projections_are_rebuilt_from_the_ledger() {
+fn deleted_projections() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let state = with_history(&places, &upstream);
     let recent = {
@@ -87,7 +88,7 @@ fn deleted_projections_are_rebuilt_from_the_ledger() {
 }
 
 #[test]
-fn rows_that_contradict_the_ledger_are_found_and_rebuilt() {
+fn contradicting_rows() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let state = with_history(&places, &upstream);
     ledger_file::forge_truth(&places.data, |truth| truth.slice = SliceHash([0; 32]));
@@ -103,7 +104,7 @@ fn rows_that_contradict_the_ledger_are_found_and_rebuilt() {
 
 /// What is true of a file stays in its row until somebody asks, so the row may be another by then.
 #[test]
-fn a_row_that_is_changed_under_a_running_proxy_is_never_believed() {
+fn changed_while_running() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let state = with_history(&places, &upstream);
     let tslp = Tslp::start(&places, &upstream);
@@ -123,7 +124,7 @@ fn a_row_that_is_changed_under_a_running_proxy_is_never_believed() {
 
 /// Archives are checked row by row, without a copy of them in memory.
 #[test]
-fn rows_of_archives_that_contradict_the_ledger_are_found_and_rebuilt() {
+fn contradicting_archives() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let state = with_history(&places, &upstream);
     let first = "hash = (SELECT min(hash) FROM vault)";
@@ -198,7 +199,7 @@ pub(crate) fn past_the_triggers(places: &Places, sql: &str) {
 /// law 3.1 | Never modified
 /// law 3.2 | Append-only
 #[test]
-fn ledger_and_vault_refuse_every_change() {
+fn immutable_ledger() {
     let (places, upstream) = (Places::new(), Upstream::start());
     with_history(&places, &upstream);
     let connection = ledger_file::open(&places.data);
@@ -262,7 +263,7 @@ fn check_safe_mode(places: &Places, upstream: &Upstream) {
 /// law 15.8 | What contradicts the record stops the proxy until the user says what holds
 /// law 15.8 | A contradiction stops the proxy until the user says what holds
 #[test]
-fn a_flipped_byte_in_the_ledger_means_safe_mode_and_nothing_is_written() {
+fn flipped_byte() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say("a text that stands in the ledger once");
@@ -273,8 +274,9 @@ fn a_flipped_byte_in_the_ledger_means_safe_mode_and_nothing_is_written() {
     check_safe_mode(&places, &upstream);
 }
 
+/// A flipped byte in the WAL of a crashed process means safe mode.
 #[test]
-fn a_flipped_byte_in_the_log_of_a_crashed_process_means_safe_mode() {
+fn flipped_byte_in_wal() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say("a text that stands in the ledger once");
@@ -310,8 +312,9 @@ fn check_changed_by(statement: &str) {
     assert_eq!(ledger_file::events(&new), events, "{statement}");
 }
 
+/// A workspace in the file that the events contradict means safe mode.
 #[test]
-fn a_workspace_that_the_events_contradict_means_safe_mode() {
+fn contradicted_workspace() {
     for change in [
         "UPDATE meta SET value = substr(value, 1, length(value) - 1) || 'f' WHERE key = 'workspace'",
         "UPDATE meta SET key = 'workspabe' WHERE key = 'workspace'",
@@ -322,7 +325,7 @@ fn a_workspace_that_the_events_contradict_means_safe_mode() {
 }
 
 #[test]
-fn a_lost_tail_means_safe_mode() {
+fn lost_tail_safe_mode() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say("hello");
@@ -333,7 +336,7 @@ fn a_lost_tail_means_safe_mode() {
 }
 
 #[test]
-fn an_older_copy_put_back_means_safe_mode() {
+fn older_copy_safe_mode() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say("hello");
@@ -355,7 +358,7 @@ fn an_older_copy_put_back_means_safe_mode() {
 /// law 13 | WAL, one file, one writer
 /// law 3 | One SQLite database
 #[test]
-fn a_second_process_on_the_same_ledger_is_refused() {
+fn second_process() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let (code, said) = failure(places.in_workspace(&serving(&upstream.url)));
@@ -365,7 +368,7 @@ fn a_second_process_on_the_same_ledger_is_refused() {
 }
 
 #[test]
-fn the_ledger_of_another_workspace_is_refused() {
+fn other_workspace() {
     let (places, upstream) = (Places::new(), Upstream::start());
     with_history(&places, &upstream);
     let other = Places::new();
@@ -378,7 +381,7 @@ fn the_ledger_of_another_workspace_is_refused() {
 }
 
 #[test]
-fn the_workspace_is_never_written_to() {
+fn workspace_unchanged() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let before = ledger_file::files(&places.workspace);
@@ -388,7 +391,7 @@ fn the_workspace_is_never_written_to() {
 }
 
 #[test]
-fn nobody_else_can_read_what_is_kept() {
+fn private_files() {
     use std::os::unix::fs::PermissionsExt;
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
@@ -400,8 +403,9 @@ fn nobody_else_can_read_what_is_kept() {
     }
 }
 
+/// A disk that takes no more is told, and nothing acknowledged is lost.
 #[test]
-fn a_disk_that_takes_no_more_is_told_and_nothing_acknowledged_is_lost() {
+fn limited_file_size() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let limited = "trap '' XFSZ; ulimit -f 1000; exec \"$0\" \"$@\"";
     let mut command = std::process::Command::new("/bin/sh");
@@ -440,8 +444,9 @@ fn a_disk_that_takes_no_more_is_told_and_nothing_acknowledged_is_lost() {
     tslp.say("hello");
 }
 
+/// Crashes at any moment lose no prompt whose reply had begun.
 #[test]
-fn crashes_at_any_moment_lose_no_prompt_whose_reply_had_begun() {
+fn crashes_lose_no_prompt() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let mut begun = 0;
     for crash in 0..8 {
@@ -513,8 +518,9 @@ fn remove(places: &Places, names: &[&str]) {
     }
 }
 
+/// Files deleted under the proxy stop it, and they are copied.
 #[test]
-fn files_deleted_under_the_proxy_stop_it_and_are_copied() {
+fn deleted_while_running() {
     check_taken_away(
         |places| remove(places, &["ledger.db", "ledger.db-wal", "ledger.db-shm"]),
         true,
@@ -527,12 +533,12 @@ fn files_deleted_under_the_proxy_stop_it_and_are_copied() {
 }
 
 #[test]
-fn deleted_files_are_noticed_without_a_prompt() {
+fn deleted_without_prompt() {
     check_taken_away(|places| remove(places, &["ledger.db"]), false);
 }
 
 #[test]
-fn a_wal_that_is_cut_is_noticed_and_nothing_more_acknowledged() {
+fn wal_cut_while_running() {
     for by_a_prompt in [true, false] {
         let (places, upstream) = (Places::new(), Upstream::start());
         let tslp = Tslp::start(&places, &upstream);
@@ -556,12 +562,12 @@ fn a_wal_that_is_cut_is_noticed_and_nothing_more_acknowledged() {
 }
 
 #[test]
-fn a_deleted_wal_is_noticed() {
+fn deleted_wal() {
     check_taken_away(|places| remove(places, &["ledger.db-wal"]), true);
 }
 
 #[test]
-fn a_deleted_data_directory_is_noticed() {
+fn deleted_data_directory() {
     check_taken_away(
         |places| std::fs::remove_dir_all(&places.data).unwrap(),
         true,
@@ -569,7 +575,7 @@ fn a_deleted_data_directory_is_noticed() {
 }
 
 #[test]
-fn a_database_in_the_place_of_the_open_one_is_noticed() {
+fn replaced_database() {
     let replace = |places: &Places| {
         let (path, copy) = (places.data.join("ledger.db"), places.data.join("copy"));
         std::fs::copy(&path, &copy).unwrap();
@@ -580,7 +586,7 @@ fn a_database_in_the_place_of_the_open_one_is_noticed() {
 
 /// "There is no ledger: `tslp serve` makes one", and "nothing is true yet", of a ledger that the user couldn't read.
 #[test]
-fn a_ledger_that_cannot_be_read_is_not_said_to_be_none() {
+fn unreadable_ledger() {
     let places = Places::new();
     std::fs::create_dir_all(places.data.join("ledger.db")).unwrap();
     for command in ["state", "verify", "log", "recent", "undo"] {

@@ -65,7 +65,7 @@ fn kinds(places: &Places, arguments: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn the_log_says_what_happened_in_words() {
+fn log_in_words() {
     let upstream = Upstream::start();
     let places = with_history(&upstream);
     let log = fine(&places, &["log", "--limit", "0"]);
@@ -125,7 +125,7 @@ fn the_log_is_filtered() {
 }
 
 #[test]
-fn wrong_names_are_answered_with_what_was_meant() {
+fn wrong_names() {
     let upstream = Upstream::start();
     let places = with_history(&upstream);
     for (arguments, code, said) in [
@@ -152,7 +152,7 @@ fn wrong_names_are_answered_with_what_was_meant() {
 }
 
 #[test]
-fn a_damaged_ledger_is_read_up_to_the_damage() {
+fn log_up_to_damage() {
     let upstream = Upstream::start();
     let places = with_history(&upstream);
     damage(&places.data, ONCE);
@@ -176,8 +176,9 @@ fn a_damaged_ledger_is_read_up_to_the_damage() {
     assert!(evidence(&places.data) == before, "evidence was written to");
 }
 
+/// The last events are read without those long before them.
 #[test]
-fn the_last_events_are_read_without_those_long_before() {
+fn last_events_alone() {
     let upstream = Upstream::start();
     let places = with_history(&upstream);
     for number in 0..400 {
@@ -216,8 +217,9 @@ fn assert_no_remnants(places: &Places) {
     }
 }
 
+/// A lost tail is told after what is left.
 #[test]
-fn a_lost_tail_is_said_after_what_is_left() {
+fn lost_tail() {
     let upstream = Upstream::start();
     let places = with_history(&upstream);
     let events = ledger_file::events(&places.data);
@@ -248,7 +250,7 @@ fn following(places: &Places) -> (Child, BufReader<std::process::ChildStdout>) {
 }
 
 #[test]
-fn a_followed_log_shows_what_a_running_proxy_appends() {
+fn followed_log() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say("hello");
@@ -267,8 +269,9 @@ fn a_followed_log_shows_what_a_running_proxy_appends() {
     lines.read_to_string(&mut rest).unwrap();
 }
 
+/// A followed log ends when nobody reads it any more.
 #[test]
-fn a_followed_log_ends_when_nobody_reads_it_any_more() {
+fn unread_followed_log() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say("hello");
@@ -304,8 +307,9 @@ fn lose_events(places: &Places, file: &str, episodes: [i64; 2]) -> usize {
     lost.unwrap()
 }
 
+/// A story and a sent prompt are read without the rest of the ledger.
 #[test]
-fn a_story_and_a_sent_prompt_are_read_without_the_rest_of_the_ledger() {
+fn partial_reads() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -332,8 +336,9 @@ fn a_story_and_a_sent_prompt_are_read_without_the_rest_of_the_ledger() {
     assert_eq!(code, 3, "what is lost is missed: {error}");
 }
 
+/// What made an entity what it is is told in order, up to now.
 #[test]
-fn what_made_an_entity_what_it_is_is_told_in_order_up_to_now() {
+fn story_of_an_entity() {
     let upstream = Upstream::start();
     let places = with_history(&upstream);
     let (code, story) = places.cli_json(&["why", RING_PUT]);
@@ -387,7 +392,7 @@ fn what_made_an_entity_what_it_is_is_told_in_order_up_to_now() {
 }
 
 #[test]
-fn an_export_comes_back_as_the_same_ledger() {
+fn export_and_import() {
     let upstream = Upstream::start();
     let places = with_history(&upstream);
     let printed = fine(&places, &["export"]);
@@ -425,7 +430,7 @@ fn an_export_comes_back_as_the_same_ledger() {
 }
 
 #[test]
-fn a_changed_export_is_refused_at_the_changed_line() {
+fn changed_export() {
     let upstream = Upstream::start();
     let places = with_history(&upstream);
     let printed = fine(&places, &["export"]);
@@ -453,8 +458,9 @@ fn a_changed_export_is_refused_at_the_changed_line() {
     assert_no_remnants(&places);
 }
 
+/// A backup is taken while the proxy writes, and can serve in its place.
 #[test]
-fn a_backup_is_taken_while_the_proxy_writes_and_serves_in_its_place() {
+fn backup_while_serving() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say(&fenced("src/ring.c", RING));
@@ -502,8 +508,9 @@ fn a_backup_is_taken_while_the_proxy_writes_and_serves_in_its_place() {
     tslp.say("on it goes");
 }
 
+/// A killed backup leaves nothing that looks like one.
 #[test]
-fn a_backup_that_is_killed_leaves_nothing_that_looks_like_one() {
+fn killed_backup() {
     let upstream = Upstream::start();
     let places = with_history(&upstream);
     let root = places.data.parent().unwrap();
@@ -533,7 +540,7 @@ fn a_backup_that_is_killed_leaves_nothing_that_looks_like_one() {
 }
 
 #[test]
-fn nothing_is_written_into_the_workspace() {
+fn nothing_in_workspace() {
     let upstream = Upstream::start();
     let places = with_history(&upstream);
     for command in ["export", "backup"] {
@@ -559,7 +566,7 @@ fn nothing_is_written_into_the_workspace() {
 }
 
 #[test]
-fn a_workspace_without_a_ledger_has_nothing_to_show() {
+fn without_ledger() {
     let places = Places::new();
     for arguments in [&["log"][..], &["why", "a.c::f"], &["export"]] {
         let (code, said) = failure(places.in_workspace(arguments));

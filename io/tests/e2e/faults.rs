@@ -102,7 +102,7 @@ fn gone() {
 }
 
 #[test]
-fn replaced_by_a_folder_or_a_fifo() {
+fn replaced_by_no_file() {
     check("unreadable", |file, _| {
         fs::remove_file(file).unwrap();
         fs::create_dir(file).unwrap();
@@ -114,7 +114,7 @@ fn replaced_by_a_folder_or_a_fifo() {
 }
 
 #[test]
-fn replaced_by_a_link_that_stays_inside() {
+fn replaced_by_inner_link() {
     check("same", |file, _| {
         fs::rename(file, file.with_file_name("moved.c")).unwrap();
         symlink("moved.c", file).unwrap();
@@ -127,7 +127,7 @@ fn replaced_by_a_link_that_stays_inside() {
 }
 
 #[test]
-fn replaced_by_a_link_that_leaves() {
+fn replaced_by_outer_link() {
     check("unreadable", |file, outside| {
         let moved = outside.join("moved.c");
         fs::rename(file, &moved).unwrap();
@@ -141,7 +141,7 @@ fn replaced_by_a_link_that_leaves() {
 }
 
 #[test]
-fn other_line_ends_and_a_byte_order_mark() {
+fn endings_and_bom() {
     check("same", |file, _| {
         fs::write(file, RING.replace('\n', "\r\n")).unwrap()
     });
@@ -151,7 +151,7 @@ fn other_line_ends_and_a_byte_order_mark() {
 }
 
 #[test]
-fn indented_as_a_whole_and_indented_anew() {
+fn indented_anew() {
     check("same", |file, _| {
         let lines: Vec<String> = RING.lines().map(|line| format!("\t{line}\n")).collect();
         fs::write(file, lines.concat()).unwrap();
@@ -163,7 +163,7 @@ fn indented_as_a_whole_and_indented_anew() {
 }
 
 #[test]
-fn a_file_of_one_function_indented_anew() {
+fn one_function_indented() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let file = "def g():\n    return 1\n";
     places.write("g.py", file);
@@ -183,7 +183,7 @@ fn a_file_of_one_function_indented_anew() {
 }
 
 #[test]
-fn invalid_utf8_in_the_function_and_elsewhere() {
+fn invalid_utf8() {
     check("unknown", |file, _| {
         let mut bytes = RING.as_bytes().to_vec();
         let at = RING.find("value;").unwrap();
@@ -198,7 +198,7 @@ fn invalid_utf8_in_the_function_and_elsewhere() {
 }
 
 #[test]
-fn the_same_size_and_a_restored_time() {
+fn restored_time() {
     check("unknown", |file, _| {
         let modified = fs::metadata(file).unwrap().modified().unwrap();
         fs::write(file, by_hand()).unwrap();
@@ -209,7 +209,7 @@ fn the_same_size_and_a_restored_time() {
 }
 
 #[test]
-fn edits_within_the_clocks_granularity() {
+fn edits_within_granularity() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -224,7 +224,7 @@ fn edits_within_the_clocks_granularity() {
 }
 
 #[test]
-fn a_twin_whose_name_differs_in_case() {
+fn twin_in_other_case() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     places.write("src/Ring.c", &by_hand());
@@ -305,7 +305,7 @@ impl Drop for Mount {
 }
 
 #[test]
-fn a_mount_that_is_full_and_one_that_vanishes() {
+fn full_and_lost_mount() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let Some(mount) = Mount::new(places.workspace.join("src")) else {
         return skipped("no file system may be mounted here");
@@ -327,13 +327,13 @@ fn a_mount_that_is_full_and_one_that_vanishes() {
 
 /// law 13 | Memory stays bounded
 #[test]
-fn a_large_tree_is_adopted_in_bounded_memory() {
+fn large_tree_adopted() {
     large_tree(2000);
 }
 
 #[test]
 #[ignore = "makes 100,000 files: some 20 seconds"]
-fn a_tree_of_a_hundred_thousand_files_is_adopted_in_bounded_memory() {
+fn huge_tree_adopted() {
     large_tree(100_000);
 }
 
@@ -376,7 +376,7 @@ fn high_water_kib(status: &Path) -> u64 {
 
 /// The list says which test stands for each fault; no name in it may be out of date.
 #[test]
-fn the_list_of_faults_names_tests_that_exist() {
+fn listed_tests_exist() {
     let list = include_str!("../../../docs/external-truth.md");
     let sources = [
         include_str!("faults.rs"),

@@ -43,8 +43,9 @@ fn in_namespace(places: &Places, script: &str) -> Command {
     command
 }
 
+/// A full disk is told, and once there is room the proxy goes on by itself.
 #[test]
-fn a_full_disk_is_said_and_with_room_again_it_goes_on_by_itself() {
+fn full_file_system() {
     let (places, upstream) = (Places::new(), Upstream::start());
     std::fs::create_dir(&places.data).unwrap();
     if !can_mount(&places) {

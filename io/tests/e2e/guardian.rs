@@ -182,7 +182,7 @@ impl Spoken {
 
 /// law 8.5 | A denied call of the client's own tools never reaches it
 #[test]
-fn a_denied_call_is_kept_back_alone_in_every_dialect() {
+fn denied_call_alone() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::with(&places, &upstream.url, &["--guardian-client-tools", "hold"]);
     for spoken in &SPOKEN {
@@ -223,7 +223,7 @@ fn a_denied_call_is_kept_back_alone_in_every_dialect() {
 
 /// The test lets the model server go on only after it has seen what the client got.
 #[test]
-fn a_call_is_let_go_when_it_is_complete_and_not_when_the_reply_is() {
+fn complete_call_let_go() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::with(&places, &upstream.url, &["--guardian-client-tools", "hold"]);
     for spoken in &SPOKEN {
@@ -259,7 +259,7 @@ fn a_call_is_let_go_when_it_is_complete_and_not_when_the_reply_is() {
 
 /// law 8.5 | `tslp stop` ends every reply, and requests are refused until it is lifted | agents_stopped
 #[test]
-fn a_stop_ends_every_stream_and_refuses_what_comes_until_it_is_lifted() {
+fn stop_until_lifted() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::start(&places, &upstream);
     for spoken in &SPOKEN {
@@ -304,8 +304,9 @@ fn a_stop_ends_every_stream_and_refuses_what_comes_until_it_is_lifted() {
     tslp.stop();
 }
 
+/// A client's hook is answered by the same rules.
 #[test]
-fn a_clients_hook_is_answered_by_the_same_rules() {
+fn same_rules_for_hooks() {
     let places = Places::new();
     let check = |question: &str, expected: &str| {
         let mut command = places.in_workspace(&["hook"]);
@@ -339,7 +340,7 @@ fn a_clients_hook_is_answered_by_the_same_rules() {
 
 /// law 8.5 | Where a tool can't be run, the reply's reader and the model are told | tool_not_run
 #[test]
-fn a_fence_that_isnt_run_is_said_to_the_reader_and_the_model() {
+fn unrun_fence() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::with(&places, &upstream.url, &["--tools-run", "off"]);
     let call = json!({"type": "shell", "command": "ls"});

@@ -7,7 +7,7 @@ use crate::upstream::Upstream;
 
 /// law 8.2 | The template, to the letter
 #[test]
-fn a_paste_with_a_path_is_true_at_once_and_shown_to_the_next_conversation_to_the_letter() {
+fn paste_shown_verbatim() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let paste = format!("This is it:\n\n{}", fenced("src/ring.c", RING));
@@ -45,8 +45,9 @@ fn a_paste_with_a_path_is_true_at_once_and_shown_to_the_next_conversation_to_the
     );
 }
 
+/// The artifact is the hash of the canonical text.
 #[test]
-fn the_artifact_is_the_hash_of_the_canonical_text() {
+fn artifact_hash() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let as_pasted = RING.replace("\n", "  \r\n");
@@ -62,7 +63,7 @@ fn the_artifact_is_the_hash_of_the_canonical_text() {
 
 /// law 8.4 | System, code, recent context, prompt
 #[test]
-fn the_order_is_system_then_recent_context_then_hydration_then_the_prompt() {
+fn order_of_sections() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     tslp.say(&fenced("src/ring.c", RING));
@@ -85,8 +86,9 @@ fn the_order_is_system_then_recent_context_then_hydration_then_the_prompt() {
     assert!(said[0].ends_with("\n\nNow look at `ring_put`."), "{said:?}");
 }
 
+/// A model without a system role gets the same in front of the prompt.
 #[test]
-fn a_model_without_a_system_role_gets_the_same_in_front_of_the_prompt() {
+fn without_system_role() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::with(&places, &upstream.url, &["--placement", "user"]);
     tslp.say(&fenced("src/ring.c", RING));
@@ -98,7 +100,7 @@ fn a_model_without_a_system_role_gets_the_same_in_front_of_the_prompt() {
 }
 
 #[test]
-fn hydration_keeps_its_order_from_turn_to_turn() {
+fn stable_order() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     for name in ["alpha_one", "beta_two"] {
@@ -117,7 +119,7 @@ fn hydration_keeps_its_order_from_turn_to_turn() {
 
 /// law 8.1 | Their full content is injected
 #[test]
-fn what_does_not_fit_is_named_and_never_cut() {
+fn named_not_cut() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::with(&places, &upstream.url, &["--budget-tokens", "60"]);
     tslp.say(&fenced("src/ring.c", RING));
@@ -133,7 +135,7 @@ fn what_does_not_fit_is_named_and_never_cut() {
 /// law 14.3 | `/debug/last-prompt` exists only with `--debug`
 /// law 14.3 | `/debug/last-prompt`: exactly what the model saw, with debug alone
 #[test]
-fn the_debug_page_shows_what_the_model_saw_and_exists_only_when_asked_for() {
+fn debug_page() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::with(&places, &upstream.url, &["--debug"]);
     tslp.say(&fenced("src/ring.c", RING));

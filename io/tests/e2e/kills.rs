@@ -257,8 +257,9 @@ fn with_history(places: &Places, upstream: &Upstream) {
     tslp.stop();
 }
 
+/// A killed backup, export or salvage leaves the whole or nothing.
 #[test]
-fn of_backup_export_and_salvage_leave_the_whole_or_nothing() {
+fn killed_backup_or_export() {
     let (places, upstream) = (Places::new(), Upstream::start());
     with_history(&places, &upstream);
     let events = crate::ledger_file::events(&places.data);
@@ -282,7 +283,7 @@ fn of_backup_export_and_salvage_leave_the_whole_or_nothing() {
 }
 
 #[test]
-fn of_import_leave_the_whole_ledger_or_none() {
+fn killed_import() {
     let (places, upstream) = (Places::new(), Upstream::start());
     with_history(&places, &upstream);
     let lines = places.path("ledger.jsonl");
@@ -338,9 +339,10 @@ fn number(name: &str) -> Option<u64> {
     )
 }
 
+/// Kills at random moments under load lose nothing that was acknowledged.
 #[test]
 #[expect(clippy::print_stdout, reason = "the figures of a long run")]
-fn at_random_moments_under_load_lose_nothing_that_was_acknowledged() {
+fn random_kills() {
     let kills = number("TSLP_KILLS").unwrap_or(KILLS);
     let first = number("TSLP_SEED").unwrap_or(1);
     let (mut acknowledged, mut whole, mut ends_lost) = (0, 0, 0);

@@ -112,8 +112,9 @@ fn read_file() -> (String, String) {
     ("read_file".into(), r#"{"path":"a.c"}"#.into())
 }
 
+/// Calls in a text are delivered in every dialect, with marks split over chunks.
 #[test]
-fn calls_in_a_text_are_delivered_in_every_dialect_with_marks_split_over_chunks() {
+fn calls_delivered() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::start(&places, &upstream);
     for (dialect, streams) in forms() {
@@ -146,8 +147,9 @@ fn calls_in_a_text_are_delivered_in_every_dialect_with_marks_split_over_chunks()
     check_record(&places);
 }
 
+/// Prose and fences that explain stay byte for byte, as does everything if it is off.
 #[test]
-fn prose_and_a_fence_that_explains_stay_byte_for_byte_and_so_does_all_where_it_is_off() {
+fn prose_unchanged() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let check = |tslp: &Tslp<'_>, said: &str| {
         for (dialect, streams) in forms() {
@@ -197,8 +199,9 @@ fn prose_and_a_fence_that_explains_stay_byte_for_byte_and_so_does_all_where_it_i
     check_record(&places);
 }
 
+/// Nothing waits before a call may have begun.
 #[test]
-fn nothing_waits_before_a_call_may_have_begun() {
+fn no_early_wait() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::start(&places, &upstream);
     for dialect in DIALECTS.into_iter().filter(|it| *it != Dialect::OllamaChat) {
@@ -229,8 +232,9 @@ fn nothing_waits_before_a_call_may_have_begun() {
     tslp.stop();
 }
 
+/// What does not fit is asked for once more, after all that the model was given.
 #[test]
-fn what_does_not_fit_is_asked_for_once_more_after_all_that_the_model_was_given() {
+fn asked_once_more() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::start(&places, &upstream);
     for (dialect, streams) in forms() {
@@ -290,8 +294,9 @@ fn what_does_not_fit_is_asked_for_once_more_after_all_that_the_model_was_given()
     check_record(&places);
 }
 
+/// If one of two calls is broken, both are asked for once more.
 #[test]
-fn of_two_calls_with_one_broken_both_are_asked_for_once_more() {
+fn one_broken_of_two() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::start(&places, &upstream);
     let right = format!("<tool_call>{CALL}</tool_call>");
@@ -309,7 +314,7 @@ fn of_two_calls_with_one_broken_both_are_asked_for_once_more() {
 }
 
 #[test]
-fn both_requests_of_a_turn_are_counted_for_client_and_user() {
+fn both_requests_counted() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::start(&places, &upstream);
     let wrong = format!("<tool_call>{WRONG}</tool_call>");
@@ -350,8 +355,9 @@ fn both_requests_of_a_turn_are_counted_for_client_and_user() {
     check_record(&places);
 }
 
+/// A second reply may call in the dialect's own way.
 #[test]
-fn a_second_reply_may_call_as_calls_are_made() {
+fn native_second_call() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::start(&places, &upstream);
     let dialect = Dialect::ChatCompletions;
@@ -370,7 +376,7 @@ fn a_second_reply_may_call_as_calls_are_made() {
 }
 
 #[test]
-fn a_call_in_a_text_is_judged_like_any() {
+fn call_is_judged() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::with(&places, &upstream.url, &["--guardian-client-tools", "hold"]);
     let harmful = r#"{"name": "bash", "arguments": {"command": "rm -rf ~"}}"#;
@@ -432,8 +438,9 @@ fn with_calls(said: &str, calls: &[(&str, &str)]) -> Reply {
     Reply::text(said).calling(calls)
 }
 
+/// Calls beside a text or in a second reply are judged once.
 #[test]
-fn calls_beside_a_text_or_in_a_second_reply_are_judged_once() {
+fn judged_once() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::with(&places, &upstream.url, &["--guardian-client-tools", "hold"]);
     let dialect = Dialect::ChatCompletions;
@@ -459,8 +466,9 @@ fn calls_beside_a_text_or_in_a_second_reply_are_judged_once() {
     check_record(&places);
 }
 
+/// A client that leaves and a kill during the second question leave an open episode.
 #[test]
-fn a_client_that_goes_and_a_kill_in_the_second_question_leave_an_open_episode() {
+fn open_episode() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let dialect = Dialect::ChatCompletions;
     let begin = |tslp: &Tslp<'_>, step: Step| {

@@ -30,7 +30,7 @@ fn salvaging(places: &Places, to: &Path) -> Command {
 }
 
 #[test]
-fn a_sound_ledger_is_verified_whether_its_proxy_runs_or_not() {
+fn sound_ledger() {
     let upstream = Upstream::start();
     let places = with_history(&upstream);
     let before = evidence(&places.data);
@@ -43,7 +43,7 @@ fn a_sound_ledger_is_verified_whether_its_proxy_runs_or_not() {
 }
 
 #[test]
-fn rows_that_were_changed_by_hand_are_found_and_folded_anew() {
+fn rows_changed_by_hand() {
     let upstream = Upstream::start();
     let places = with_history(&upstream);
     let (_, state) = places.cli_json(&["state"]);
@@ -89,7 +89,7 @@ fn rows_that_were_changed_by_hand_are_found_and_folded_anew() {
 }
 
 #[test]
-fn what_stands_before_the_damage_is_salvaged_into_a_new_place() {
+fn salvage_before_damage() {
     let upstream = Upstream::start();
     let places = with_history(&upstream);
     damage(&places.data, ONCE);
@@ -107,8 +107,9 @@ fn what_stands_before_the_damage_is_salvaged_into_a_new_place() {
     tslp.say("on it goes");
 }
 
+/// What a damaged ledger says is shown as unverified.
 #[test]
-fn what_a_damaged_ledger_says_is_shown_as_what_nothing_vouches_for() {
+fn unvouched_pages() {
     let upstream = Upstream::start();
     let places = with_history(&upstream);
     let pages = ["state", "recent"].map(|page| places.cli_json(&[page]));
@@ -146,7 +147,7 @@ fn what_a_damaged_ledger_says_is_shown_as_what_nothing_vouches_for() {
 }
 
 #[test]
-fn recent_lists_what_happened_before_the_damage() {
+fn recent_before_damage() {
     let upstream = Upstream::start();
     let places = with_history(&upstream);
     let tslp = Tslp::start(&places, &upstream);
@@ -179,8 +180,9 @@ fn recent_lists_what_happened_before_the_damage() {
     }
 }
 
+/// A row is checked against the event that it names.
 #[test]
-fn a_row_is_held_against_the_event_that_it_names() {
+fn row_and_its_event() {
     let upstream = Upstream::start();
     let places = with_history(&upstream);
     let forgeries: [fn(&mut TrueEntity); 2] = [
@@ -201,8 +203,9 @@ fn a_row_is_held_against_the_event_that_it_names() {
     }
 }
 
+/// Nothing is folded or salvaged over a ledger in use.
 #[test]
-fn nothing_is_folded_or_salvaged_over_what_is_in_use() {
+fn ledger_in_use() {
     let upstream = Upstream::start();
     let places = with_history(&upstream);
     let tslp = Tslp::start(&places, &upstream);
@@ -221,7 +224,7 @@ fn nothing_is_folded_or_salvaged_over_what_is_in_use() {
 }
 
 #[test]
-fn a_workspace_without_a_ledger_has_nothing_to_verify() {
+fn without_ledger() {
     let places = Places::new();
     for command in ["verify", "rebuild"] {
         let (code, said) = failure(places.in_workspace(&[command]));
@@ -233,7 +236,7 @@ fn a_workspace_without_a_ledger_has_nothing_to_verify() {
 
 /// An empty file was reported as "no such table: ledger; check the disk".
 #[test]
-fn an_empty_ledger_is_none_and_an_emptied_one_is_damaged() {
+fn empty_and_emptied() {
     let (places, upstream) = (Places::new(), Upstream::start());
     std::fs::create_dir_all(&places.data).unwrap();
     let database = places.data.join("ledger.db");

@@ -103,7 +103,7 @@ impl Client {
 }
 
 #[test]
-fn clients_of_both_eras_read_the_state_and_change_nothing() {
+fn state_in_both_eras() {
     let (places, upstream) = (Places::new(), Upstream::start());
     for era in ERAS {
         let mut client = Client::start(&places, era);
@@ -162,7 +162,7 @@ fn clients_of_both_eras_read_the_state_and_change_nothing() {
 
 /// With a proxy that runs and without one, in both eras.
 #[test]
-fn a_call_proposes_and_promotes_nothing_but_what_is_proven() {
+fn proposing_call() {
     let places = Places::new();
     let file = places.workspace.join("a.c");
     std::fs::write(&file, "int f(void) {\n    return 1;\n}\n").unwrap();
@@ -286,8 +286,9 @@ fn a_call_proposes_and_promotes_nothing_but_what_is_proven() {
     assert_eq!(recalled("f.one"), "Nothing is kept of that.");
 }
 
+/// A stop that a client offers as a command stops like its user's words.
 #[test]
-fn a_stop_that_a_client_offers_as_a_command_stops_as_its_users_words() {
+fn stop_command() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let mut client = Client::start(&places, ERAS[0]);
@@ -301,8 +302,9 @@ fn a_stop_that_a_client_offers_as_a_command_stops_as_its_users_words() {
     client.leave();
 }
 
+/// A malformed request does not end the connection.
 #[test]
-fn what_is_no_request_ends_nothing() {
+fn malformed_requests() {
     let places = Places::new();
     let mut client = Client::start(&places, ERAS[0]);
     let long = format!(

@@ -10,7 +10,7 @@ use crate::upstream::{Answer, Step, Upstream, event, last_events};
 
 /// law 13 | Memory is bounded
 #[test]
-fn prompts_that_do_not_fit_together_are_all_answered() {
+fn prompts_take_turns() {
     const BODY_BYTES_MAX: usize = 200_000;
     let (places, upstream) = (Places::new(), Upstream::start());
     let limit = BODY_BYTES_MAX.to_string();
@@ -42,8 +42,9 @@ fn prompts_that_do_not_fit_together_are_all_answered() {
     tslp.stop();
 }
 
+/// A reply longer than what is kept is passed on and not judged.
 #[test]
-fn a_reply_that_is_longer_than_what_is_kept_is_passed_on_and_not_judged() {
+fn oversized_reply() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say(&fenced("src/ring.c", RING));
@@ -70,7 +71,7 @@ fn a_reply_that_is_longer_than_what_is_kept_is_passed_on_and_not_judged() {
 }
 
 #[test]
-fn a_tool_call_without_end_is_passed_on_and_given_up() {
+fn endless_tool_call() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let piece = "x".repeat(20_000);
@@ -107,7 +108,7 @@ fn peak_kib(tslp: &Tslp<'_>) -> u64 {
 /// The law's 64 MB hold with settings as they come, whatever is sent at once: what is longer than the bound gets 413.
 #[cfg(target_os = "linux")]
 #[test]
-fn large_bodies_take_64_megabytes_at_most() {
+fn large_bodies() {
     let check = |count: usize, bytes: usize| {
         let (places, upstream) = (Places::new(), Upstream::start());
         let tslp = Tslp::start(&places, &upstream);
@@ -150,8 +151,9 @@ fn large_bodies_take_64_megabytes_at_most() {
     check(64, 512_000);
 }
 
+/// A message whose code takes long to parse keeps nobody else waiting.
 #[test]
-fn a_message_whose_code_takes_long_to_parse_keeps_nobody_else_waiting() {
+fn slow_parsing() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let code = |name: &str| -> String {

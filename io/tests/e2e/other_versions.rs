@@ -82,7 +82,7 @@ fn check_refused(places: &Places, what: &str, refusal: [&str; 2]) {
 }
 
 #[test]
-fn a_ledger_with_events_of_a_newer_version_is_refused_by_every_command() {
+fn newer_events_refused() {
     for kind in [9_999, u32::MAX] {
         let refusal = ["written by a newer tslp", "or a newer one"];
         check_refused(&with_a_newer_event(kind), &format!("kind {kind}"), refusal);
@@ -90,7 +90,7 @@ fn a_ledger_with_events_of_a_newer_version_is_refused_by_every_command() {
 }
 
 #[test]
-fn a_ledger_of_another_format_is_refused_by_every_command() {
+fn other_format_refused() {
     for version in [1, FORMAT_VERSION + 1] {
         let refusal = [
             "written by another version of tslp",

@@ -284,8 +284,9 @@ fn check_for_everybody(chromium: &mut Browser, views: &[&str]) {
     chromium.size(1280, 860);
 }
 
+/// The root is the page for browsers and remains what it was for clients.
 #[test]
-fn the_root_is_the_page_for_browsers_and_what_it_was_for_clients() {
+fn root_for_browsers() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     assert_eq!(tslp.page("/")["status"], "ok");
@@ -337,7 +338,7 @@ fn the_root_is_the_page_for_browsers_and_what_it_was_for_clients() {
 }
 
 #[test]
-fn open_opens_the_running_proxys_page() {
+fn open_command() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let open = |opener: &str| {
         let programs = places.path("programs");
@@ -373,8 +374,9 @@ fn open_opens_the_running_proxys_page() {
     tslp.stop();
 }
 
+/// The page needs no token, but what it shows does.
 #[test]
-fn with_a_token_the_page_comes_without_and_what_it_shows_doesnt() {
+fn token_for_content() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::with(
         &places,
@@ -419,7 +421,7 @@ fn refuse_a_change(tslp: &Tslp<'_>, upstream: &Upstream) {
 
 /// law 14.3, 14.5 | The page shows a turn's proposal next to the truth with the rule that refused, and records nothing
 #[test]
-fn a_turn_says_what_was_proposed_what_is_true_and_which_rule_refused() {
+fn turn_with_refusal() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     refuse_a_change(&tslp, &upstream);
@@ -485,8 +487,9 @@ fn a_turn_says_what_was_proposed_what_is_true_and_which_rule_refused() {
     tslp.stop();
 }
 
+/// A turn shows who asked, what was added and how full the window was.
 #[test]
-fn a_turn_says_who_asked_what_was_added_and_how_full_the_window_was() {
+fn turn_and_window() {
     let (places, upstream) = (Places::new(), Upstream::with_context(8192));
     let tslp = Tslp::start(&places, &upstream);
     let opencode = (
@@ -517,8 +520,9 @@ fn a_turn_says_who_asked_what_was_added_and_how_full_the_window_was() {
     tslp.stop();
 }
 
+/// Open pages hear of each commit without asking again.
 #[test]
-fn open_pages_hear_of_each_commit_without_asking_again() {
+fn commits_are_announced() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let listen = || {
@@ -552,8 +556,9 @@ fn open_pages_hear_of_each_commit_without_asking_again() {
     }
 }
 
+/// Damage after a turn does not hide the turn.
 #[test]
-fn what_is_damaged_after_a_turn_doesnt_hide_the_turn() {
+fn damage_after_a_turn() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     refuse_a_change(&tslp, &upstream);
@@ -588,7 +593,7 @@ fn what_is_damaged_after_a_turn_doesnt_hide_the_turn() {
 }
 
 #[test]
-fn the_page_shows_a_session_as_it_happens() {
+fn session_as_it_happens() {
     let Some(mut chromium) = Browser::start() else {
         return;
     };
@@ -754,7 +759,7 @@ fn the_page_shows_a_session_as_it_happens() {
     let open = chromium.view("turn/5");
     assert!(open.contains("under way"), "{open}");
     go_on.send(()).unwrap();
-    chromium.until("document.body.innerText.includes('Answer (completed)')");
+    chromium.until("document.body.innerText.includes('Reply (completed)')");
     assert!(chromium.text().contains("It is 64."));
     assert_eq!(asking.response().status(), 200);
     tslp.stop();
@@ -800,8 +805,9 @@ fn whole_file(code: &str) -> String {
     format!("src/settings.py\n```python\n{code}```\n")
 }
 
+/// What a client does over an hour is told in sentences.
 #[test]
-fn what_a_client_does_over_an_hour_is_told_in_sentences() {
+fn an_hour_in_sentences() {
     let Some(mut chromium) = Browser::start() else {
         return;
     };
@@ -857,7 +863,7 @@ fn what_a_client_does_over_an_hour_is_told_in_sentences() {
 }
 
 #[test]
-fn hostile_text_is_shown_as_text() {
+fn hostile_text() {
     let Some(mut chromium) = Browser::start() else {
         return;
     };
@@ -897,8 +903,9 @@ fn hostile_text_is_shown_as_text() {
     tslp.stop();
 }
 
+/// Budgets, grants, locks and records are shown with what is left of them.
 #[test]
-fn what_the_other_systems_hold_is_shown_with_what_is_left_and_what_still_holds() {
+fn what_is_left() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let settings = [
         "--budget-day",
@@ -983,8 +990,9 @@ fn fill_state_map(places: &Places) {
     filling.commit().unwrap();
 }
 
+/// A large state is filtered by the server and windowed by the page.
 #[test]
-fn a_large_truth_is_filtered_by_the_server_and_windowed_by_the_page() {
+fn large_state() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     upstream.will_say("ok");
@@ -1036,8 +1044,9 @@ fn a_large_truth_is_filtered_by_the_server_and_windowed_by_the_page() {
     tslp.stop();
 }
 
+/// What is gone is shown with what the file holds and how it went.
 #[test]
-fn what_is_gone_is_shown_with_what_the_file_holds_and_how_it_went() {
+fn gone_code() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let mut talk = Talk::new(&tslp);

@@ -52,8 +52,9 @@ fn sum(prices: &[&Value], form: &str) -> Value {
     json!({"anew": add("anew"), "chars": add("chars")})
 }
 
+/// What was read anew is told directly, as sent and by the server.
 #[test]
-fn what_was_read_anew_is_told_directly_and_as_sent_and_by_the_server() {
+fn new_tokens() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     let mut talk = Talk::new(&tslp).with_system(&"You are a careful programmer. ".repeat(40));
@@ -144,7 +145,7 @@ fn what_was_read_anew_is_told_directly_and_as_sent_and_by_the_server() {
 }
 
 #[test]
-fn a_reply_that_broke_off_was_paid_for_all_the_same() {
+fn broken_off_reply() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     upstream.will(Answer::Steps(vec![Step::Chunk(event("Ze")), Step::Reset]));
@@ -161,7 +162,7 @@ fn a_reply_that_broke_off_was_paid_for_all_the_same() {
 
 /// Claude Code puts a value at the top of its system prompt that changes with each request.
 #[test]
-fn who_changes_the_beginning_of_a_prompt_is_named_with_what_it_costs() {
+fn changed_beginning() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let mut messages = Vec::new();
@@ -207,7 +208,7 @@ fn who_changes_the_beginning_of_a_prompt_is_named_with_what_it_costs() {
 }
 
 #[test]
-fn a_checksum_that_is_held_costs_nothing() {
+fn held_checksum() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let said = |cch: &str| {
         let text =

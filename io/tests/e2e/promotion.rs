@@ -7,8 +7,9 @@ use crate::harness::{
 };
 use crate::upstream::{Answer, Upstream};
 
+/// A full update is promoted, and shown from then on.
 #[test]
-fn a_full_update_is_promoted_and_shown_from_then_on() {
+fn full_update() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say(&fenced("src/ring.c", RING));
@@ -34,8 +35,9 @@ fn a_full_update_is_promoted_and_shown_from_then_on() {
     );
 }
 
+/// A file written as soon as the reply has ended is no divergence.
 #[test]
-fn a_file_written_as_soon_as_the_reply_has_ended_is_no_divergence() {
+fn written_after_reply() {
     for stream in [true, false, true, false, true, false] {
         let (places, upstream) = (Places::new(), Upstream::start());
         places.write("src/ring.c", RING);
@@ -57,8 +59,9 @@ fn a_file_written_as_soon_as_the_reply_has_ended_is_no_divergence() {
     }
 }
 
+/// An edit that leaves out the rest is refused, and the next prompt says so once.
 #[test]
-fn an_edit_with_the_rest_left_out_is_refused_and_the_next_prompt_says_so_once() {
+fn elided_edit() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say(&fenced("src/ring.c", RING));
@@ -92,7 +95,7 @@ fn an_edit_with_the_rest_left_out_is_refused_and_the_next_prompt_says_so_once() 
 }
 
 #[test]
-fn code_that_cannot_be_linked_gets_the_laws_own_notice() {
+fn unlinked_code() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let mut talk = Talk::new(&tslp);
@@ -107,7 +110,7 @@ fn code_that_cannot_be_linked_gets_the_laws_own_notice() {
 }
 
 #[test]
-fn an_update_that_lost_most_of_the_code_or_was_cut_short_is_refused() {
+fn lost_or_cut_short() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say(&fenced("src/ring.c", RING));
@@ -144,7 +147,7 @@ fn an_update_that_lost_most_of_the_code_or_was_cut_short_is_refused() {
 }
 
 #[test]
-fn a_strict_profile_waits_for_more_than_parity() {
+fn strict_profile() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::with(&places, &upstream.url, &["--profile", "strict"]);
     tslp.say(&fenced("src/ring.c", RING));
@@ -157,7 +160,7 @@ fn a_strict_profile_waits_for_more_than_parity() {
 }
 
 #[test]
-fn the_users_paste_overrules_what_the_model_made_true() {
+fn paste_overrules_model() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say(&fenced("src/ring.c", RING));
@@ -177,8 +180,9 @@ fn whole(functions: &str) -> String {
 
 const SIZE: &str = "int ring_size(struct ring *r) {\n    return r->size;\n}\n";
 
+/// A whole file by the model that drops a function is refused as a whole.
 #[test]
-fn a_whole_file_by_the_model_that_drops_a_function_is_refused_as_a_whole() {
+fn model_drops_function() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say(&fenced("src/ring.c", &whole(&format!("{SIZE}\n{RING}"))));
@@ -195,8 +199,9 @@ fn a_whole_file_by_the_model_that_drops_a_function_is_refused_as_a_whole() {
     assert_eq!(episode["notices"][0]["reason"], "symbols_lost");
 }
 
+/// A whole file by the user removes what it leaves out.
 #[test]
-fn a_whole_file_by_the_user_removes_what_it_leaves_out() {
+fn user_leaves_out() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say(&fenced("src/ring.c", &whole(&format!("{SIZE}\n{RING}"))));
@@ -214,8 +219,9 @@ fn a_whole_file_by_the_user_removes_what_it_leaves_out() {
     assert!(!system.contains("int ring_size"), "{system}");
 }
 
+/// A fragment by the user removes nothing.
 #[test]
-fn a_fragment_by_the_user_removes_nothing() {
+fn fragment_by_the_user() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say(&fenced("src/ring.c", &whole(&format!("{SIZE}\n{RING}"))));
@@ -227,8 +233,9 @@ fn a_fragment_by_the_user_removes_nothing() {
     assert!(tslp.state()["src/ring.c::ring_size"].is_object());
 }
 
+/// Code on disk that was never shown is not overwritten by the model.
 #[test]
-fn code_on_disk_that_was_never_shown_is_not_overwritten_by_the_model() {
+fn never_shown_code() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::with(&places, &upstream.url, &["--adopt-on-touch=false"]);
@@ -240,7 +247,7 @@ fn code_on_disk_that_was_never_shown_is_not_overwritten_by_the_model() {
 }
 
 #[test]
-fn a_reply_is_read_in_all_the_forms_that_servers_give_it() {
+fn forms_of_replies() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let parts = json!({"choices": [{
@@ -257,8 +264,9 @@ fn a_reply_is_read_in_all_the_forms_that_servers_give_it() {
     assert_eq!(tslp.last_episode()["outcome"], "completed");
 }
 
+/// A file that a prompt names is known before the model changes it.
 #[test]
-fn a_file_that_a_prompt_names_is_known_before_the_model_changes_it() {
+fn named_file_is_known() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     places.write(".gitignore", "build/\n*.gen.c\n!kept.gen.c\n");

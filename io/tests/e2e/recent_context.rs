@@ -15,8 +15,9 @@ fn window(pairs: &[(&str, &str)]) -> String {
     )
 }
 
+/// The second turn of a plain conversation gets the window and only its prompt.
 #[test]
-fn the_second_turn_of_a_plain_conversation_gets_the_window_and_only_its_prompt() {
+fn second_turn() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     let mut talk = Talk::new(&tslp);
@@ -31,7 +32,7 @@ fn the_second_turn_of_a_plain_conversation_gets_the_window_and_only_its_prompt()
 }
 
 #[test]
-fn the_window_holds_four_pairs() {
+fn four_pairs() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     let mut talk = Talk::new(&tslp);
@@ -50,8 +51,9 @@ fn the_window_holds_four_pairs() {
     assert_eq!(upstream.next().system(), window(&pairs));
 }
 
+/// A message is cut at 4 KiB, and never within a character.
 #[test]
-fn a_message_is_cut_at_four_kib_and_never_within_a_character() {
+fn cut_at_four_kib() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     let mut talk = Talk::new(&tslp);
@@ -64,8 +66,9 @@ fn a_message_is_cut_at_four_kib_and_never_within_a_character() {
     assert_eq!(upstream.next().system(), window(&[(cut.0, &cut.1)]));
 }
 
+/// If the request has tools, the client's messages stay.
 #[test]
-fn with_tools_in_the_request_the_clients_messages_stay() {
+fn messages_with_tools() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let mut talk = Talk::new(&tslp);
@@ -84,8 +87,9 @@ fn with_tools_in_the_request_the_clients_messages_stay() {
     assert_eq!(seen.text(), request.to_string());
 }
 
+/// Context that the ledger never saw is left to the client.
 #[test]
-fn context_that_the_ledger_never_saw_is_left_to_the_client() {
+fn unknown_context() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let request = json!({"model": "m", "messages": [
@@ -99,7 +103,7 @@ fn context_that_the_ledger_never_saw_is_left_to_the_client() {
 }
 
 #[test]
-fn the_policy_can_be_set() {
+fn client_policy() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::with(&places, &upstream.url, &["--history", "client"]);
     let mut talk = Talk::new(&tslp);
@@ -122,7 +126,7 @@ fn improved<'t>(tslp: &'t Tslp<'t>, upstream: &Upstream) -> Talk<'t> {
 }
 
 #[test]
-fn code_that_is_no_longer_true_is_withheld_from_the_window() {
+fn old_code_in_window() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     let mut talk = improved(&tslp, &upstream);
@@ -134,8 +138,9 @@ fn code_that_is_no_longer_true_is_withheld_from_the_window() {
     );
 }
 
+/// What the model changed in view stays in the client's messages.
 #[test]
-fn what_the_model_changed_in_view_stays_in_the_clients_messages() {
+fn changed_in_view() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let talk = improved(&tslp, &upstream);
@@ -158,7 +163,7 @@ fn what_the_model_changed_in_view_stays_in_the_clients_messages() {
 
 /// An agent's history: thoughts, a command that writes the file, and outputs that show it, with or without other files.
 #[test]
-fn code_that_is_no_longer_true_stays_in_an_agents_history_and_it_is_told_to_read_again() {
+fn old_code_in_history() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     places.write("src/ring.c", RING);
@@ -199,8 +204,9 @@ fn code_that_is_no_longer_true_stays_in_an_agents_history_and_it_is_told_to_read
     assert_eq!(ask(&shown(RING_BETTER, "\n")), "thanks");
 }
 
+/// Stale code is withheld from older messages, too.
 #[test]
-fn stale_code_is_withheld_from_older_messages_too() {
+fn stale_code() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     let mut talk = improved(&tslp, &upstream);
@@ -212,7 +218,7 @@ fn stale_code_is_withheld_from_older_messages_too() {
 }
 
 #[test]
-fn a_conversation_goes_on_after_a_restart() {
+fn after_a_restart() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     let mut talk = Talk::new(&tslp);

@@ -93,7 +93,7 @@ fn check_shown(places: &Places, sent: &[(u64, String)]) {
 /// law 8.5 | Tool calls and results are on record
 /// law 14.3 | `/debug/last-prompt`: exactly what the model saw, with debug alone
 #[test]
-fn every_prompt_is_shown_as_the_model_got_it() {
+fn shown_as_received() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -131,7 +131,7 @@ fn every_prompt_is_shown_as_the_model_got_it() {
 
 /// law 3.1 | Deduplicated by hash
 #[test]
-fn a_step_of_an_agent_costs_what_is_new_in_it() {
+fn cost_of_a_step() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let sent = exchange(&tslp, &upstream, &agent_steps());
@@ -160,7 +160,7 @@ fn a_step_of_an_agent_costs_what_is_new_in_it() {
 }
 
 #[test]
-fn a_prompt_is_shown_in_the_clients_own_writing() {
+fn clients_own_spelling() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let body = "{ \"model\" : \"m\",\n  \"messages\": [ {\"role\":\"user\", \"content\":\"h\\u00e9llo \\/ \\ud83d\\ude00\"} ,\n\t{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"q\"},{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:,x\"}}]}\n ], \"n\": 1.0e0 }\n";
@@ -170,8 +170,9 @@ fn a_prompt_is_shown_in_the_clients_own_writing() {
     check_shown(&places, &[(response.episode(), body.to_owned())]);
 }
 
+/// What is not on record is not shown, and the answer says why.
 #[test]
-fn what_is_not_on_record_is_not_shown_and_it_says_why() {
+fn not_on_record() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let title = prompt("Generate a concise, 3-5 word title for this chat").to_string();
@@ -203,7 +204,7 @@ fn what_is_not_on_record_is_not_shown_and_it_says_why() {
 
 /// law 3.2 | Holds times, prompts, replies, audits and transitions
 #[test]
-fn all_of_a_reply_is_on_record_and_its_text_alone_is_judged() {
+fn whole_reply_kept() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say(&fenced("src/ring.c", RING));

@@ -6,7 +6,7 @@ use crate::harness::{Places, Tslp, prompt};
 use crate::upstream::{Answer, Upstream};
 
 #[test]
-fn what_a_terminal_notes_is_shown_to_a_model_until_it_is_forgotten() {
+fn notes_from_a_terminal() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let kept = || places.cli_json(&["records"]).1["records"].clone();
     assert_eq!(kept(), json!([]));
@@ -58,8 +58,9 @@ fn what_a_terminal_notes_is_shown_to_a_model_until_it_is_forgotten() {
     assert!(!seen("Hello again.").contains("#style"));
 }
 
+/// What a model proposes waits for the user's word.
 #[test]
-fn what_a_model_proposes_waits_for_the_users_word() {
+fn model_proposals() {
     let (places, upstream) = (Places::new(), Upstream::start());
     std::fs::write(
         places.workspace.join("a.c"),
@@ -132,7 +133,7 @@ fn what_a_model_proposes_waits_for_the_users_word() {
 
 /// A pipe is never opened, and a link out of the workspace is never followed.
 #[test]
-fn what_can_not_be_read_proves_nothing_and_says_why() {
+fn unreadable_evidence() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let file = |name: &str| places.workspace.join(name);
     std::os::unix::fs::symlink("/etc/hostname", file("out.c")).unwrap();
@@ -205,7 +206,7 @@ fn what_can_not_be_read_proves_nothing_and_says_why() {
 }
 
 #[test]
-fn records_need_no_model_server() {
+fn without_model_server() {
     let places = Places::new();
     places.write("a.c", "int f(void) {\n    return 1;\n}\n");
     let tslp = Tslp::with(&places, "http://127.0.0.1:1", &[]);

@@ -27,8 +27,9 @@ fn names_a_setting(message: &str) {
     assert!(message.split('`').any(named), "{message}");
 }
 
+/// Bodies that are no chat requests are refused before ledger and upstream.
 #[test]
-fn bodies_that_are_no_chat_requests_are_refused_before_ledger_and_upstream() {
+fn bad_bodies() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let arguments = ["--http-request-body-bytes-max", "1000000"];
     let tslp = Tslp::with(&places, &upstream.url, &arguments);
@@ -87,8 +88,9 @@ fn bodies_that_are_no_chat_requests_are_refused_before_ledger_and_upstream() {
     assert_eq!(tslp.say("still here").episode(), 1);
 }
 
+/// Requests of the wrong kind are refused before ledger and upstream.
 #[test]
-fn requests_of_the_wrong_kind_are_refused_before_ledger_and_upstream() {
+fn wrong_requests() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let arguments = ["--http-request-body-bytes-max", "4096"];
     let tslp = Tslp::with(&places, &upstream.url, &arguments);
@@ -126,7 +128,7 @@ fn requests_of_the_wrong_kind_are_refused_before_ledger_and_upstream() {
 /// law 14.4 | `/memory`, `/search`, `/replay`, `/summaries`, `/similar` and `/rewrite` don't exist
 /// law 14.4 | Six endpoints that must not exist
 #[test]
-fn routes_that_the_law_forbids_and_unknown_ones_are_404() {
+fn forbidden_routes() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let forbidden = [
@@ -159,7 +161,7 @@ fn routes_that_the_law_forbids_and_unknown_ones_are_404() {
 }
 
 #[test]
-fn an_upstream_that_is_down_gets_advice_and_is_recorded() {
+fn upstream_down() {
     let (places, upstream) = (Places::new(), Upstream::start());
     // A port that was free a moment ago.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -187,7 +189,7 @@ fn an_upstream_that_is_down_gets_advice_and_is_recorded() {
 }
 
 #[test]
-fn an_error_status_is_relayed_as_it_is_and_recorded() {
+fn error_status() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let body = br#"{"error":{"code":400,"message":"context","n_ctx":512,"n_prompt_tokens":900}}"#;
@@ -205,7 +207,7 @@ fn an_error_status_is_relayed_as_it_is_and_recorded() {
 }
 
 #[test]
-fn a_reset_in_the_middle_is_told_as_an_error_and_promotes_nothing() {
+fn reset_in_the_middle() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let (go_on, barrier) = crate::upstream::barrier();
@@ -230,8 +232,9 @@ fn a_reset_in_the_middle_is_told_as_an_error_and_promotes_nothing() {
     assert_eq!(tslp.state(), json!({}));
 }
 
+/// A stream that ends without saying so is no completion.
 #[test]
-fn a_stream_that_ends_without_saying_so_is_no_completion() {
+fn unannounced_end() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let steps = vec![Step::Chunk(event(&fenced("src/ring.c", RING)))];
@@ -243,7 +246,7 @@ fn a_stream_that_ends_without_saying_so_is_no_completion() {
 }
 
 #[test]
-fn an_error_event_in_the_middle_is_relayed_and_is_no_completion() {
+fn error_event() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let chunks = [
@@ -259,7 +262,7 @@ fn an_error_event_in_the_middle_is_relayed_and_is_no_completion() {
 }
 
 #[test]
-fn a_client_that_leaves_closes_the_upstream_and_is_recorded() {
+fn client_leaves() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let (told, stall) = closing();
@@ -273,8 +276,9 @@ fn a_client_that_leaves_closes_the_upstream_and_is_recorded() {
     assert_eq!(tslp.state(), json!({}));
 }
 
+/// A client that leaves after the reply's last word still gets it recorded.
 #[test]
-fn a_client_that_leaves_after_the_replys_last_word_still_gets_it_recorded() {
+fn client_leaves_at_end() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let (told, stall) = closing();
@@ -294,7 +298,7 @@ fn a_client_that_leaves_after_the_replys_last_word_still_gets_it_recorded() {
 }
 
 #[test]
-fn a_client_that_leaves_before_any_answer_closes_the_upstream_too() {
+fn client_leaves_early() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let (told, stall) = closing();
@@ -307,7 +311,7 @@ fn a_client_that_leaves_before_any_answer_closes_the_upstream_too() {
 }
 
 #[test]
-fn an_upstream_that_falls_silent_is_given_up() {
+fn silent_upstream() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let limits = ["--http-idle-seconds", "1", "--http-first-byte-seconds", "1"];
     let tslp = Tslp::with(&places, &upstream.url, &limits);
@@ -337,7 +341,7 @@ fn an_upstream_that_falls_silent_is_given_up() {
 }
 
 #[test]
-fn paths_that_lead_out_of_the_workspace_are_never_entities() {
+fn paths_leading_out() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     for path in ["../ring.c", "src/../../ring.c", "/etc/ring.c", "C:/ring.c"] {
@@ -352,7 +356,7 @@ fn paths_that_lead_out_of_the_workspace_are_never_entities() {
 }
 
 #[test]
-fn many_conversations_at_once_are_each_answered_and_recorded() {
+fn many_conversations() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let asking: Vec<_> = (0..32)
@@ -384,7 +388,7 @@ fn many_conversations_at_once_are_each_answered_and_recorded() {
 /// law 13 | Memory stays bounded
 /// law 13 | Memory is bounded
 #[test]
-fn a_flood_of_code_is_answered_and_bounded() {
+fn flood_of_code() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let floods = [

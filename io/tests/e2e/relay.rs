@@ -4,7 +4,7 @@ use crate::harness::{CHAT, JSON, Places, Tslp, prompt};
 use crate::upstream::{Answer, Step, Upstream, completion, event, events, last_events};
 
 #[test]
-fn a_stream_reaches_the_client_as_the_upstream_sent_it() {
+fn stream_unchanged() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let mut chunks = vec![": ping\r\n\r\n".to_owned()];
@@ -27,7 +27,7 @@ fn a_stream_reaches_the_client_as_the_upstream_sent_it() {
 }
 
 #[test]
-fn chunks_come_as_they_are_said() {
+fn chunks_at_once() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let (go_on, barrier) = crate::upstream::barrier();
@@ -46,7 +46,7 @@ fn chunks_come_as_they_are_said() {
 }
 
 #[test]
-fn a_plain_reply_reaches_the_client_as_the_upstream_sent_it() {
+fn plain_reply_unchanged() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let body = format!(" {:#}\n", completion("hello"));
@@ -61,7 +61,7 @@ fn a_plain_reply_reaches_the_client_as_the_upstream_sent_it() {
 }
 
 #[test]
-fn other_routes_of_the_upstream_are_relayed_to_the_byte() {
+fn other_routes() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let models = br#"{ "object":"list", "data":[] }"#;
@@ -90,7 +90,7 @@ fn other_routes_of_the_upstream_are_relayed_to_the_byte() {
 }
 
 #[test]
-fn unknown_fields_their_order_and_their_spelling_reach_the_upstream() {
+fn unknown_fields() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let body = r#"{"zeta":1.50,"top_k":1e3,"messages":[{"name":"n","content":"caf\u00e9 \/","role":"user","extra":{"b":[1, 2],"a":null}}],"alpha":{"y":1,"x":[ ]},"model":"m"}"#;
@@ -100,7 +100,7 @@ fn unknown_fields_their_order_and_their_spelling_reach_the_upstream() {
 }
 
 #[test]
-fn images_and_tool_calls_pass_as_they_are() {
+fn images_and_tool_calls() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let body = r#"{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}},{"type":"text","text":"what?"}]},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"look","arguments":"{\"at\": 1}"}}]},{"role":"tool","tool_call_id":"c1","content":"seen"}],"tools":[{"type":"function","function":{"name":"look"}}]}"#;

@@ -46,8 +46,9 @@ fn messages_of(prompt: &str) -> Vec<Value> {
     prompt["messages"].as_array().unwrap().clone()
 }
 
+/// An edit that does not match is answered with the lines that it must have meant.
 #[test]
-fn an_edit_that_does_not_match_is_answered_with_the_lines_that_it_must_have_meant() {
+fn lines_meant() {
     let remarks = [
         "Could not find oldString in the file. It must match exactly, including whitespace, indentation, and line endings.",
         "<tool_use_error>String to replace not found in file.\nString: int sub</tool_use_error>",
@@ -69,8 +70,9 @@ fn an_edit_that_does_not_match_is_answered_with_the_lines_that_it_must_have_mean
     }
 }
 
+/// An edit from memory is answered with the definition that it names.
 #[test]
-fn an_edit_from_memory_is_answered_with_the_definition_that_it_names() {
+fn edit_from_memory() {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("src/a.c", FILE);
     let tslp = Tslp::start(&places, &upstream);
@@ -87,8 +89,9 @@ fn an_edit_from_memory_is_answered_with_the_definition_that_it_names() {
     assert_eq!(after.matches(said).count(), 1, "{after}");
 }
 
+/// Results without the text stay as they are, and so do all if repair is off.
 #[test]
-fn what_says_nothing_of_the_text_and_repair_that_is_off_change_no_byte() {
+fn untouched_results() {
     let untouched = |remark: &str, settings: &[&str]| {
         let [after, _] = prompts_after_failure("/v1/chat/completions", remark, settings);
         let last = messages_of(&after).pop().unwrap();
@@ -249,7 +252,7 @@ const REWRITE: [&str; 2] = ["--repair-edits", "rewrite"];
 
 /// law engine 8 | An edit whose old text isn't in its file is made to fit before the client has it, by setting and where one place alone can be meant; that is told | edit_fitted
 #[test]
-fn an_edit_that_fits_in_one_place_alone_is_given_the_files_own_text_in_every_dialect() {
+fn exact_text_given() {
     let exact = edit_of("    return a + b;", "    return b + a;");
     let near = edit_of(
         "int sub(int a,int b)\n{\n  return a-b;\n}",
@@ -289,8 +292,9 @@ fn an_edit_that_fits_in_one_place_alone_is_given_the_files_own_text_in_every_dia
     }
 }
 
+/// An edit that may mean two places or none stays as the model wrote it.
 #[test]
-fn what_may_mean_two_places_or_none_stays_as_the_model_wrote_it() {
+fn ambiguous_edit() {
     let near = edit_of(
         "int sub(int a,int b)\n{\n  return a-b;\n}",
         "int sub(int a,int b)\n{\n  return b-a;\n}",
@@ -315,7 +319,7 @@ fn what_may_mean_two_places_or_none_stays_as_the_model_wrote_it() {
 
 /// law engine 8 | An edit whose old text isn't in its file is made to fit before the client has it, by setting and where one place alone can be meant; that is told | edit_fitted
 #[test]
-fn an_edit_of_a_text_that_was_shown_before_is_made_where_nothing_has_changed_since() {
+fn former_text_edited() {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("src/a.c", FILE);
     let tslp = Tslp::with(&places, &upstream.url, &REWRITE);
@@ -398,8 +402,7 @@ const RULES: &str = "# Code of the ring\n\n- deny import: stdio.h\n- forbid call
 
 /// law engine 5 | What the user's rules for code forbid isn't taken, named by line, until the user confirms it; what was there before is no fault of the change | spec_met, spec_broken
 #[test]
-fn code_that_breaks_the_users_rules_is_asked_for_once_more_and_replay_judges_by_the_rules_of_then()
-{
+fn broken_rules() {
     let broken = RING_BETTER.replace(
         "return -1;",
         "{\n    printf(\"full\");\n    printf(\"!\");\n    return -1; }",
@@ -472,8 +475,9 @@ fn code_that_breaks_the_users_rules_is_asked_for_once_more_and_replay_judges_by_
     }
 }
 
+/// Code that names no file is asked for once more if the rules name one.
 #[test]
-fn code_that_names_no_file_is_asked_for_once_more_where_the_rules_name_one() {
+fn file_named_by_rules() {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("CodeSpec.md", "- file: src/ring.c\n");
     let spec = places.workspace.join("CodeSpec.md");
@@ -499,7 +503,7 @@ fn code_that_names_no_file_is_asked_for_once_more_where_the_rules_name_one() {
 }
 
 #[test]
-fn a_file_of_rules_that_can_not_be_read_is_an_error_at_start() {
+fn unreadable_rules() {
     let places = Places::new();
     for (rules, problem) in [
         (
@@ -533,8 +537,9 @@ fn tokens_told(response: &Response) -> u64 {
     response.json()["usage"]["total_tokens"].as_u64().unwrap()
 }
 
+/// A lazy reply is asked for once more, and the whole one goes out.
 #[test]
-fn a_lazy_reply_is_asked_for_once_more_and_the_whole_one_goes_out() {
+fn lazy_reply() {
     let pasted = pasted_artifact();
     for stream in [false, true] {
         let whole = reply_with(RING_BETTER);
@@ -573,16 +578,18 @@ fn a_lazy_reply_is_asked_for_once_more_and_the_whole_one_goes_out() {
     }
 }
 
+/// Code without a path belongs to the file of the prompt that it answers.
 #[test]
-fn code_without_a_path_is_that_of_the_prompt_that_it_answers() {
+fn path_from_prompt() {
     let first = "Here:\n\n```c\nint ring_put(struct ring *r, int value) {\n    // ... rest of the function unchanged ...\n}\n```\n";
     let whole = format!("Here:\n\n```c\n{RING_BETTER}```\n");
     let repaired = repaired(true, first, saying(whole.clone()));
     assert_eq!(repaired.said, whole);
 }
 
+/// A second reply that is no better leaves the first.
 #[test]
-fn a_second_reply_that_is_no_better_leaves_the_first() {
+fn no_better_reply() {
     let pasted = pasted_artifact();
     let cut =
         json!({"choices": [{"index": 0, "delta": {"content": "Done"}, "finish_reason": "length"}]});
@@ -627,8 +634,9 @@ fn a_second_reply_that_is_no_better_leaves_the_first() {
     }
 }
 
+/// A healthy reply is the server's own, byte for byte.
 #[test]
-fn a_healthy_reply_is_the_servers_own_byte_for_byte() {
+fn healthy_reply() {
     let raw: String = events(&reply_with(RING_BETTER)).concat();
     for settings in [&[][..], &["--repair-code", "chats"]] {
         let (upstream, places) = (Upstream::start(), Places::new());
@@ -655,8 +663,9 @@ fn a_healthy_reply_is_the_servers_own_byte_for_byte() {
     assert!(upstream.saw_nothing());
 }
 
+/// A client hears that something is coming, and may leave.
 #[test]
-fn a_client_hears_that_something_is_coming_and_may_leave() {
+fn client_may_leave() {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("src/ring.c", RING);
     let tslp = Tslp::with(&places, &upstream.url, &["--repair-code", "chats"]);
@@ -677,8 +686,9 @@ fn a_client_hears_that_something_is_coming_and_may_leave() {
     assert_eq!(exit, 0, "{verified}");
 }
 
+/// A power cut in a repair leaves an interrupted episode, and nothing becomes true.
 #[test]
-fn a_power_cut_in_a_repair_leaves_an_interrupted_episode_and_nothing_true() {
+fn power_cut_between() {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("src/ring.c", RING);
     let tslp = Tslp::with(&places, &upstream.url, &["--repair-code", "chats"]);
@@ -706,7 +716,7 @@ fn a_power_cut_in_a_repair_leaves_an_interrupted_episode_and_nothing_true() {
 }
 
 #[test]
-fn every_dialect_that_a_chat_speaks_is_asked_once_more() {
+fn every_dialect() {
     let pasted = format!("{}Return -1 when it is full.", fenced("src/ring.c", RING));
     let text = |code: &str| reply_with(code);
     type Saying = fn(&str) -> Value;
@@ -757,7 +767,7 @@ fn every_dialect_that_a_chat_speaks_is_asked_once_more() {
 }
 
 #[test]
-fn a_streamed_reply_is_asked_for_once_more_in_every_dialect() {
+fn every_streamed_dialect() {
     let pasted = format!("{}Return -1 when it is full.", fenced("src/ring.c", RING));
     for (dialect, streams) in forms().filter(|(_, streams)| *streams) {
         let (upstream, places) = (Upstream::start(), Places::new());
@@ -785,8 +795,9 @@ fn a_streamed_reply_is_asked_for_once_more_in_every_dialect() {
     }
 }
 
+/// A reply that was cut at its limit goes out as it is.
 #[test]
-fn a_reply_that_was_cut_at_its_limit_goes_out_as_it_is() {
+fn cut_at_its_limit() {
     let lazy = reply_with(LAZY);
     let content = json!([{"type": "output_text", "text": lazy}]);
     for (path, reply) in [
@@ -851,7 +862,7 @@ fn checks(places: &Places) -> Vec<Value> {
 
 /// law engine 8 | What a check says of the files after a change is told with the next prompt, and makes nothing true | check_ran
 #[test]
-fn a_check_that_fails_is_told_with_the_next_prompt() {
+fn failing_check() {
     check_after_a_change(
         "grep -n count src/ring.c nosuch.c",
         |upstream, places, talk| {
@@ -872,8 +883,9 @@ fn a_check_that_fails_is_told_with_the_next_prompt() {
     );
 }
 
+/// A check changes nothing, and the next request calls it off.
 #[test]
-fn a_check_changes_nothing_and_is_called_off_by_the_next_request() {
+fn check_called_off() {
     check_after_a_change("make -s test", |_, places, _| {
         let before = snapshot(&places.workspace);
         let ran = eventually(|| checks(places).pop());
@@ -896,7 +908,7 @@ fn a_check_changes_nothing_and_is_called_off_by_the_next_request() {
 }
 
 #[test]
-fn a_check_that_forks_or_prints_a_gigabyte_is_ended() {
+fn fork_or_flood() {
     for (command, limit) in [("make -s fork", "processes"), ("make -s flood", "output")] {
         check_after_a_change(command, |upstream, places, talk| {
             let ran = eventually(|| checks(places).pop());
@@ -919,8 +931,9 @@ fn a_check_that_forks_or_prints_a_gigabyte_is_ended() {
     }
 }
 
+/// A third edit that fails alike is answered with the lines that are known.
 #[test]
-fn a_third_edit_that_fails_alike_is_told_with_the_lines_that_are_known() {
+fn third_failing_edit() {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("src/a.c", FILE);
     let tslp = Tslp::start(&places, &upstream);
@@ -950,8 +963,9 @@ fn a_third_edit_that_fails_alike_is_told_with_the_lines_that_are_known() {
     }
 }
 
+/// What an agent runs itself is not run again.
 #[test]
-fn what_an_agent_runs_itself_is_not_run_again() {
+fn agents_own_check() {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("src/ring.c", RING);
     let command = "grep -n count src/ring.c";
@@ -981,8 +995,9 @@ fn what_an_agent_runs_itself_is_not_run_again() {
     assert_eq!(checks(&places).len(), 1);
 }
 
+/// An agent's write that leaves code out is asked for once more under hold.
 #[test]
-fn an_agents_write_that_leaves_code_out_is_asked_for_once_more_under_hold() {
+fn lossy_write_under_hold() {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("src/ring.c", RING);
     let settings = ["--repair-code", "writes", "--guardian-client-tools", "hold"];

@@ -10,8 +10,9 @@ use tslp_wire::chat::dialect::Dialect;
 use crate::harness::{JSON, Places, RING, RING_BETTER, Tslp, fenced, prompt};
 use crate::upstream::{Reply, Upstream};
 
+/// A reply is a line on the terminal and for everybody who follows.
 #[test]
-fn a_reply_is_a_line_on_the_terminal_and_for_whoever_follows() {
+fn line_for_each_reply() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -71,7 +72,7 @@ fn a_reply_is_a_line_on_the_terminal_and_for_whoever_follows() {
 }
 
 #[test]
-fn a_quiet_proxy_prints_no_replies() {
+fn quiet_proxy() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::with(&places, &upstream.url, &["-q"]);
     tslp.say("hello");

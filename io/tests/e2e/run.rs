@@ -98,8 +98,9 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
+/// A client runs as if it were called directly; the proxy ends with the last one.
 #[test]
-fn a_client_is_run_as_if_it_were_called_and_the_proxy_goes_with_the_last_one() {
+fn like_a_direct_call() {
     let run = Run::new();
     let before = files(&run.places.workspace);
     let (mut one, said) = run.start(&["aider", "--yes", "a file.c"]);
@@ -149,7 +150,7 @@ fn a_client_is_run_as_if_it_were_called_and_the_proxy_goes_with_the_last_one() {
 }
 
 #[test]
-fn where_the_demo_model_answers_a_line_says_so() {
+fn demo_model_line() {
     let run = Run::new();
     for (upstream, says_so) in [(&*run.upstream.url, false), ("demo", true)] {
         let mut command = run.through(upstream, &["aider", "--model", "m"]);
@@ -162,8 +163,9 @@ fn where_the_demo_model_answers_a_line_says_so() {
     }
 }
 
+/// A command in a folder of a project means the project.
 #[test]
-fn a_command_in_a_folder_of_a_project_means_the_project() {
+fn from_a_subfolder() {
     let run = Run::new();
     run.places.write("src/ring.c", RING);
     let mut accept = run.places.command(&["accept", "ring.c"]);
@@ -195,8 +197,9 @@ fn a_command_in_a_folder_of_a_project_means_the_project() {
     assert_eq!(said.status.code(), Some(0), "{said:?}");
 }
 
+/// What cannot be run says what to do instead and leaves nothing behind.
 #[test]
-fn what_cannot_be_run_says_what_to_do_instead_and_leaves_nothing() {
+fn nothing_left_behind() {
     let run = Run::new();
     for (arguments, code, words) in [
         (

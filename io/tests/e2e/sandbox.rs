@@ -187,14 +187,14 @@ fn project() -> Places {
 /// law 13 | SQLite with a WAL, and syntax trees
 /// law 15.3 | Files may be read, hashed and parsed; nothing is written, applied or synced
 #[test]
-fn a_whole_scenario_leaves_the_workspace_as_it_was() {
+fn whole_scenario() {
     scenario(free);
 }
 
 /// law 1, 15.3 | The workspace is read and never written to
 /// law 1 | No access to the inside of an editor: only what crosses the proxy
 #[test]
-fn it_runs_where_only_the_data_directory_can_be_written_to() {
+fn only_data_writable() {
     if sandbox_holds(&project()) {
         scenario(sandboxed);
     }
@@ -202,7 +202,7 @@ fn it_runs_where_only_the_data_directory_can_be_written_to() {
 
 /// What the scenario is held against sees everything that writing leaves behind, also what is put back.
 #[test]
-fn every_way_of_writing_shows_in_a_snapshot() {
+fn snapshot_sees_writing() {
     let check = |script: &str| {
         let places = project();
         let before = snapshot(&places.workspace);

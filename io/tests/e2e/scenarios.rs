@@ -54,7 +54,7 @@ fn entities(names: &[&str]) -> BTreeSet<String> {
 /// S1, S13: whatever tool showed it, in each dialect that has tools.
 /// law engine 8 | What the user turns off isn't shown where a client's messages hold it: by path, or by what is in it | off_in_message
 #[test]
-fn what_is_off_goes_to_no_model_whatever_tool_showed_it() {
+fn off_for_every_tool() {
     let (upstream, places) = (Upstream::start(), places());
     let (code, done) = places.cli_json(&["off", "secrets/**"]);
     assert_eq!(
@@ -163,7 +163,7 @@ fn what_is_off_goes_to_no_model_whatever_tool_showed_it() {
 
 /// S1, S13: what a client attached, what the prompt names, and what the user says of it in a prompt.
 #[test]
-fn a_file_that_is_off_is_neither_attached_nor_hydrated() {
+fn off_when_attached() {
     let (upstream, places) = (Upstream::start(), places());
     acts(&places, &["accept", "src/ring.c"]);
     let tslp = Tslp::start(&places, &upstream);
@@ -210,7 +210,7 @@ fn a_file_that_is_off_is_neither_attached_nor_hydrated() {
 
 /// S2, S4, S5, S6, S14.
 #[test]
-fn a_lock_holds_after_a_crash_and_a_file_that_cannot_be_shown_sends_nothing() {
+fn lock_after_a_crash() {
     for spoken in &SPOKEN {
         let (upstream, places) = (Upstream::start(), project());
         let path = spoken.path;
@@ -368,7 +368,7 @@ fn any_request(dice: &mut Dice, spoken: &Spoken) -> Value {
 
 /// S7, and Z1: what goes out while nothing is set is what came.
 #[test]
-fn the_preview_is_what_goes_out_and_records_nothing() {
+fn preview_is_exact() {
     let (upstream, places) = (Upstream::start(), places());
     let tslp = Tslp::start(&places, &upstream);
     let mut dice = Dice(42);
@@ -450,7 +450,7 @@ fn the_preview_is_what_goes_out_and_records_nothing() {
 
 /// S9, S10: what is refused is refused so that no client asks again, and what is not goes out.
 #[test]
-fn a_prompt_over_its_budget_or_window_is_refused_in_each_dialects_own_form() {
+fn over_budget_or_window() {
     for spoken in &SPOKEN {
         let (upstream, places) = (Upstream::with_context(4096), Places::new());
         let flags = ["--budget-prompt", "tokens 300", "--window-guard", "refuse"];
@@ -498,7 +498,7 @@ fn with_rules(spoken: &Spoken, rules: &str, text: &str) -> Value {
 
 /// S11: what a client brings of a file goes out once, though the user's prompt names the file, and as it is by then.
 #[test]
-fn rules_that_a_client_brings_go_out_once_and_as_they_are() {
+fn rules_of_clients() {
     for spoken in &SPOKEN {
         let (upstream, places) = (Upstream::start(), Places::new());
         let rules = [
@@ -521,7 +521,7 @@ fn rules_that_a_client_brings_go_out_once_and_as_they_are() {
 
 /// S12.
 #[test]
-fn another_models_answer_is_judged_as_a_models_whoever_brings_it() {
+fn other_models_answer() {
     for spoken in &SPOKEN {
         let (upstream, places) = (Upstream::start(), places());
         let path = spoken.path;
@@ -573,7 +573,7 @@ fn another_models_answer_is_judged_as_a_models_whoever_brings_it() {
 
 /// Z2: what is on record of all this is told in words, goes out and comes in as it is.
 #[test]
-fn what_the_user_decided_is_told_and_survives_an_export() {
+fn decisions_survive_export() {
     let (upstream, places) = (Upstream::with_context(4096), project());
     let guard = ["--window-guard", "refuse"];
     let tslp = Tslp::with(&places, &upstream.url, &guard);

@@ -39,8 +39,9 @@ pub(crate) fn places() -> Places {
 const SHORT: &str =
     "#include <stdio.h>\n\nint main(void)\n{\n    int zebra_4711 = 99173;\n    return 0;\n}\n";
 
+/// A pattern that covers a file that is off shows nothing of it.
 #[test]
-fn a_pattern_that_means_a_file_that_is_off_shows_nothing_of_it() {
+fn pattern_over_off_file() {
     let (upstream, places) = (Upstream::start(), places());
     assert_eq!(places.cli_json(&["off", "secrets/**"]).0, 0);
     let tslp = Tslp::start(&places, &upstream);
@@ -73,7 +74,7 @@ const TELLING: [&str; 6] = ["zebra", "quagga", "4711", "8443", "hunter2", "quokk
 
 /// law engine 8 | What the user turns off isn't shown where a client's messages hold it: by path, or by what is in it | off_in_message
 #[test]
-fn what_is_off_is_recognised_in_whatever_form_a_tool_prints_it() {
+fn off_in_printed_forms() {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("src/ring.c", RING);
     places.write("secrets/app.env", STAGING);
@@ -123,8 +124,9 @@ fn what_is_off_is_recognised_in_whatever_form_a_tool_prints_it() {
     );
 }
 
+/// Names and figures of a file that is off are no content.
 #[test]
-fn names_and_figures_of_a_file_that_is_off_are_no_content() {
+fn names_are_no_content() {
     let (upstream, places) = (Upstream::start(), places());
     places.write(".env", "DEBUG=true\nMODE=dev\n");
     assert_eq!(places.cli_json(&["off", "secrets/**", ".env"]).0, 0);
@@ -162,7 +164,7 @@ fn names_and_figures_of_a_file_that_is_off_are_no_content() {
 }
 
 #[test]
-fn bad_patterns_are_refused_with_what_to_do_and_rules_are_listed() {
+fn bad_patterns() {
     let places = places();
     let long = "a".repeat(300);
     for (pattern, said) in [
@@ -211,8 +213,9 @@ fn bad_patterns_are_refused_with_what_to_do_and_rules_are_listed() {
     assert_eq!(code, 2, "{said}");
 }
 
+/// Under hold a client's tools write locked files alone.
 #[test]
-fn under_hold_a_clients_tools_write_locked_files_alone() {
+fn hold_with_a_lock() {
     let (upstream, places) = (Upstream::start(), places());
     let hold = ["--guardian-client-tools", "hold"];
     let tslp = Tslp::with(&places, &upstream.url, &hold);

@@ -10,8 +10,9 @@ fn session(tslp: &Tslp<'_>, episode: u64) -> Value {
     tslp.ended(episode)["session_id"].clone()
 }
 
+/// Two windows with the same opening do not mix.
 #[test]
-fn two_windows_with_the_same_opening_do_not_mix() {
+fn two_windows() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     let (mut one, mut two) = (Talk::new(&tslp), Talk::new(&tslp));
@@ -37,8 +38,9 @@ fn two_windows_with_the_same_opening_do_not_mix() {
     assert_eq!(session(&tslp, fourth), 1);
 }
 
+/// An edited turn goes on in a session of its own.
 #[test]
-fn an_edited_turn_goes_on_in_a_session_of_its_own() {
+fn edited_turn() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let mut talk = Talk::new(&tslp);
@@ -70,8 +72,9 @@ fn an_edited_turn_goes_on_in_a_session_of_its_own() {
     assert_eq!(tslp.last_episode()["session_id"], 2);
 }
 
+/// A named session goes on, whatever the history says.
 #[test]
-fn a_named_session_goes_on_whatever_the_history_says() {
+fn named_session() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     let named = [("X-Tslp-Session", "work")];
@@ -94,7 +97,7 @@ fn a_named_session_goes_on_whatever_the_history_says() {
 }
 
 #[test]
-fn a_retry_is_no_new_episode() {
+fn retry_is_no_episode() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let busy = br#"{"error":{"message":"busy"}}"#.to_vec();
@@ -115,8 +118,9 @@ fn a_retry_is_no_new_episode() {
     assert_eq!(tslp.page("/doctor")["ok"], true);
 }
 
+/// The same prompt without the retry mark is a new episode.
 #[test]
-fn the_same_prompt_without_the_retry_mark_is_a_new_episode() {
+fn unmarked_repetition() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     assert_eq!(tslp.say("hello").episode(), 1);
@@ -154,8 +158,9 @@ fn added(code: &str) -> String {
     )
 }
 
+/// The files that aider adds are true, and its examples are not.
 #[test]
-fn the_files_that_aider_adds_are_true_and_its_examples_are_not() {
+fn aiders_added_files() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let request = aider(&added(RING), &[], "what does ring_put return?");
@@ -174,7 +179,7 @@ fn the_files_that_aider_adds_are_true_and_its_examples_are_not() {
 }
 
 #[test]
-fn context_that_is_sent_again_unchanged_appends_nothing_of_it() {
+fn unchanged_context() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     upstream.will_say("Zero.");
@@ -212,8 +217,9 @@ fn context_that_is_sent_again_unchanged_appends_nothing_of_it() {
     );
 }
 
+/// What the model wrote does not become the user's by being sent back.
 #[test]
-fn what_the_model_wrote_does_not_become_the_users_by_being_sent_back() {
+fn models_code_sent_back() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say(&fenced("src/ring.c", RING));
@@ -226,7 +232,7 @@ fn what_the_model_wrote_does_not_become_the_users_by_being_sent_back() {
 }
 
 #[test]
-fn an_empty_session_name_is_none() {
+fn empty_session_name() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let named = [("X-Tslp-Session", "")];

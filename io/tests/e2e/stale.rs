@@ -21,7 +21,7 @@ fn file_with(code: &str) -> String {
 }
 
 #[test]
-fn an_edited_file_is_withheld_until_it_is_put_back() {
+fn edited_and_put_back() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", &file_with(RING));
     let tslp = Tslp::start(&places, &upstream);
@@ -53,8 +53,9 @@ fn an_edited_file_is_withheld_until_it_is_put_back() {
     assert_eq!(tslp.page("/doctor")["stale"], 0);
 }
 
+/// Pasting what the file holds ends its being stale.
 #[test]
-fn pasting_what_the_file_holds_clears_it() {
+fn pasting_clears() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -71,7 +72,7 @@ fn pasting_what_the_file_holds_clears_it() {
 /// A client asked for another reply to a conversation's first message, and the old code in it took the place of what the
 /// editor had written in the meantime: the model was shown that, and nobody was told.
 #[test]
-fn a_first_message_said_again_puts_no_old_code_over_the_file() {
+fn repeated_first_message() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -126,7 +127,7 @@ fn a_first_message_said_again_puts_no_old_code_over_the_file() {
 /// A change of a function that disk held as it was true took the file's place, and an include that somebody had added was
 /// never acknowledged.
 #[test]
-fn an_edit_elsewhere_in_a_file_keeps_no_change_out() {
+fn edit_elsewhere() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -145,7 +146,7 @@ fn an_edit_elsewhere_in_a_file_keeps_no_change_out() {
 
 /// law 15.8 | What contradicts the record stops the proxy until the user says what holds
 #[test]
-fn nothing_by_the_model_is_promoted_over_an_edited_file() {
+fn edited_file_blocks() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -162,7 +163,7 @@ fn nothing_by_the_model_is_promoted_over_an_edited_file() {
 }
 
 #[test]
-fn an_edit_between_the_prompt_and_the_reply_is_noticed_too() {
+fn edit_before_reply() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -183,8 +184,9 @@ fn an_edit_between_the_prompt_and_the_reply_is_noticed_too() {
     assert_eq!(tslp.last_episode()["artifact_states"][0]["reason"], "stale");
 }
 
+/// An accepted change that is not saved yet is current.
 #[test]
-fn an_accepted_change_that_is_not_saved_yet_is_current() {
+fn accepted_but_unsaved() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -212,8 +214,9 @@ fn an_accepted_change_that_is_not_saved_yet_is_current() {
     assert_eq!(upstream.next().system(), block);
 }
 
+/// A deleted file is told as such; an unreadable one is withheld and counted.
 #[test]
-fn a_deleted_file_is_told_as_deleted_and_an_unreadable_one_is_withheld_and_counted() {
+fn deleted_or_unreadable() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -246,7 +249,7 @@ fn a_deleted_file_is_told_as_deleted_and_an_unreadable_one_is_withheld_and_count
 }
 
 #[test]
-fn the_users_word_stands_even_if_disk_disagrees() {
+fn users_word_stands() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -271,8 +274,9 @@ fn the_users_word_stands_even_if_disk_disagrees() {
     assert_eq!(upstream.next().system(), NOTICE);
 }
 
+/// Edits elsewhere, other indentation and other line endings are no divergence.
 #[test]
-fn an_edit_elsewhere_other_indentation_and_other_line_ends_are_no_divergence() {
+fn no_divergence() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", &file_with(RING));
     let tslp = Tslp::start(&places, &upstream);
@@ -292,7 +296,7 @@ fn an_edit_elsewhere_other_indentation_and_other_line_ends_are_no_divergence() {
 }
 
 #[test]
-fn what_is_no_file_keeps_nobody_waiting() {
+fn fifo_or_folder() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say(&fenced("src/ring.c", RING));
@@ -308,8 +312,9 @@ fn what_is_no_file_keeps_nobody_waiting() {
     assert!(upstream.next().system().contains("is not a file"));
 }
 
+/// What the user knew of is acknowledged.
 #[test]
-fn what_the_user_knew_of_is_acknowledged() {
+fn known_to_the_user() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", &by_hand());
     let tslp = Tslp::start(&places, &upstream);
@@ -329,7 +334,7 @@ fn what_the_user_knew_of_is_acknowledged() {
 /// law 15.7 | `/doctor` counts what can't be read
 /// law 15.7 | `/doctor`: how many are STALE, and what can't be read
 #[test]
-fn doctor_counts_read_failures_with_their_reasons() {
+fn read_failures_counted() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     for name in ["a.c", "b.c", "c.c"] {
@@ -366,7 +371,7 @@ fn doctor_counts_read_failures_with_their_reasons() {
 
 /// law engine 8 | What can't be accepted is answered with why: not UTF-8 | not_text
 #[test]
-fn what_can_not_be_accepted_is_said_to_the_model_and_leaves_no_warning() {
+fn unacceptable_file() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     std::fs::create_dir_all(places.workspace.join("src")).unwrap();
@@ -383,8 +388,9 @@ fn what_can_not_be_accepted_is_said_to_the_model_and_leaves_no_warning() {
     assert_eq!(tslp.page("/doctor")["read_failures"], json!({}));
 }
 
+/// A file that becomes stale is told once in the log, with what to do.
 #[test]
-fn a_file_that_becomes_stale_is_said_so_once_in_the_log_with_what_to_do() {
+fn logged_once() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -402,8 +408,9 @@ fn a_file_that_becomes_stale_is_said_so_once_in_the_log_with_what_to_do() {
     }
 }
 
+/// Another password is another text, and none is on record.
 #[test]
-fn another_password_is_another_text_and_none_is_on_record() {
+fn other_password() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let file = |password: &str| {
         format!(

@@ -45,8 +45,9 @@ fn check_start(places: &Places, upstream: &Upstream, pages: &(Value, Value), log
     tslp.kill();
 }
 
+/// A start goes on from the tables, however the last process ended.
 #[test]
-fn a_start_goes_on_from_the_tables_however_the_last_process_ended() {
+fn from_the_tables() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let pages = with_history(&places, &upstream);
     check_start(&places, &upstream, &pages, FROM_TABLES);
@@ -59,8 +60,9 @@ fn a_start_goes_on_from_the_tables_however_the_last_process_ended() {
     assert_eq!(places.cli_json(&["verify"]).0, 0);
 }
 
+/// A damaged row of any table is noticed, and the tables are folded anew.
 #[test]
-fn a_damaged_row_of_any_table_is_noticed_and_the_tables_are_folded_anew() {
+fn damaged_row() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let pages = with_history(&places, &upstream);
     let mut damaged = 0;
@@ -95,8 +97,9 @@ fn a_damaged_row_of_any_table_is_noticed_and_the_tables_are_folded_anew() {
     assert!(damaged > 12, "{damaged}");
 }
 
+/// What another version folded is checked against all events before it is believed.
 #[test]
-fn what_another_version_folded_is_held_against_all_events_before_it_is_believed() {
+fn folded_by_another() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let pages = with_history(&places, &upstream);
     let older = "UPDATE meta SET value = '0.0.1' WHERE key = 'folded_by'";
@@ -159,7 +162,7 @@ fn check_found_behind(places: &Places, upstream: &Upstream, flaw: &str) {
 /// law 15.8 | Nothing is moved into a ledger's file before every page of it was verified, and what is found damaged is never written over
 /// law 15.8 | No guessing and no silent repair: nothing is written over a record that nobody verified
 #[test]
-fn an_event_that_was_changed_before_it_is_found_behind_the_start() {
+fn changed_before_start() {
     let (places, upstream) = (Places::new(), Upstream::start());
     with_history(&places, &upstream);
     damage(&places.data, ONCE);
@@ -171,7 +174,7 @@ fn an_event_that_was_changed_before_it_is_found_behind_the_start() {
 /// law 15.8 | Nothing is moved into a ledger's file before every page of it was verified, and what is found damaged is never written over
 /// law 15.8 | No guessing and no silent repair: nothing is written over a record that nobody verified
 #[test]
-fn an_act_on_the_command_line_waits_for_no_look_and_leaves_the_file_as_it_was() {
+fn act_beside_the_check() {
     let (places, upstream) = (Places::new(), Upstream::start());
     with_history(&places, &upstream);
     damage(&places.data, ONCE);
@@ -184,8 +187,9 @@ fn an_act_on_the_command_line_waits_for_no_look_and_leaves_the_file_as_it_was() 
     check_found_behind(&places, &upstream, "doesn't fit the hash chain");
 }
 
+/// A changed archive is found after the start and rebuilt by the next one.
 #[test]
-fn an_archive_that_was_changed_is_found_behind_the_start_and_rebuilt_by_the_next() {
+fn changed_archive() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let pages = with_history(&places, &upstream);
     let forgery = "UPDATE vault SET \"end\" = \"end\" - 1 WHERE container IS NULL";
@@ -198,8 +202,9 @@ fn an_archive_that_was_changed_is_found_behind_the_start_and_rebuilt_by_the_next
     check_start(&places, &upstream, &pages, REBUILT);
 }
 
+/// A wrong table with a fitting digest is found after the start.
 #[test]
-fn a_table_whose_digest_fits_and_that_is_wrong_is_found_behind_the_start() {
+fn wrong_with_digest() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let pages = with_history(&places, &upstream);
     forge(&places, "session_index", "sign = 'point'");
@@ -214,8 +219,9 @@ fn a_table_whose_digest_fits_and_that_is_wrong_is_found_behind_the_start() {
     check_start(&places, &upstream, &pages, FROM_TABLES);
 }
 
+/// A doubt about sound tables costs a fold and nothing else.
 #[test]
-fn a_doubt_about_sound_tables_costs_a_fold_and_nothing_else() {
+fn doubt_costs_a_fold() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let pages = with_history(&places, &upstream);
     let database = || std::fs::read(places.data.join("ledger.db")).unwrap();

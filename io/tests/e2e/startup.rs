@@ -14,8 +14,9 @@ fn check(places: &Places, arguments: &[&str], code: i32, words: &[&str]) {
     }
 }
 
+/// The first line says where it listens, and the next ones what it serves.
 #[test]
-fn the_first_line_says_where_it_listens_and_the_next_ones_what_it_serves() {
+fn first_lines() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     assert_ne!(tslp.address.port(), 0);
@@ -27,7 +28,7 @@ fn the_first_line_says_where_it_listens_and_the_next_ones_what_it_serves() {
 }
 
 #[test]
-fn without_a_model_the_demo_answers_and_says_so() {
+fn without_a_model() {
     let places = Places::new();
     let tslp = Tslp::with(&places, "demo", &[]);
     let said = tslp.say(&fenced("src/ring.c", RING)).said();
@@ -39,7 +40,7 @@ fn without_a_model_the_demo_answers_and_says_so() {
 }
 
 #[test]
-fn a_port_in_use_is_refused() {
+fn port_in_use() {
     let places = Places::new();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
@@ -53,7 +54,7 @@ fn a_port_in_use_is_refused() {
 }
 
 #[test]
-fn folders_that_cannot_be_used_are_refused() {
+fn unusable_folders() {
     let places = Places::new();
     let name = |path: std::path::PathBuf| path.to_str().unwrap().to_owned();
     let workspace = name(places.workspace.clone());
@@ -97,7 +98,7 @@ fn folders_that_cannot_be_used_are_refused() {
 }
 
 #[test]
-fn mistakes_in_flags_and_files_are_refused() {
+fn invalid_settings() {
     let places = Places::new();
     check(
         &places,
@@ -137,8 +138,9 @@ fn mistakes_in_flags_and_files_are_refused() {
     assert!(said.contains("TSLP_PROFILE"), "{said}");
 }
 
+/// A stream under way ends before the process does.
 #[test]
-fn a_stream_under_way_ends_before_the_process_does() {
+fn stream_ends_first() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let mut tslp = Tslp::start(&places, &upstream);
     let (go_on, wait) = barrier();
@@ -165,7 +167,7 @@ fn a_stream_under_way_ends_before_the_process_does() {
 }
 
 #[test]
-fn a_stream_that_does_not_end_in_time_is_cut_and_said_to_be() {
+fn late_stream_is_cut() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let limit = ["--http-shutdown-seconds", "1"];
     let mut tslp = Tslp::with(&places, &upstream.url, &limit);

@@ -57,7 +57,7 @@ const PASSED: &str = "running 2 tests\ntest result: ok. 2 passed; 0 failed; 0 ig
 const FAILED: &str = "running 2 tests\ntest result: FAILED. 1 passed; 1 failed; 0 ignored\n\nerror: test failed, to rerun pass `--lib`\n";
 
 #[test]
-fn the_last_runs_are_read_from_the_agents_own_results() {
+fn last_runs() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let (code, page) = places.cli_json(&["status"]);
@@ -116,8 +116,9 @@ fn the_last_runs_are_read_from_the_agents_own_results() {
     tslp.stop();
 }
 
+/// A refused change is in flight, and its place is where the file has it.
 #[test]
-fn a_refused_change_is_in_flight_and_a_place_is_where_disk_holds_it() {
+fn refused_change() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -157,7 +158,7 @@ fn a_refused_change_is_in_flight_and_a_place_is_where_disk_holds_it() {
 }
 
 #[test]
-fn a_hook_says_nothing_where_it_knows_nothing() {
+fn silent_hook() {
     let places = Places::new();
     assert_eq!(begun(&places, "startup"), json!({}));
     for event in [
@@ -195,8 +196,9 @@ fn a_hook_says_nothing_where_it_knows_nothing() {
     assert_eq!(begun(&places, "startup"), json!({}));
 }
 
+/// A goal is told once to each new conversation until it is done.
 #[test]
-fn a_goal_is_told_once_to_each_conversation_that_begins_until_it_is_done() {
+fn goal_told_once() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let told = |text: &str| {
@@ -254,8 +256,9 @@ fn a_goal_is_told_once_to_each_conversation_that_begins_until_it_is_done() {
     assert_eq!(code, 0, "{report}");
 }
 
+/// The state of an earlier moment is byte for byte what was shown then.
 #[test]
-fn the_state_of_then_is_byte_for_byte_what_was_shown_then() {
+fn state_of_then() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -299,7 +302,7 @@ fn long_prompt(text: &str, characters: usize) -> Value {
 }
 
 #[test]
-fn attention_is_told_from_the_first_mark_on() {
+fn attention_marks() {
     let (places, upstream) = (Places::new(), Upstream::with_context(14_000));
     let statusline = |written: &str| answer(&places, "statusline", written);
     assert_eq!(statusline("{}"), "");
@@ -329,8 +332,9 @@ fn attention_is_told_from_the_first_mark_on() {
     assert!(statusline("{}").len() < 80);
 }
 
+/// Attention is measured against the window that the server told.
 #[test]
-fn attention_is_held_against_the_window_that_the_server_told() {
+fn attention_and_window() {
     let (places, upstream) = (Places::new(), Upstream::with_context(40_000));
     let tslp = Tslp::start(&places, &upstream);
     for text in ["Hello.", "Hello again."] {
@@ -346,8 +350,9 @@ fn attention_is_held_against_the_window_that_the_server_told() {
     assert!(line.ends_with(" green\n"), "{line}");
 }
 
+/// If the window is known, its parts are the marks.
 #[test]
-fn a_known_windows_parts_are_the_marks() {
+fn marks_of_known_window() {
     let (places, upstream) = (Places::new(), Upstream::with_context(16_384));
     let tslp = Tslp::start(&places, &upstream);
     upstream.will_say("Fine.");
@@ -363,8 +368,9 @@ fn a_known_windows_parts_are_the_marks() {
     tslp.stop();
 }
 
+/// A stop is held once if decisions would be lost.
 #[test]
-fn a_stop_is_held_once_where_decisions_would_be_lost() {
+fn stop_held_once() {
     let (places, upstream) = (Places::new(), Upstream::with_context(14_000));
     places.write("src/ring.c", RING);
     let stop = |session: &str, is_active: bool| {
@@ -417,8 +423,9 @@ fn a_stop_is_held_once_where_decisions_would_be_lost() {
     assert_eq!(code, 0, "{report}");
 }
 
+/// A second window beside one at work is told nothing.
 #[test]
-fn a_second_window_beside_one_at_work_is_told_nothing() {
+fn second_window() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     upstream.will(calls("bash", &json!({"command": "make"})));
@@ -437,8 +444,9 @@ fn a_second_window_beside_one_at_work_is_told_nothing() {
     tslp.stop();
 }
 
+/// An agent is told without a hook once no other window is at work any more.
 #[test]
-fn an_agent_is_told_without_a_hook_once_nobody_is_at_work_any_more() {
+fn told_without_a_hook() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let told = |body: &Value| {
@@ -490,7 +498,7 @@ fn an_agent_is_told_without_a_hook_once_nobody_is_at_work_any_more() {
 }
 
 #[test]
-fn notes_and_labels_are_printed_from_the_ledger() {
+fn notes_and_labels() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -576,7 +584,7 @@ fn notes_and_labels_are_printed_from_the_ledger() {
 
 /// Whatever a client's hook is told to say: it is on record as a signal, if at all.
 #[test]
-fn no_hook_makes_a_record_a_rule_or_anything_true() {
+fn hooks_prove_nothing() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);

@@ -90,7 +90,7 @@ fn pieces(response: &Response) -> Vec<Value> {
 
 /// law 8.5 | A closed tool block is executed, its result injected, and the model goes on
 #[test]
-fn a_streamed_reply_goes_on_with_what_a_tool_gave() {
+fn stream_with_tool() {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -162,7 +162,7 @@ fn places_sessions(tslp: &Tslp<'_>) -> usize {
 
 /// law 8.5 | A closed tool block is executed, its result injected, and the model goes on
 #[test]
-fn a_whole_reply_is_one_body_with_summed_usage() {
+fn summed_usage() {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("a.txt", "one\ntwo\n");
     let tslp = Tslp::start(&places, &upstream);
@@ -183,7 +183,7 @@ fn a_whole_reply_is_one_body_with_summed_usage() {
 
 /// law 8.5 | Where the client offers tools, its loop rules, and nothing is run
 #[test]
-fn whoever_offers_tools_rules_its_own_loop_and_no_other_text_is_run() {
+fn offered_tools_rule() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::start(&places, &upstream);
     let mut request = prompt("Look.");
@@ -201,8 +201,9 @@ fn whoever_offers_tools_rules_its_own_loop_and_no_other_text_is_run() {
     assert!(of_kind(&events(&places), "action_requested").is_empty());
 }
 
+/// What cannot be run gives a result that the model can read.
 #[test]
-fn what_cant_be_run_is_a_result_that_the_model_can_read() {
+fn result_for_unrunnable() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::start(&places, &upstream);
     let many =
@@ -237,7 +238,7 @@ fn what_cant_be_run_is_a_result_that_the_model_can_read() {
 }
 
 #[test]
-fn a_reply_ends_cleanly_at_its_limit_of_rounds() {
+fn limit_of_rounds() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::with(&places, &upstream.url, &["--tools-rounds", "2"]);
     for name in ["a", "b", "c"] {
@@ -261,7 +262,7 @@ fn a_reply_ends_cleanly_at_its_limit_of_rounds() {
 
 /// law 8.5 | Builds need the Operator's grant, for a time | capability_granted, capability_revoked
 #[test]
-fn builds_need_a_grant_and_leave_the_workspace_as_it_was() {
+fn builds_need_a_grant() {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("Makefile", "all:\n\techo built > out.txt\n\tcat out.txt\n");
     let before = snapshot(&places.workspace);
@@ -295,7 +296,7 @@ fn builds_need_a_grant_and_leave_the_workspace_as_it_was() {
 
 /// law 8.5 | The budget's end halts, until the Operator resumes | budget_exhausted, tools_resumed
 #[test]
-fn the_sixth_build_is_one_too_many_and_chat_goes_on() {
+fn sixth_build() {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("Makefile", "all:\n\tdate +%N\n");
     let tslp = Tslp::start(&places, &upstream);
@@ -329,7 +330,7 @@ fn the_sixth_build_is_one_too_many_and_chat_goes_on() {
 
 /// law 8.5 | `@tslp stop` ends what runs | tools_stopped
 #[test]
-fn stop_ends_what_runs_and_the_reply_that_waits() {
+fn stop_ends_all() {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("Makefile", "all:\n\tsleep 271\n");
     let tslp = Tslp::start(&places, &upstream);
@@ -369,8 +370,9 @@ fn is_running(argument: &str) -> bool {
     })
 }
 
+/// A client that goes away takes its tool with it.
 #[test]
-fn a_client_that_goes_away_takes_its_tool_with_it() {
+fn client_goes_away() {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("Makefile", "all:\n\tsleep 272\n");
     let tslp = Tslp::start(&places, &upstream);
@@ -391,8 +393,9 @@ fn a_client_that_goes_away_takes_its_tool_with_it() {
     check_record(&places);
 }
 
+/// A call that a crash cut short is noted and never made again.
 #[test]
-fn a_call_that_a_crash_cut_short_is_noted_and_never_made_again() {
+fn call_cut_by_crash() {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("Makefile", "all:\n\tsleep 273\n");
     let tslp = Tslp::start(&places, &upstream);
@@ -417,7 +420,7 @@ fn a_call_that_a_crash_cut_short_is_noted_and_never_made_again() {
 
 /// law 8.5 | A credential in an output reaches nobody, and halts | credential_in_output
 #[test]
-fn a_credential_in_an_output_reaches_nobody_and_halts() {
+fn credential_halts() {
     const KEY: &str = "AKIAIOSFODNN7EXAMPLE";
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write(".env", &format!("AWS_ACCESS_KEY_ID={KEY}\n"));
@@ -449,7 +452,7 @@ fn a_credential_in_an_output_reaches_nobody_and_halts() {
 
 /// law 8.5 | The same call with the same output halts | recursive_loop
 #[test]
-fn the_same_call_with_the_same_output_halts_the_third_time() {
+fn third_same_output() {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("a", "a\n");
     let tslp = Tslp::start(&places, &upstream);
@@ -475,7 +478,7 @@ fn the_same_call_with_the_same_output_halts_the_third_time() {
 
 /// law 8.5 | Who looks outside is halted | scope_breach
 #[test]
-fn looking_outside_halts_at_once() {
+fn looking_outside() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::start(&places, &upstream);
     let mut talk = Talk::new(&tslp);
@@ -491,8 +494,9 @@ fn looking_outside_halts_at_once() {
     assert!(notices(&check_record(&places)).contains(&"scope_breach"));
 }
 
+/// A link is judged by where it leads.
 #[test]
-fn a_link_is_judged_by_where_it_leads() {
+fn target_of_a_link() {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("a", "a\n");
     std::os::unix::fs::symlink("a", places.workspace.join("inside")).unwrap();
@@ -513,7 +517,7 @@ fn a_link_is_judged_by_where_it_leads() {
 
 /// law 8.5 | A result that the model wrote is none | forged_result
 #[test]
-fn a_result_that_the_model_made_up_is_said_to_be_none() {
+fn made_up_result() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::start(&places, &upstream);
     let mut talk = Talk::new(&tslp);
@@ -531,7 +535,7 @@ fn a_result_that_the_model_made_up_is_said_to_be_none() {
 
 /// law 8.5 | What tools print is recorded as a message, or as evidence, and is no code | no_grammar
 #[test]
-fn code_in_a_result_is_evidence_wherever_it_comes_back() {
+fn code_in_a_result() {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("notes.md", &format!("src/ring.c\n```c\n{RING}```\n"));
     let tslp = Tslp::start(&places, &upstream);
@@ -563,7 +567,7 @@ fn code_in_a_result_is_evidence_wherever_it_comes_back() {
 }
 
 #[test]
-fn an_upstream_that_fails_in_a_later_round_cuts_the_stream() {
+fn later_round_fails() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::start(&places, &upstream);
     upstream.will_say(asks("ls"));
@@ -593,7 +597,7 @@ fn an_upstream_that_fails_in_a_later_round_cuts_the_stream() {
 }
 
 #[test]
-fn a_client_sees_the_text_before_the_tool_ends() {
+fn text_before_tool_ends() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::start(&places, &upstream);
     let (open, wait) = barrier();
@@ -618,8 +622,9 @@ const GREP_ONLY: &str = r#"profile_id = "grep-only"
 programs = ["grep"]
 "#;
 
+/// The approved profile is in force, and not the file.
 #[test]
-fn the_approved_profile_is_in_force_and_not_the_file() {
+fn approved_profile() {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("a", "a\n");
     let file = places.path("policy.toml");
@@ -660,7 +665,7 @@ fn the_approved_profile_is_in_force_and_not_the_file() {
 }
 
 #[test]
-fn a_forged_judgement_is_noticed() {
+fn forged_judgement() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::start(&places, &upstream);
     upstream.will_say(asks("rm -rf src"));
@@ -685,7 +690,7 @@ fn a_forged_judgement_is_noticed() {
 }
 
 #[test]
-fn the_mode_says_whether_tools_run() {
+fn mode_and_tools() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::start(&places, &upstream);
     let mode = || tslp.page("/health")["mode"].clone();
@@ -718,7 +723,7 @@ fn the_mode_says_whether_tools_run() {
 
 /// G17.
 #[test]
-fn the_mode_says_whether_the_model_server_can_be_reached() {
+fn mode_and_server() {
     let places = Places::new();
     // An address that is held, so that nobody else answers there, and where nobody does yet.
     let socket = net::socket(net::AddressFamily::INET, net::SocketType::STREAM, None).unwrap();
@@ -744,7 +749,7 @@ fn the_mode_says_whether_the_model_server_can_be_reached() {
 }
 
 #[test]
-fn the_sandbox_is_tested_again_after_a_day() {
+fn sandbox_tested_daily() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let (clock, ahead) = (places.path("clock.so"), places.path("ahead"));
     let compiled = Command::new("cc")
@@ -780,7 +785,7 @@ fn the_sandbox_is_tested_again_after_a_day() {
 
 /// law 8.5 | Nothing but builds can be granted, and not for ever | not_grantable
 #[test]
-fn only_builds_and_interpreters_can_be_granted() {
+fn grantable_classes() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::start(&places, &upstream);
     for words in ["FS_WRITE", "NET_ANY for 5m", "BUILD_EXEC for ever", ""] {
@@ -794,7 +799,7 @@ fn only_builds_and_interpreters_can_be_granted() {
 
 /// law 8.5 | Three tries at what no tool may do halt | command_class_violation
 #[test]
-fn three_tries_at_what_no_tool_may_do_halt() {
+fn three_forbidden_tries() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::start(&places, &upstream);
     let mut talk = Talk::new(&tslp);
@@ -813,7 +818,7 @@ fn three_tries_at_what_no_tool_may_do_halt() {
 /// law 8.5 | A try to get out halts everything | sandbox_breach
 /// law 8.5 | A breach is lifted at a terminal only, and nothing is granted until then | breach_stands
 #[test]
-fn a_try_to_get_out_halts_everything() {
+fn breach_halts_all() {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("Makefile", "all:\n\tunshare -Ur true\n");
     let tslp = Tslp::start(&places, &upstream);
@@ -857,8 +862,9 @@ fn a_try_to_get_out_halts_everything() {
     assert_eq!(granted.len(), 1, "before the breach");
 }
 
+/// If the kernel does not enforce the sandbox, tools are off and chat goes on.
 #[test]
-fn where_the_kernel_doesnt_enforce_the_sandbox_tools_are_off_and_chat_goes_on() {
+fn unenforced_sandbox() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let plain = places.in_workspace(&serving(&upstream.url));
     // As where a distribution restricts user namespaces.
@@ -915,7 +921,7 @@ fn offering_tools(text: &str) -> Value {
 
 /// G15.
 #[test]
-fn a_denied_call_of_the_clients_own_tools_never_reaches_it() {
+fn denied_client_call() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::with(&places, &upstream.url, &["--guardian-client-tools", "hold"]);
     let json = |body: String| Answer::Plain(200, "application/json", body.into_bytes());
@@ -977,8 +983,9 @@ fn a_denied_call_of_the_clients_own_tools_never_reaches_it() {
     assert_eq!(calls, [0, 0, 1, 1], "on record is what the client got");
 }
 
+/// A call that cannot be judged is not let through.
 #[test]
-fn a_call_that_cant_be_judged_isnt_let_through() {
+fn unjudgeable_call() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::with(&places, &upstream.url, &["--guardian-client-tools", "hold"]);
     let mut request = offering_tools("Clean up.");
@@ -1008,8 +1015,9 @@ fn a_call_that_cant_be_judged_isnt_let_through() {
     check_record(&places);
 }
 
+/// Calls of the client's own tools are judged and passed on.
 #[test]
-fn calls_of_the_clients_own_tools_are_judged_and_passed_on() {
+fn passed_client_calls() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::with(
         &places,

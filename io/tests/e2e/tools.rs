@@ -106,7 +106,7 @@ fn marker(of: &str) -> String {
 }
 
 #[test]
-fn every_way_out_is_closed() {
+fn no_way_out() {
     for (round, tools) in Tools::of_all_users().into_iter().enumerate() {
         let at = |name: &str| tools.places.workspace.join(name);
         let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -186,7 +186,7 @@ fn every_way_out_is_closed() {
 }
 
 #[test]
-fn builds_work_and_leave_no_trace() {
+fn builds_leave_no_trace() {
     for tools in Tools::of_all_users() {
         tools.places.write(
             "Makefile",
@@ -212,7 +212,7 @@ fn builds_work_and_leave_no_trace() {
 
 /// Real build tools find what they need and write what they want, all of which is gone afterwards.
 #[test]
-fn cargo_and_python_test_a_real_tree() {
+fn cargo_and_python() {
     let tools = Tools::of(None);
     tools.places.write(
         "Cargo.toml",
@@ -251,8 +251,9 @@ fn random(state: &mut u64, below: usize) -> usize {
     usize::try_from(*state >> 33).unwrap() % below
 }
 
+/// Nothing is alive after two hundred hostile runs.
 #[test]
-fn nothing_is_alive_after_two_hundred_hostile_runs() {
+fn no_survivors() {
     const DEEDS: [&str; 12] = [
         "setsid sleep MARKER &",
         "(trap '' TERM HUP; sleep MARKER) &",
@@ -287,7 +288,7 @@ fn nothing_is_alive_after_two_hundred_hostile_runs() {
 }
 
 #[test]
-fn reading_sees_the_workspace_and_writes_nothing() {
+fn reading_writes_nothing() {
     for tools in Tools::of_all_users() {
         tools.places.write("src/a.c", "int a;\nint b;\n");
         std::os::unix::fs::symlink("/etc/shadow", tools.places.workspace.join("link")).unwrap();
@@ -374,8 +375,9 @@ const CONFIGURED_PROGRAMS: &[(&str, &str, &str, &str)] = &[
     ("", "remote.x.uploadpack", "./evil", "git show MISSING"),
 ];
 
+/// Git runs no program that the workspace names.
 #[test]
-fn git_runs_no_program_that_the_workspace_names() {
+fn git_runs_nothing_else() {
     const RAN: &str = "ran the workspace's program";
     let signed = "tree TREE\nauthor a <a> 1 +0000\ncommitter a <a> 1 +0000\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n -----END PGP \
                   SIGNATURE-----\n\nm\n";
@@ -490,8 +492,9 @@ fn script(script: &str, limits: SandboxLimits) -> RunOutcome {
     Sandbox::helped_by(env!("CARGO_BIN_EXE_tslp").into()).run_plan(&plan)
 }
 
+/// Every limit ends a run with all its processes.
 #[test]
-fn every_limit_ends_a_run_with_all_its_processes() {
+fn limits_end_runs() {
     let asleep = marker("limited");
     let check = |text: &str, limits: SandboxLimits, expected: ToolOutcome| {
         let outcome = script(&text.replace("MARKER", &asleep), limits);
@@ -568,7 +571,7 @@ fn every_limit_ends_a_run_with_all_its_processes() {
 }
 
 #[test]
-fn output_is_kept_from_both_ends() {
+fn both_ends_kept() {
     let limits = SandboxLimits {
         output_bytes_kept: 20,
         ..SandboxLimits::default()
@@ -586,7 +589,7 @@ fn output_is_kept_from_both_ends() {
 }
 
 #[test]
-fn what_isn_t_there_is_told() {
+fn missing_parts() {
     let outcome = Sandbox::helped_by("/nosuch/tslp".into());
     let places = Places::new();
     let plan = |workspace: &Path| SandboxPlan {

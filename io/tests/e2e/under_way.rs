@@ -46,8 +46,9 @@ fn streamed(data: &Path, episode: u64) -> String {
     said
 }
 
+/// A crash keeps the text that the client has.
 #[test]
-fn a_crash_keeps_the_text_that_the_client_has() {
+fn text_kept_in_crash() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say(&fenced("src/ring.c", RING));
@@ -77,7 +78,7 @@ fn a_crash_keeps_the_text_that_the_client_has() {
 /// law 13 | The client waits for no byte longer than it must
 /// law 13 | The first chunk isn't held up
 #[test]
-fn no_byte_waits_for_the_text_before_it() {
+fn no_byte_waits() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let key = "sk-proj-abcdEFGH1234567890abcd";

@@ -59,8 +59,9 @@ fn tree(places: &Places) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
+/// A file that the model made goes, and one that it gutted comes back.
 #[test]
-fn a_file_that_the_model_made_goes_and_one_that_it_gutted_comes_back() {
+fn made_and_gutted_files() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING_BETTER);
     let tslp = Tslp::start(&places, &upstream);
@@ -93,7 +94,7 @@ fn a_file_that_the_model_made_goes_and_one_that_it_gutted_comes_back() {
 
 /// The text before the second refusal was the first one's.
 #[test]
-fn a_file_goes_back_to_before_the_first_refused_change_that_it_holds() {
+fn first_refused_change() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING_BETTER);
     let tslp = Tslp::start(&places, &upstream);
@@ -112,7 +113,7 @@ fn a_file_goes_back_to_before_the_first_refused_change_that_it_holds() {
 
 /// A client that runs a call as soon as it is complete has written the file by the time when the reply is judged.
 #[test]
-fn a_change_that_was_written_before_its_reply_was_over_is_taken_back() {
+fn written_before_the_end() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING_BETTER);
     let tslp = Tslp::start(&places, &upstream);
@@ -138,7 +139,7 @@ fn a_change_that_was_written_before_its_reply_was_over_is_taken_back() {
 }
 
 #[test]
-fn a_file_keeps_its_credential_when_it_is_taken_back() {
+fn credential_kept() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let key = "const char *key(void) { return \"sk-abcdefghijklmnop1234567890\"; }\n";
     let (before, after) = (format!("{RING}{key}"), format!("{RING_BETTER}{key}"));
@@ -155,8 +156,9 @@ fn a_file_keeps_its_credential_when_it_is_taken_back() {
     tslp.stop();
 }
 
+/// What the user wrote meanwhile is never taken for the model's.
 #[test]
-fn what_the_user_wrote_meanwhile_is_never_taken_for_the_models() {
+fn users_words_kept() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -393,8 +395,9 @@ fn sessions_are_taken_back(seed: u64, sessions: usize) {
     }
 }
 
+/// Random sessions in real trees are undone byte for byte.
 #[test]
-fn two_hundred_random_sessions_in_real_trees_are_taken_back_byte_for_byte() {
+fn random_sessions() {
     std::thread::scope(|scope| {
         for worker in 0..2 {
             scope.spawn(move || {

@@ -48,8 +48,9 @@ fn servers() -> Vec<(Value, &'static str)> {
     ]
 }
 
+/// What is far too long is said before the reply, by what each server tells.
 #[test]
-fn what_is_far_too_long_is_said_before_the_reply_by_what_each_server_tells() {
+fn far_too_long() {
     for (pages, remedy) in servers() {
         let (places, upstream) = (Places::new(), Upstream::start());
         upstream.will_tell(pages);
@@ -79,7 +80,7 @@ fn what_is_far_too_long_is_said_before_the_reply_by_what_each_server_tells() {
 
 /// Ollama cuts to half a window or takes out the oldest messages; its answer is 200 both times.
 #[test]
-fn what_is_a_little_too_long_shows_in_what_the_server_says_it_read() {
+fn a_little_too_long() {
     for left in [2050, 3600] {
         for tells in [true, false] {
             let (places, upstream) = (Places::new(), Upstream::start());
@@ -137,7 +138,7 @@ fn page(path: &str, model: &str, window: usize) -> Value {
 
 /// Forty cuts: five servers, two windows, and four ways to get beyond them. Each shows, and nothing before it does.
 #[test]
-fn forty_staged_cuts_are_told_and_nothing_else() {
+fn forty_cuts() {
     // Tokens of each new message, in tenths of the window. Each talk is with another model, which was swapped for the one before.
     const TALKS: [&[usize]; 4] = [
         // A little over it, in small steps.
@@ -188,8 +189,9 @@ fn forty_staged_cuts_are_told_and_nothing_else() {
     assert_eq!(staged, 40);
 }
 
+/// A model that is loaded with its first request is known after it.
 #[test]
-fn a_model_that_is_loaded_with_its_first_request_is_known_after_it() {
+fn loaded_model() {
     let (places, upstream) = (Places::new(), Upstream::start());
     upstream.will_tell(json!({"/api/ps": {"models": []}}));
     let tslp = Tslp::start(&places, &upstream);
@@ -209,7 +211,7 @@ fn a_model_that_is_loaded_with_its_first_request_is_known_after_it() {
 
 /// law 8.5 | A prompt that its model wouldn't read to the end isn't sent, if the user wants that | window_exceeded
 #[test]
-fn what_is_too_long_is_refused_if_the_user_wants_that() {
+fn refusing_guard() {
     let (places, upstream) = (Places::new(), Upstream::with_context(4096));
     let tslp = Tslp::with(&places, &upstream.url, &["--window-guard", "refuse"]);
     let refused = eventually(|| {
@@ -240,7 +242,7 @@ fn what_is_too_long_is_refused_if_the_user_wants_that() {
 
 /// What is the proxy's own gives way to what the client sends.
 #[test]
-fn hydration_leaves_the_window_to_the_conversation() {
+fn room_for_conversation() {
     let (places, upstream) = (Places::new(), Upstream::with_context(4096));
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -261,7 +263,7 @@ fn hydration_leaves_the_window_to_the_conversation() {
 
 /// What a preview knows of windows it asks and reads as the proxy does.
 #[test]
-fn a_preview_leaves_out_what_has_no_room() {
+fn preview_without_room() {
     let (places, upstream) = (Places::new(), Upstream::with_context(4096));
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);

@@ -16,7 +16,7 @@ fn chunk(text: &str) -> String {
 }
 
 #[test]
-fn a_chat_request_goes_through_the_engine_and_back() {
+fn round_trip() {
     let upstream = Upstream::answering(OK);
     let proxy = Proxy::start(&upstream.url, Engine::Echo);
     let mut client = proxy.client();
@@ -44,7 +44,7 @@ fn a_chat_request_goes_through_the_engine_and_back() {
 }
 
 #[test]
-fn headers_pass_but_for_those_of_the_connection_and_ours() {
+fn passed_headers() {
     let upstream = Upstream::answering(OK);
     let proxy = Proxy::start(&upstream.url, Engine::Echo);
     let request = proxy.at(
@@ -67,8 +67,9 @@ fn headers_pass_but_for_those_of_the_connection_and_ours() {
     }
 }
 
+/// A stream arrives byte for byte, each piece as soon as it is sent.
 #[test]
-fn a_stream_arrives_byte_for_byte_and_in_step() {
+fn stream_in_step() {
     let upstream = Upstream::start(|visit| {
         visit.request();
         visit.wire.send(STREAM_HEAD);
@@ -104,7 +105,7 @@ fn a_stream_arrives_byte_for_byte_and_in_step() {
 }
 
 #[test]
-fn the_first_event_is_not_held_back_for_the_second() {
+fn first_event() {
     let (go, wait) = crossbeam_channel::bounded::<()>(0);
     let upstream = Upstream::start(move |visit| {
         visit.request();
@@ -120,8 +121,9 @@ fn the_first_event_is_not_held_back_for_the_second() {
     client.until(b"data: 2\n\n\r\n0\r\n\r\n");
 }
 
+/// The engine is told of the end before the client can see it.
 #[test]
-fn the_end_is_told_before_the_client_can_see_it() {
+fn end_before_client() {
     // An SDK stops reading at [DONE]; its next prompt must come behind the end of this reply.
     let (go, wait) = crossbeam_channel::bounded::<()>(0);
     let upstream = Upstream::start(move |visit| {
@@ -139,8 +141,9 @@ fn the_end_is_told_before_the_client_can_see_it() {
     proxy.wait_for("end Complete { status: 200 }");
 }
 
+/// A reply done before its prompt is durable waits for the engine's look all the same.
 #[test]
-fn a_reply_that_is_done_before_its_prompt_is_durable_waits_for_the_look_all_the_same() {
+fn done_before_durable() {
     let (go, wait) = crossbeam_channel::bounded::<()>(0);
     let upstream = Upstream::start(move |visit| {
         visit.request();
@@ -159,8 +162,9 @@ fn a_reply_that_is_done_before_its_prompt_is_durable_waits_for_the_look_all_the_
     proxy.wait_for("end Complete { status: 200 }");
 }
 
+/// A complete call waits for the engine's look though the stream goes on.
 #[test]
-fn a_complete_call_waits_for_the_look_though_the_stream_goes_on() {
+fn complete_call_waits() {
     let call =
         "event: response.output_item.done\ndata: {\"item\":{\"type\":\"function_call\"}}\n\n";
     let (go, wait) = crossbeam_channel::bounded::<()>(0);
@@ -192,8 +196,9 @@ fn check_silent(proxy: &Proxy, client: &mut Client) {
     client.stream.set_nonblocking(false).unwrap();
 }
 
+/// No byte comes before the prompt is durable.
 #[test]
-fn no_byte_comes_before_the_prompt_is_durable() {
+fn durable_before_bytes() {
     let upstream = Upstream::answering(OK);
     let proxy = Proxy::start(&upstream.url, Engine::EchoUndurable);
     let mut client = proxy.client();
@@ -208,7 +213,7 @@ fn no_byte_comes_before_the_prompt_is_durable() {
 }
 
 #[test]
-fn a_gated_response_is_bounded() {
+fn bounded_gate() {
     let upstream = Upstream::start(|visit| {
         visit.request();
         visit
@@ -250,8 +255,9 @@ fn a_gated_response_is_bounded() {
     proxy.wait_for("end Complete { status: 200 }");
 }
 
+/// A client that leaves closes the upstream.
 #[test]
-fn a_client_that_goes_closes_the_upstream() {
+fn client_leaves() {
     // While the upstream thinks, and in the middle of its stream; closing and half-closing.
     for begin in [
         &b""[..],
@@ -283,7 +289,7 @@ fn a_client_that_goes_closes_the_upstream() {
 }
 
 #[test]
-fn a_client_that_goes_before_the_engine_answers() {
+fn client_leaves_first() {
     let upstream = Upstream::answering(OK);
     let proxy = Proxy::start(&upstream.url, Engine::Silent);
     let mut client = proxy.client();
@@ -312,7 +318,7 @@ fn a_client_that_goes_before_the_engine_answers() {
 }
 
 #[test]
-fn the_engine_can_answer_itself() {
+fn engine_answers() {
     let proxy = Proxy::start("http://127.0.0.1:9", Engine::Silent);
     let mut client = proxy.client();
     client.send(proxy.chat("{}"));
@@ -328,8 +334,9 @@ fn the_engine_can_answer_itself() {
     );
 }
 
+/// A stream that breaks gets an error event and no end.
 #[test]
-fn a_stream_that_breaks_gets_an_error_event_and_no_end() {
+fn broken_stream() {
     let upstream = Upstream::start(|visit| {
         visit.request();
         visit
@@ -356,7 +363,7 @@ fn a_stream_that_breaks_gets_an_error_event_and_no_end() {
 
 /// Ollama's clients parse each line, and take none that is blank.
 #[test]
-fn lines_of_json_that_break_end_with_a_line_of_json() {
+fn broken_json_lines() {
     let upstream = Upstream::start(|visit| {
         visit.request();
         let head = "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -384,7 +391,7 @@ fn lines_of_json_that_break_end_with_a_line_of_json() {
 }
 
 #[test]
-fn a_body_that_breaks_is_visibly_cut() {
+fn broken_body() {
     let upstream = Upstream::start(|visit| {
         visit.request();
         visit
@@ -398,8 +405,9 @@ fn a_body_that_breaks_is_visibly_cut() {
     proxy.wait_for("end UpstreamBroken");
 }
 
+/// A failed ledger refuses chat and nothing else.
 #[test]
-fn a_failed_ledger_refuses_chat_and_nothing_else() {
+fn failed_ledger() {
     let upstream = Upstream::answering(OK);
     let proxy = Proxy::start(&upstream.url, Engine::EchoUndurable);
     let mut waiting = proxy.client();
@@ -430,8 +438,9 @@ fn a_failed_ledger_refuses_chat_and_nothing_else() {
     assert!(proxy.audits.try_next().is_none());
 }
 
+/// Every request for the model puts off audits before it goes on.
 #[test]
-fn every_request_for_the_model_puts_audits_off_before_it_goes_on() {
+fn audits_put_off() {
     let upstream = Upstream::answering(OK);
     let proxy = Proxy::start(&upstream.url, Engine::Silent);
     proxy.audits.ask(audit());
@@ -470,8 +479,9 @@ fn every_request_for_the_model_puts_audits_off_before_it_goes_on() {
     assert!(proxy.audits.try_next().is_none());
 }
 
+/// A full engine channel holds the upstream back and loses nothing.
 #[test]
-fn a_full_engine_channel_holds_the_upstream_back_and_loses_nothing() {
+fn full_engine_channel() {
     // The engine's channel takes four messages; the reply is hundreds of side copies.
     let upstream = Upstream::start(|visit| {
         visit.request();
@@ -497,8 +507,9 @@ fn a_full_engine_channel_holds_the_upstream_back_and_loses_nothing() {
     assert!(copy == body);
 }
 
+/// A shutdown lets streams finish and tells the engine last.
 #[test]
-fn shutdown_lets_streams_finish_and_tells_the_engine_last() {
+fn orderly_shutdown() {
     let (go, wait) = crossbeam_channel::bounded::<()>(0);
     let upstream = Upstream::start(move |visit| {
         visit.request();
@@ -522,7 +533,7 @@ fn shutdown_lets_streams_finish_and_tells_the_engine_last() {
 }
 
 #[test]
-fn a_redirect_is_explained_and_not_followed() {
+fn redirect_explained() {
     let upstream = Upstream::answering(
         b"HTTP/1.1 308 Permanent Redirect\r\nLocation: https://models.example/v1/chat/completions\r\nContent-Length: 0\r\n\r\n",
     );

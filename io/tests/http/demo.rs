@@ -7,7 +7,7 @@ use tslp_io::demo_model::DemoModel;
 use crate::harness::{Engine, Proxy};
 
 #[test]
-fn the_demo_model_answers_through_the_loop() {
+fn answers_through_loop() {
     let model = DemoModel::start_with_delay(Duration::ZERO).unwrap();
     let proxy = Proxy::start(&model.url(), Engine::Echo);
     let mut client = proxy.client();

@@ -95,8 +95,9 @@ fn hosts_origins_and_types() {
     }
 }
 
+/// A configured page gets CORS headers, and nobody else does.
 #[test]
-fn a_configured_page_gets_cors_headers_and_nobody_else_does() {
+fn cors_headers() {
     let upstream = Upstream::answering(
         b"HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Length: 2\r\n\r\n{}",
     );
@@ -177,7 +178,7 @@ fn tokens() {
 }
 
 #[test]
-fn a_configured_key_replaces_the_clients() {
+fn configured_key() {
     let upstream = Upstream::answering(OK);
     let proxy = Proxy::with(&upstream.url, Engine::Echo, |config| {
         config.upstream.api_key = Some(Secret::new("sk-ours".to_owned()));
@@ -194,7 +195,7 @@ fn a_configured_key_replaces_the_clients() {
 }
 
 #[test]
-fn other_binds_need_a_token() {
+fn token_for_open_binds() {
     let open = "0.0.0.0:0".parse().unwrap();
     let none = GuardConfig::default();
     assert!(matches!(
@@ -279,7 +280,7 @@ fn routes_and_methods() {
 }
 
 #[test]
-fn the_debug_page_exists_when_asked_for() {
+fn debug_page() {
     let proxy = Proxy::with("http://127.0.0.1:9", Engine::Echo, |config| {
         config.debug_pages = DebugPages::Shown
     });

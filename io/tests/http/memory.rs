@@ -66,8 +66,9 @@ fn asking_first(proxy: &Proxy, bytes: usize) -> String {
     ))
 }
 
+/// A body over the limit gets 413 and the name of the setting.
 #[test]
-fn a_body_over_the_limit_gets_413_and_the_name_of_the_setting() {
+fn over_the_limit() {
     let proxy = Proxy::with("http://127.0.0.1:9", Engine::Silent, with_largest);
     for request in [
         asking_first(&proxy, LARGEST + 1),
@@ -84,8 +85,9 @@ fn a_body_over_the_limit_gets_413_and_the_name_of_the_setting() {
     assert!(proxy.nothing_noted());
 }
 
+/// A body that does not fit waits and goes on when there is room.
 #[test]
-fn a_body_that_does_not_fit_waits_and_goes_on_when_there_is_room() {
+fn body_without_room() {
     let (proxy, mut first, exchange) = busy(|_| {});
     let mut asking = proxy.client();
     asking.send(asking_first(&proxy, LARGEST));
@@ -101,8 +103,9 @@ fn a_body_that_does_not_fit_waits_and_goes_on_when_there_is_room() {
     prompt(&proxy, 'b');
 }
 
+/// A body that finds no room in time gets 503 and when to come again.
 #[test]
-fn a_body_that_finds_no_room_in_time_gets_503_and_when_to_come_again() {
+fn no_room_in_time() {
     let (proxy, _first, _) = busy(|config| {
         config.timeouts.body_idle = Duration::from_millis(50);
     });
@@ -119,8 +122,9 @@ fn a_body_that_finds_no_room_in_time_gets_503_and_when_to_come_again() {
     assert!(proxy.nothing_noted());
 }
 
+/// A client that leaves while it waits gives its place to others.
 #[test]
-fn a_client_that_goes_away_while_it_waits_gives_its_place_to_others() {
+fn waiting_client_leaves() {
     let (proxy, _first, _) = busy(|_| {});
     let mut asking = proxy.client();
     asking.send(asking_first(&proxy, LARGEST));
@@ -139,8 +143,9 @@ fn a_client_that_goes_away_while_it_waits_gives_its_place_to_others() {
     prompt(&proxy, 't');
 }
 
+/// A client that leaves is charged until the engine is done with its prompt.
 #[test]
-fn a_client_that_goes_away_is_charged_until_the_engine_has_done_with_its_prompt() {
+fn charged_after_leaving() {
     let (proxy, first, exchange) = busy(|_| {});
     drop(first);
     let mut asking = proxy.client();
@@ -153,8 +158,9 @@ fn a_client_that_goes_away_is_charged_until_the_engine_has_done_with_its_prompt(
     assert_eq!(asking.head_only().status(), 100);
 }
 
+/// Half-read bodies of unknown length do not keep each other from their ends.
 #[test]
-fn half_read_bodies_of_unknown_length_do_not_keep_each_other_from_their_ends() {
+fn half_read_bodies() {
     const BYTES: usize = 180_000;
     let upstream = Upstream::answering(OK);
     let proxy = Proxy::with(&upstream.url, Engine::Echo, |config| {
@@ -174,8 +180,9 @@ fn half_read_bodies_of_unknown_length_do_not_keep_each_other_from_their_ends() {
     }
 }
 
+/// Who announces a body and sends nothing keeps nobody waiting.
 #[test]
-fn who_announces_a_body_and_sends_nothing_keeps_nobody_waiting() {
+fn announced_and_unsent() {
     let upstream = Upstream::answering(OK);
     let proxy = Proxy::with(&upstream.url, Engine::Echo, with_largest);
     let head = format!(
@@ -195,8 +202,9 @@ fn who_announces_a_body_and_sends_nothing_keeps_nobody_waiting() {
     );
 }
 
+/// A body that comes steadily but never ends gives its room back.
 #[test]
-fn a_body_that_comes_steadily_but_never_ends_gives_its_room_back() {
+fn endless_body() {
     let proxy = Proxy::with("http://127.0.0.1:9", Engine::Silent, |config| {
         with_largest(config);
         config.timeouts.body_idle = Duration::from_millis(40);

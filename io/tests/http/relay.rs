@@ -17,8 +17,9 @@ fn answered(bytes: &'static [u8], request: &str) -> (u16, String, String) {
 
 const GET: &str = "GET /v1/x HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\n\r\n";
 
+/// Responses keep their bytes and get the proxy's own framing.
 #[test]
-fn responses_keep_their_bytes_and_get_framing_of_ours() {
+fn framing_of_responses() {
     let cases: [(&[u8], u16, &str); 16] = [
         (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", 200, "abc"),
         (b"HTTP/1.1 200\r\nContent-Length: 3\r\n\r\nabc", 200, "abc"),
@@ -47,7 +48,7 @@ fn responses_keep_their_bytes_and_get_framing_of_ours() {
 }
 
 #[test]
-fn responses_that_cannot_be_trusted_become_502() {
+fn bad_responses() {
     let cases: [&[u8]; 14] = [
         b"",
         b"nonsense\r\n\r\n",
@@ -76,7 +77,7 @@ fn responses_that_cannot_be_trusted_become_502() {
 }
 
 #[test]
-fn an_old_client_gets_no_chunks() {
+fn http_1_0_client() {
     let request = "GET /v1/x HTTP/1.0\r\nConnection: keep-alive\r\n\r\n";
     let chunked =
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n2\r\nbc\r\n0\r\n\r\n";
@@ -90,7 +91,7 @@ fn an_old_client_gets_no_chunks() {
 }
 
 #[test]
-fn head_gets_the_length_and_no_body() {
+fn head_requests() {
     let upstream = Upstream::answering(b"HTTP/1.1 200 OK\r\nContent-Length: 77\r\n\r\n");
     let proxy = Proxy::start(&upstream.url, Engine::Echo);
     let mut client = proxy.client();
@@ -112,7 +113,7 @@ fn head_gets_the_length_and_no_body() {
 }
 
 #[test]
-fn responses_read_the_same_at_every_split() {
+fn responses_at_any_split() {
     let whole = b"HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 200 OK\r\nX: y\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1;e\r\nc\r\n0\r\nT: t\r\n\r\n";
     let upstream = Upstream::start(move |visit| {
         while visit.request() {
@@ -138,7 +139,7 @@ fn next_split(length: usize) -> usize {
 }
 
 #[test]
-fn uploads_stream_without_waiting_for_their_end() {
+fn streamed_uploads() {
     let upstream = Upstream::start(|visit| {
         let head = String::from_utf8(visit.wire.until(b"\r\n\r\n")).unwrap();
         visit.say(&head);
@@ -163,7 +164,7 @@ fn uploads_stream_without_waiting_for_their_end() {
 }
 
 #[test]
-fn a_large_upload_and_download_pass_unharmed() {
+fn large_bodies_pass() {
     let upstream = Upstream::start(|visit| {
         visit.wire.until(b"\r\n\r\n");
         let body = visit.wire.exactly(20_000_000);
@@ -186,7 +187,7 @@ fn a_large_upload_and_download_pass_unharmed() {
 }
 
 #[test]
-fn a_base_path_is_put_before_the_route() {
+fn base_path() {
     let upstream = Upstream::answering(OK);
     let proxy = Proxy::start(&format!("{}/api/v1", upstream.url), Engine::Echo);
     assert_eq!(

@@ -256,7 +256,7 @@ fn the_table() {
 }
 
 #[test]
-fn bad_chunks_close_both_sides() {
+fn bad_chunks() {
     let upstream = Upstream::start(|visit| {
         let text = visit.wire.closed();
         visit.say(&text);
@@ -299,7 +299,7 @@ fn heads_have_limits() {
 }
 
 #[test]
-fn chunked_bodies_have_a_limit_too() {
+fn limit_of_chunked_bodies() {
     let upstream = Upstream::answering(OK);
     let proxy = Proxy::with(&upstream.url, Engine::Echo, |config| {
         config.limits.chat_body_bytes_max = 1000
@@ -316,7 +316,7 @@ fn chunked_bodies_have_a_limit_too() {
 }
 
 #[test]
-fn slow_heads_and_bodies_end_with_408() {
+fn slow_heads_and_bodies() {
     let proxy = Proxy::with("http://127.0.0.1:9", Engine::Echo, |config| {
         config.timeouts.head = std::time::Duration::from_millis(50);
         config.timeouts.body_idle = std::time::Duration::from_millis(50);
@@ -333,7 +333,7 @@ fn slow_heads_and_bodies_end_with_408() {
 }
 
 #[test]
-fn expect_continue_is_answered_before_the_body() {
+fn expect_continue() {
     let upstream = Upstream::answering(OK);
     let proxy = Proxy::start(&upstream.url, Engine::Echo);
     for path in ["/v1/chat/completions", "/v1/files"] {
@@ -354,7 +354,7 @@ fn expect_continue_is_answered_before_the_body() {
 }
 
 #[test]
-fn pipelined_requests_are_answered_in_order() {
+fn pipelined_in_order() {
     let upstream = Upstream::answering(OK);
     let proxy = Proxy::start(&upstream.url, Engine::Echo);
     let mut client = proxy.client();
@@ -382,7 +382,7 @@ fn pipelined_requests_are_answered_in_order() {
 }
 
 #[test]
-fn connections_end_when_they_should() {
+fn ends_of_connections() {
     let proxy = Proxy::start("http://127.0.0.1:9", Engine::Echo);
     let close =
         proxy.at("GET /health HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\n\r\n");
@@ -401,7 +401,7 @@ fn connections_end_when_they_should() {
 }
 
 #[test]
-fn every_request_reads_the_same_at_every_split() {
+fn same_at_any_split() {
     let upstream = Upstream::answering(OK);
     let proxy = Proxy::start(&upstream.url, Engine::Echo);
     let requests = [

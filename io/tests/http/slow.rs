@@ -29,7 +29,7 @@ fn write_until_stuck(stream: &mut std::net::TcpStream) -> usize {
 }
 
 #[test]
-fn a_client_that_does_not_read_stops_the_upstream() {
+fn client_reads_nothing() {
     let upstream = Upstream::start(|visit| {
         visit.request();
         visit.wire.send(format!(
@@ -57,7 +57,7 @@ fn a_client_that_does_not_read_stops_the_upstream() {
 }
 
 #[test]
-fn an_upstream_that_does_not_read_stops_the_client() {
+fn upstream_reads_nothing() {
     let (go, wait) = crossbeam_channel::bounded::<()>(0);
     let upstream = Upstream::start(move |visit| {
         visit.wire.until(b"\r\n\r\n");
@@ -79,8 +79,9 @@ fn an_upstream_that_does_not_read_stops_the_client() {
     assert_eq!(client.message().status(), 200);
 }
 
+/// Many idle and half-sent connections hold nobody up.
 #[test]
-fn many_idle_and_half_said_connections_hold_nobody_up() {
+fn idle_connections() {
     let upstream = Upstream::answering(OK);
     let proxy = Proxy::start(&upstream.url, Engine::Echo);
     let mut others: Vec<Client> = (0..400).map(|_| proxy.client()).collect();
@@ -103,7 +104,7 @@ fn many_idle_and_half_said_connections_hold_nobody_up() {
 }
 
 #[test]
-fn connections_are_counted() {
+fn connection_limit() {
     let proxy = Proxy::with("http://127.0.0.1:9", Engine::Echo, |config| {
         config.limits.connections_max = 2
     });

@@ -78,7 +78,7 @@ fn serve(config: Arc<ServerConfig>, stream: std::net::TcpStream, goodbye: Goodby
 }
 
 #[test]
-fn the_extra_ca_is_trusted() {
+fn extra_ca() {
     let (url, file) = server(Goodbye::Said);
     let proxy = Proxy::with(&url, Engine::Echo, |config| {
         config.upstream.extra_ca_file = Some(file.clone())
@@ -96,7 +96,7 @@ fn the_extra_ca_is_trusted() {
 }
 
 #[test]
-fn an_unknown_certificate_is_refused() {
+fn unknown_certificate() {
     let (url, file) = server(Goodbye::Said);
     let proxy = Proxy::start(&url, Engine::Echo);
     let response = proxy.client().send(proxy.get("/v1/models")).message();
@@ -110,7 +110,7 @@ fn an_unknown_certificate_is_refused() {
 }
 
 #[test]
-fn a_close_without_goodbye_is_no_end() {
+fn no_goodbye() {
     // Anyone on the path can cut a TCP connection; only TLS's own goodbye ends a body without a length.
     let (url, file) = server(Goodbye::Missing);
     let proxy = Proxy::with(&url, Engine::Echo, |config| {
@@ -125,7 +125,7 @@ fn a_close_without_goodbye_is_no_end() {
 }
 
 #[test]
-fn a_missing_ca_file_is_named() {
+fn missing_ca_file() {
     let (url, file) = server(Goodbye::Said);
     std::fs::remove_file(&file).unwrap();
     let proxy = Proxy::with(&url, Engine::Echo, |config| {
@@ -165,7 +165,7 @@ fn audited(url: &str, extra_ca_file: Option<PathBuf>) -> (AuditOutcome, Option<S
 }
 
 #[test]
-fn an_audit_goes_through_tls_and_trusts_no_stranger() {
+fn audit_trusts_no_stranger() {
     let body = br#"{"choices":[{"message":{"content":"fine"},"finish_reason":"stop"}]}"#;
     let (url, file) = server_of(Goodbye::Said, body.to_vec());
     let said = (AuditOutcome::Answered, Some("fine".to_owned()));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::harness::{Engine, OK, Proxy, Upstream};
 
 #[test]
-fn an_upstream_that_is_not_there_is_named_with_what_to_do() {
+fn no_upstream() {
     let free = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
@@ -29,7 +29,7 @@ fn an_upstream_that_is_not_there_is_named_with_what_to_do() {
 }
 
 #[test]
-fn a_name_that_does_not_resolve() {
+fn unresolvable_name() {
     let proxy = Proxy::start("http://nowhere.invalid:1", Engine::Echo);
     let response = proxy.client().send(proxy.chat("{}")).message();
     assert_eq!(response.status(), 502);
@@ -41,7 +41,7 @@ fn a_name_that_does_not_resolve() {
 }
 
 #[test]
-fn localhost_needs_no_resolver() {
+fn localhost_unresolved() {
     let upstream = Upstream::answering(OK);
     let proxy = Proxy::start(
         &upstream.url.replace("127.0.0.1", "localhost"),
@@ -58,7 +58,7 @@ fn localhost_needs_no_resolver() {
 }
 
 #[test]
-fn a_silent_upstream_is_504_and_names_the_key() {
+fn silent_upstream() {
     let upstream = Upstream::start(|visit| {
         visit.request();
         visit.wire.rest();
@@ -79,7 +79,7 @@ fn a_silent_upstream_is_504_and_names_the_key() {
 }
 
 #[test]
-fn a_stream_that_falls_silent_is_cut() {
+fn stream_falls_silent() {
     let upstream = Upstream::start(|visit| {
         visit.request();
         visit
@@ -97,7 +97,7 @@ fn a_stream_that_falls_silent_is_cut() {
 }
 
 #[test]
-fn a_connection_is_used_again() {
+fn connection_reused() {
     let upstream = Upstream::start(|visit| {
         while visit.request() {
             visit.say(&visit.number.to_string());
@@ -116,8 +116,9 @@ fn a_connection_is_used_again() {
     }
 }
 
+/// A kept connection that died costs one more try.
 #[test]
-fn a_kept_connection_that_died_costs_one_more_try() {
+fn dead_kept_connection() {
     // The first connection takes a second request and resets without an answer.
     let upstream = Upstream::start(|visit| {
         visit.request();
@@ -142,8 +143,9 @@ fn a_kept_connection_that_died_costs_one_more_try() {
     }
 }
 
+/// A request that cannot be repeated is not sent again.
 #[test]
-fn what_cannot_be_repeated_is_not() {
+fn unrepeatable_request() {
     let upstream = Upstream::start(|visit| {
         visit.request();
         visit.say("closed without a word");
@@ -157,7 +159,7 @@ fn what_cannot_be_repeated_is_not() {
 }
 
 #[test]
-fn an_early_answer_to_an_upload_reaches_the_client() {
+fn early_answer() {
     let upstream = Upstream::start(|visit| {
         visit.wire.until(b"\r\n\r\n");
         visit

@@ -174,8 +174,9 @@ mod tests {
         }
     }
 
+    /// What is here comes before what is in the workspace's root.
     #[test]
-    fn what_is_here_comes_before_what_is_in_the_workspaces_root() {
+    fn here_before_root() {
         let at = places();
         at.check("proj", "a.c", "file a.c");
         at.check("proj/src", "a.c", "file src/a.c");
@@ -187,8 +188,9 @@ mod tests {
         at.check("proj", "src/", "folder src");
     }
 
+    /// From outside the workspace both ways of naming work.
     #[test]
-    fn from_elsewhere_both_ways_of_naming_work() {
+    fn from_elsewhere() {
         let at = places();
         at.check("", "a.c", "file a.c");
         at.check("", "proj/src/a.c", "file src/a.c");
@@ -198,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_elsewhere_or_nowhere_is_said_so() {
+    fn elsewhere_or_nowhere() {
         let at = places();
         at.check("proj", "b.c", "missing");
         at.check("proj", "a.c/b.c", "missing");
@@ -208,8 +210,9 @@ mod tests {
         at.check("proj", "", "workspace");
     }
 
+    /// A link is named by its own name, and followed only on the way to the workspace.
     #[test]
-    fn a_link_is_named_by_its_own_name_and_followed_only_on_the_way_here() {
+    fn named_links() {
         let at = places();
         std::os::unix::fs::symlink(&at.workspace, at.root.join("link")).unwrap();
         at.check("", "link/src/a.c", "file src/a.c");

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_is_read_at_every_cut() {
+    fn every_cut() {
         let whole =
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n1\r\nd\r\n0\r\n\r\n";
         for cut in 0..whole.len() {

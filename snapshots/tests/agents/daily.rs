@@ -338,7 +338,7 @@ fn project() -> BTreeMap<String, String> {
 /// Every fifth turn edits another file by hand, so after forty turns each of the eight files was
 /// edited, and eight more have the model work once on each. A shorter day misses the last files.
 #[test]
-fn daily_life_with_edits_by_hand() {
+fn edits_by_hand() {
     let mut day = Day::new(project());
     let files = day.files();
     for turn in 0..48 {
@@ -353,7 +353,7 @@ fn daily_life_with_edits_by_hand() {
 }
 
 #[test]
-fn daily_life_with_a_formatter_on_save() {
+fn formatter_on_save() {
     let mut day = Day::new(project());
     let files = day.files();
     for turn in 0..15 {
@@ -370,7 +370,7 @@ fn daily_life_with_a_formatter_on_save() {
 }
 
 #[test]
-fn daily_life_after_an_undo() {
+fn after_an_undo() {
     let mut day = Day::new(project());
     let before = day.tree.clone();
     let files = day.files();
@@ -390,7 +390,7 @@ fn daily_life_after_an_undo() {
 }
 
 #[test]
-fn daily_life_with_parallel_edits() {
+fn parallel_edits() {
     let mut day = Day::new(project());
     let files = day.files();
     for turn in 0..6 {
@@ -408,7 +408,7 @@ fn daily_life_with_parallel_edits() {
 }
 
 #[test]
-fn daily_life_in_a_file_that_does_not_parse() {
+fn unparsable_file() {
     let mut tree = project();
     let path = tree.keys().next().expect("a file").clone();
     let broken = format!("{}\nx = = 2\n", tree[&path]);
@@ -424,7 +424,7 @@ fn daily_life_in_a_file_that_does_not_parse() {
 }
 
 #[test]
-fn daily_life_after_a_checkout() {
+fn after_a_checkout() {
     let text = |number: usize, version: usize| {
         format!(
             "int a{number}(int x) {{\n    return x +\n        {version};\n}}\n\nint b{number}(int x) {{\n    return x -\n        {};\n}}\n",

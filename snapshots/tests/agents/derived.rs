@@ -199,8 +199,9 @@ fn count(steps: &[RecordedStep], name: &str, turns: &[String], counts: &mut [Cou
     }
 }
 
+/// What is derived is what the recorded sessions say.
 #[test]
-fn what_is_derived_is_what_the_recorded_sessions_say() {
+fn as_recorded() {
     let mut counts: [Count; 6] = Default::default();
     let turns = turns();
     for file in super::recordings() {

@@ -29,7 +29,7 @@ const PROMOTED_MIN: f64 = 0.95;
 /// `STEPS=1 cargo nextest run -p tslp-snapshots --no-capture recorded_sessions` shows each request.
 #[test]
 #[allow(clippy::print_stderr)]
-fn recorded_sessions_hold_the_line() {
+fn recorded_sessions_hold() {
     let sessions = recorded();
     let rows: Vec<Row> = sessions.iter().map(Row::new).collect();
     let mut broken = edits(&sessions);
@@ -78,7 +78,7 @@ fn own_lines(path: &str, steps: &[RecordedStep]) -> BTreeSet<String> {
 /// All recordings are played to their ends, since each client has its own ways to read a file, and
 /// some repeat its text only when they compact a long conversation.
 #[test]
-fn recorded_sessions_show_nothing_of_a_file_that_is_off() {
+fn recorded_sessions_off() {
     const OFF: &str = "src/ring.c";
     let mut shown = Vec::new();
     for file in recordings() {

@@ -60,8 +60,9 @@ fn shared_prefix(one: &str, other: &str) -> usize {
     shared
 }
 
+/// What any earlier request began with is known.
 #[test]
-fn what_any_request_before_began_with_is_known() {
+fn earlier_beginnings() {
     let body = |texts: &[&str]| {
         let messages = texts
             .iter()

@@ -34,7 +34,7 @@ fn cases() -> Vec<Case> {
 
 /// law 7 | Nothing is gone that nobody asked to take out and that is nowhere else in the reply: a check, a loop, a handler, a branch, the end, a decorator, a fifth of the code, a field, an import that is used | code_kept, removed_unasked
 #[test]
-fn words_of_removal_open_only_what_they_name() {
+fn removal_words() {
     let cases = cases();
     let damaged: Vec<(&Case, Vec<(&str, String)>)> = cases
         .iter()
@@ -161,8 +161,9 @@ fn goes(case: &Case, prompt: &str) -> Option<bool> {
     )
 }
 
+/// What the user wants gone goes, and nothing else does.
 #[test]
-fn what_the_user_wants_gone_goes_and_nothing_else() {
+fn wanted_removals() {
     let mut cases = cases();
     cases.retain(|case| case.shows_the_whole_file() && case.function.class.is_none());
     let mut cases = cases.iter().cycle();

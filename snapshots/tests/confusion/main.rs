@@ -48,14 +48,11 @@ const FAITHFUL_PERCENT: usize = 99;
 /// The same where a package isn't there: among fewer functions an unusual one weighs more.
 const FAITHFUL_PERCENT_OF_A_PART: usize = 98;
 
-<<<<<<< HEAD
-/// law 6 | No damaging edit of a real function is promoted, and 99 of 100 faithful ones are
-=======
 /// All functions of all packages: it is about unusual ones, and a share of 98 or 99 percent can't be
 /// told from a hundred functions.
->>>>>>> w-fuzz
+/// law 6 | No damaging edit of a real function is promoted, and 99 of 100 faithful ones are
 #[test]
-fn no_damage_is_promoted_and_faithful_edits_are() {
+fn damaging_and_faithful() {
     let (groups, missing) = sources::collect();
     for package in &missing {
         println!(
@@ -110,7 +107,7 @@ fn more_sources() {
 }
 
 #[test]
-fn every_wording_is_known() {
+fn known_wordings() {
     let all = damaging::PLACEHOLDERS
         .iter()
         .chain(&damaging::PLACEHOLDERS_OF_FUNCTIONS);

@@ -87,7 +87,7 @@ fn unexplained(differences: &[Difference]) -> Vec<&Difference> {
 /// Each decision costs a verification of its whole ledger. Forging only one of a kind would miss those
 /// that are noticed by what builds on them alone: so the first and the last of each kind are.
 #[test]
-fn a_forged_decision_is_noticed_where_it_stands() {
+fn forged_decision() {
     let mut tried = 0;
     for stage in stages() {
         for at in decisions_of_each_kind(stage.ledger()) {
@@ -109,7 +109,7 @@ fn a_forged_decision_is_noticed_where_it_stands() {
 }
 
 #[test]
-fn a_forged_number_is_noticed() {
+fn forged_number() {
     let mut tried = 0;
     for stage in stages() {
         for at in decisions_in(stage.ledger()) {
@@ -138,7 +138,7 @@ fn a_forged_number_is_noticed() {
 
 /// As long as the test of forged decisions, for the same reason.
 #[test]
-fn a_decision_that_was_taken_out_is_noticed() {
+fn missing_decision() {
     let mut tried = 0;
     for stage in stages() {
         for at in decisions_of_each_kind(stage.ledger()) {
@@ -163,7 +163,7 @@ fn a_decision_that_was_taken_out_is_noticed() {
 /// Cuts are close together because steps are short: a cut between two steps is explained more easily
 /// than one inside a step, and fewer cuts would miss the steps of two or three events.
 #[test]
-fn a_ledger_that_ends_early_says_nothing_else() {
+fn cut_short_ledger() {
     for (stage, first) in stages().zip(0..2) {
         for end in (first..stage.ledger().len()).step_by(3) {
             let ledger = &stage.ledger()[..end];

@@ -57,7 +57,7 @@ fn interrupted(proxy: &mut Proxy) -> Vec<u64> {
 /// Found by the simulation: a client broke off, sent the prompt again, and the process died. The first attempt's end
 /// had closed the episode, so nothing said that the second one was interrupted.
 #[test]
-fn a_retry_under_way_is_interrupted() {
+fn retry_under_way() {
     let mut proxy = proxy();
     let episode = prompt(&mut proxy, "hello", None, Attempt::First);
     end(&mut proxy, episode, ReplyOutcome::ClientGone);
@@ -69,15 +69,16 @@ fn a_retry_under_way_is_interrupted() {
 
 /// Found by the simulation: only the last prompt of a session counted as under way.
 #[test]
-fn a_reply_that_its_session_has_gone_past_is_interrupted() {
+fn reply_left_behind() {
     let mut proxy = proxy();
     let first = prompt(&mut proxy, "hello", Some("s"), Attempt::First);
     let second = prompt(&mut proxy, "never mind", Some("s"), Attempt::First);
     assert_eq!(interrupted(&mut proxy), [first.0, second.0]);
 }
 
+/// Two attempts at once are over when both have ended.
 #[test]
-fn two_attempts_at_once_are_over_when_both_have_ended() {
+fn two_attempts_at_once() {
     let mut proxy = proxy();
     let episode = prompt(&mut proxy, "hello", None, Attempt::First);
     prompt(&mut proxy, "hello", None, Attempt::Retry);

@@ -283,7 +283,7 @@ fn the_page_is_up_to_date() {
 }
 
 #[test]
-fn every_reason_has_a_row() {
+fn all_reasons_listed() {
     let named: BTreeSet<String> = rows().into_values().flat_map(|row| row.reasons).collect();
     let known: BTreeSet<String> = Reason::ALL
         .iter()

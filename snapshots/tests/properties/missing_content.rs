@@ -8,7 +8,7 @@ use tslp_snapshots::state_text::entries_text;
 
 /// law engine 9 | Bytes that can't be read from the Vault aren't shown | content_missing
 #[test]
-fn code_that_can_not_be_read_is_withheld() {
+fn unreadable_code() {
     let script = script::parse(
         "
         policy history window
@@ -41,7 +41,7 @@ fn code_that_can_not_be_read_is_withheld() {
 /// The comparison with the base was skipped when the Vault couldn't give the base, so this change passed.
 /// law 7 | A change is refused where the Vault can't give the code that it replaces: nothing can be compared | code_kept, base_unreadable
 #[test]
-fn code_whose_base_can_not_be_read_is_refused() {
+fn unreadable_base() {
     let shown = "
         user
         | ```c:src/a.c

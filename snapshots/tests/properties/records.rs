@@ -47,8 +47,9 @@ fn saying(dice: &mut Dice) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// Without the user's word only facts come about.
 #[test]
-fn only_facts_come_of_what_is_not_the_users_word() {
+fn facts_alone() {
     let (mut facts, mut waiting) = (0, 0);
     for seed in 0..STORIES {
         let mut dice = Dice::new(seed);

@@ -17,7 +17,7 @@ fn check(seed: u64, steps: u64) -> Report {
 /// plants most show within ten seeds, but a first message that counts in full when it is said again
 /// shows at seed 19. What shows later (one at seed 68) is left to `.ci/long simulate`.
 #[test]
-fn the_law_holds_in_every_run() {
+fn law_in_every_run() {
     let mut total = Report::default();
     for seed in 0..48 {
         total.add(&check(seed, 2500));
@@ -43,7 +43,7 @@ fn the_law_holds_in_every_run() {
 }
 
 #[test]
-fn a_seed_gives_the_same_run_again() {
+fn same_seed_same_run() {
     for seed in 100..103 {
         let lines = |steps| {
             let mut lines = Vec::new();

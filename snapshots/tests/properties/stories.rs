@@ -13,7 +13,7 @@ const STORIES: u64 = 60;
 /// law 2 | State advances by structural proof alone
 /// law 3.3 | Exactly one authoritative artifact of an entity
 #[test]
-fn the_law_holds_in_random_stories() {
+fn random_stories() {
     for seed in 0..STORIES {
         player::play_story(&entropy::bytes(seed, 700));
     }

@@ -39,7 +39,7 @@ fn rows(state: &State, table: usize) -> Vec<Vec<Value>> {
 
 /// law 8.5 | They never advance state
 #[test]
-fn no_sequence_of_calls_and_results_changes_what_is_true() {
+fn calls_change_nothing() {
     let mut calls = 0;
     for seed in 0..STORIES {
         let stage = player::play_with_memory(&entropy::bytes(seed, 700), EngineMemory::All);

@@ -338,7 +338,7 @@ fn told(text: &str) -> String {
 
 /// law 4.1 (1) | A comment line that is a path begins that file's code in a fence; without one a definition goes to the known file that has it, and not to a file because its neighbour belongs there | ast_match
 #[test]
-fn in_one_reply_two_files_stay_two() {
+fn kept_apart() {
     let (mut replies, mut changed) = (0, 0);
     for project in projects() {
         for reply in project.replies() {

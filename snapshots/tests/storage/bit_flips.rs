@@ -265,7 +265,7 @@ fn in_the_database() {
 }
 
 #[test]
-fn in_the_database_with_free_pages() {
+fn with_free_pages() {
     check_layout(
         Layout::FreePages,
         "ledger.db",
@@ -275,7 +275,7 @@ fn in_the_database_with_free_pages() {
 }
 
 #[test]
-fn in_an_entry_of_the_schema() {
+fn in_a_schema_entry() {
     // A flipped bit in the name of the table that an entry belongs to: its table was missing, so it was made anew, and from
     // then on the schema had it twice and nothing could be read.
     let image = image(Layout::Full);
@@ -300,7 +300,7 @@ fn in_an_entry_of_the_schema() {
 }
 
 #[test]
-fn in_the_database_below_a_wal() {
+fn database_below_wal() {
     check_layout(
         Layout::Wal,
         "ledger.db",
@@ -318,7 +318,7 @@ fn in_the_wal() {
 /// Every single bit, since each field of these hundred bytes makes SQLite do something else, and
 /// single bits of one field do, too: other tests flip one bit a seed here.
 #[test]
-fn every_bit_of_the_database_header() {
+fn database_header() {
     let image = image(Layout::Full);
     let mut counts = BTreeMap::new();
     for bit in 0..100 * 8 {

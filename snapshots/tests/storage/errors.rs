@@ -47,7 +47,7 @@ fn of_every_sync() {
 }
 
 #[test]
-fn of_every_opening_truncation_and_change_of_names() {
+fn of_every_name_change() {
     assert!(check_every(1, Operation::Open, Effect::Error) > 5);
     assert!(check_every(1, Operation::Truncate, Effect::Error) > 0);
     assert!(check_every(1, Operation::Name, Effect::Error) > 3);
@@ -59,7 +59,7 @@ fn of_every_read() {
 }
 
 #[test]
-fn a_log_that_failed_stays_shut_until_it_is_opened_anew() {
+fn failed_log_stays_shut() {
     for effect in [
         Effect::Error,
         Effect::Short,
@@ -101,7 +101,7 @@ fn a_log_that_failed_stays_shut_until_it_is_opened_anew() {
 }
 
 #[test]
-fn bytes_that_a_failed_sync_dropped_are_not_taken_for_durable() {
+fn dropped_by_failed_sync() {
     // The sync of a commit fails, and the system drops its pages but shows them to readers. The next process sees the
     // commit, goes on from it, and every sync succeeds; then the power goes.
     for nth in 1.. {
@@ -120,7 +120,7 @@ fn bytes_that_a_failed_sync_dropped_are_not_taken_for_durable() {
 }
 
 #[test]
-fn a_full_disk_refuses_and_goes_on_when_there_is_room() {
+fn room_after_full_disk() {
     let whole = SimDisk::new(0);
     let ran = append_story(&whole);
     let needed = whole.used_bytes();

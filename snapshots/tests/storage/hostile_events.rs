@@ -102,7 +102,7 @@ fn story() -> Vec<Stored> {
 }
 
 #[test]
-fn an_event_that_was_changed_or_moved_breaks_the_chain() {
+fn changed_event() {
     let mut moved = story();
     let (one, other) = (moved[VICTIM].clone(), moved[VICTIM + 1].clone());
     for (at, from) in [(VICTIM, &other), (VICTIM + 1, &one)] {
@@ -130,8 +130,9 @@ fn an_event_that_was_changed_or_moved_breaks_the_chain() {
     }
 }
 
+/// A chain that was hashed again is another history.
 #[test]
-fn a_chain_that_was_hashed_anew_is_another_history() {
+fn rehashed_chain() {
     let mut changed = story();
     changed[VICTIM].envelope.at.0 += 1;
     rehash_chain(&mut changed);
@@ -164,7 +165,7 @@ fn a_chain_that_was_hashed_anew_is_another_history() {
 }
 
 #[test]
-fn a_gap_in_the_numbers_is_noticed() {
+fn gap_in_numbers() {
     let mut gap = story();
     gap.remove(VICTIM);
     assert!(matches!(check_refused(&gap, "gap"), StartError::Damaged(_)));
@@ -173,7 +174,7 @@ fn a_gap_in_the_numbers_is_noticed() {
 /// Beyond the anchor the chain alone vouches, and whoever can write the file can hash it. What was added there must still
 /// be an event, byte for byte.
 #[test]
-fn an_added_event_that_is_none_is_refused() {
+fn added_non_event() {
     let head = last_seq(groups().last().unwrap());
     let mut dice = Dice::new(3);
     let source = &story()[VICTIM];
@@ -225,8 +226,9 @@ fn an_added_event_that_is_none_is_refused() {
     }
 }
 
+/// An event of a newer program is refused as such, and nothing is touched.
 #[test]
-fn an_event_of_a_newer_program_is_refused_as_such_and_nothing_is_touched() {
+fn newer_event_kind() {
     let head = last_seq(groups().last().unwrap());
     let source = story().pop().unwrap();
     let disk = written_disk();
@@ -263,8 +265,9 @@ fn an_event_of_a_newer_program_is_refused_as_such_and_nothing_is_touched() {
     }
 }
 
+/// An event that is added twice by its own kind folds without a panic.
 #[test]
-fn an_event_added_twice_by_its_own_kind_folds_without_a_panic() {
+fn event_added_twice() {
     let mut events = story();
     let again: Vec<Stored> = events.clone();
     let head = last_seq(groups().last().unwrap());
@@ -280,8 +283,9 @@ fn an_event_added_twice_by_its_own_kind_folds_without_a_panic() {
     assert_eq!(opened.log.head().unwrap().seq, Seq(2 * head.0));
 }
 
+/// Where the bytes lie in memory makes no difference.
 #[test]
-fn where_bytes_lie_in_memory_makes_no_difference() {
+fn any_alignment() {
     for event in events() {
         let expected = tslp_migrations::decode(event.kind, &event.payload);
         for offset in 0..16 {

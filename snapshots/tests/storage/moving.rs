@@ -66,7 +66,7 @@ fn commit_story(disk: &SimDisk) -> (Run, Option<WriterFailure>) {
 }
 
 #[test]
-fn what_was_moved_between_two_commits_is_whole() {
+fn moved_between_commits() {
     let disk = SimDisk::new(0);
     let (ran, failure) = commit_story(&disk);
     assert_eq!(failure, None);
@@ -77,7 +77,7 @@ fn what_was_moved_between_two_commits_is_whole() {
 }
 
 #[test]
-fn a_move_that_fails_stops_the_writer_and_says_so() {
+fn failed_move() {
     for (operation, effect, remedy) in [
         (Operation::Write, Effect::Error, Remedy::Restart),
         (Operation::Write, Effect::Short, Remedy::Restart),
@@ -120,7 +120,7 @@ fn a_move_that_fails_stops_the_writer_and_says_so() {
 }
 
 #[test]
-fn the_power_goes_while_pages_are_moved() {
+fn power_loss_while_moving() {
     let mut cuts = 0;
     for nth in 1.. {
         let disk = SimDisk::new(nth);

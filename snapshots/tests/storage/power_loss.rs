@@ -28,8 +28,9 @@ fn cut_at(seed: u64, nth: u64, operation: Operation, loss: PowerLoss) -> Option<
     Some((disk, ran))
 }
 
+/// What was acknowledged survives a power loss at every sync.
 #[test]
-fn at_every_sync_what_was_acknowledged_survives() {
+fn at_every_sync() {
     let mut cuts = 0;
     for seed in seeds(2) {
         for nth in 1.. {
@@ -51,7 +52,7 @@ fn at_every_sync_what_was_acknowledged_survives() {
 /// Every change, since what is half done differs at each: a commit's first pages and its last, the
 /// anchor, a name, a move of pages. With every second one a window between two of them stays unseen.
 #[test]
-fn at_every_change_of_a_file_or_name_what_was_acknowledged_survives() {
+fn at_every_change() {
     let mut heads = std::collections::BTreeSet::new();
     for seed in seeds(1) {
         for nth in 1.. {
@@ -70,8 +71,9 @@ fn at_every_change_of_a_file_or_name_what_was_acknowledged_survives() {
     assert!(heads.len() > 5, "{heads:?}");
 }
 
+/// The power fails again and again while the ledger comes back.
 #[test]
-fn again_and_again_while_it_comes_back() {
+fn while_coming_back() {
     for seed in seeds(40) {
         let disk = SimDisk::new(seed);
         let mut acknowledged = Seq(0);
@@ -102,8 +104,9 @@ fn again_and_again_while_it_comes_back() {
     }
 }
 
+/// What is seen after a crash is still there after the next one.
 #[test]
-fn what_is_seen_after_a_crash_is_there_after_the_next() {
+fn seen_after_a_crash() {
     // A process ended between a commit and its sync or its anchor's. The next one showed those events and went on from
     // them without a further commit; then the power went and took what only the page cache had.
     let mut settled = 0;

@@ -7,7 +7,7 @@ use crate::stories::headers;
 const LIST: &str = include_str!("../../../docs/reliability.md");
 
 #[test]
-fn every_test_that_the_list_names_exists() {
+fn listed_tests_exist() {
     let tests: BTreeSet<String> = headers::tests().into_iter().map(|test| test.name).collect();
     let rows = LIST.lines().filter(|line| line.starts_with("| "));
     let mut named = 0;

@@ -50,7 +50,7 @@ fn check_noticed(image: &Image, story: &str) -> LedgerError {
 }
 
 #[test]
-fn a_deleted_wal_is_noticed() {
+fn deleted_wal() {
     let mut image = history(Some(3)).pop().unwrap();
     image.remove(&file("ledger.db-wal"));
     let error = check_noticed(&image, "no WAL");
@@ -65,7 +65,7 @@ fn a_deleted_wal_is_noticed() {
 }
 
 #[test]
-fn a_wal_cut_anywhere_is_noticed() {
+fn cut_wal() {
     let image = history(None).pop().unwrap();
     let wal = file("ledger.db-wal");
     let whole = image.bytes(&wal).to_owned();
@@ -82,7 +82,7 @@ fn a_wal_cut_anywhere_is_noticed() {
 }
 
 #[test]
-fn frames_of_a_wal_that_change_places_are_noticed() {
+fn swapped_wal_frames() {
     let image = history(None).pop().unwrap();
     let wal = file("ledger.db-wal");
     let whole = image.bytes(&wal).to_owned();
@@ -103,7 +103,7 @@ fn frames_of_a_wal_that_change_places_are_noticed() {
 }
 
 #[test]
-fn an_older_database_or_wal_put_back_is_noticed() {
+fn older_database_or_wal() {
     for cut_after in [None, Some(2), Some(5)] {
         let images = history(cut_after);
         let newest = images.last().unwrap();
@@ -125,7 +125,7 @@ fn an_older_database_or_wal_put_back_is_noticed() {
 /// Nothing on this disk can tell that from a ledger that never went on. A backup elsewhere, or the client's own history,
 /// can.
 #[test]
-fn an_older_copy_of_the_whole_directory_is_a_ledger_that_is_that_old() {
+fn whole_older_directory() {
     for (commit, older) in history(Some(3)).iter().enumerate() {
         let then = last_seq(&groups()[commit]);
         let ran = Run {
@@ -138,7 +138,7 @@ fn an_older_copy_of_the_whole_directory_is_a_ledger_that_is_that_old() {
 }
 
 #[test]
-fn a_missing_or_older_anchor() {
+fn missing_or_older_anchor() {
     let images = history(Some(3));
     let newest = images.last().unwrap();
     let mut without = newest.clone();
@@ -164,8 +164,9 @@ fn a_missing_or_older_anchor() {
     }
 }
 
+/// A missing database beside anything else is no new ledger.
 #[test]
-fn a_missing_database_beside_anything_else_is_no_new_ledger() {
+fn missing_database() {
     let image = history(Some(3)).pop().unwrap();
     for gone in [
         &["ledger.db"][..],

@@ -10,7 +10,7 @@ use super::workload::{
 };
 
 #[test]
-fn a_ledger_lives_on_it_and_is_there_after_reopening() {
+fn there_after_reopening() {
     let disk = SimDisk::new(1);
     let first = append_story(&disk);
     assert_eq!(first.failure, None);
@@ -24,15 +24,16 @@ fn a_ledger_lives_on_it_and_is_there_after_reopening() {
 }
 
 #[test]
-fn what_is_acknowledged_is_synced() {
+fn acknowledged_is_synced() {
     let disk = SimDisk::new(2);
     let ran = append_story(&disk);
     disk.power_loss(PowerLoss::Synced);
     assert_eq!(check_survived(&disk, &ran, "power loss"), ran.acknowledged);
 }
 
+/// Programs that lost the power can do nothing more.
 #[test]
-fn programs_that_the_power_took_can_do_nothing_more() {
+fn nothing_after_power_loss() {
     let disk = SimDisk::new(3);
     let (mut before, _) = open(&disk).unwrap();
     append(&mut before.log, &groups()[0]).unwrap();
@@ -47,7 +48,7 @@ fn programs_that_the_power_took_can_do_nothing_more() {
 }
 
 #[test]
-fn the_lock_of_a_data_directory_holds_on_it() {
+fn data_directory_lock() {
     let disk = SimDisk::new(4);
     let opened = open(&disk).unwrap();
     let Err(second) = open(&disk) else {
@@ -62,7 +63,7 @@ fn the_lock_of_a_data_directory_holds_on_it() {
 }
 
 #[test]
-fn readers_follow_the_writer() {
+fn readers_follow() {
     let disk = SimDisk::new(5);
     let (mut opened, _) = open(&disk).unwrap();
     let reader = opened.readers.open().unwrap();
@@ -74,8 +75,9 @@ fn readers_follow_the_writer() {
     assert_eq!(reader.integrity_check().unwrap(), Vec::<String>::new());
 }
 
+/// Unsynced bytes are lost or kept as the seed says.
 #[test]
-fn unsynced_bytes_are_lost_or_there_as_the_seed_says() {
+fn unsynced_bytes() {
     let file = Path::new("/f");
     let images = |loss: fn(u64) -> PowerLoss| {
         let mut images: Vec<_> = (0..40)
@@ -111,7 +113,7 @@ fn unsynced_bytes_are_lost_or_there_as_the_seed_says() {
 }
 
 #[test]
-fn faults_come_when_they_were_ordered() {
+fn ordered_faults() {
     let disk = SimDisk::new(6);
     let (mut opened, _) = open(&disk).unwrap();
     disk.inject_fault(Fault::nth(2, Operation::Sync, Effect::Error).on_file("ledger.db-wal"));
@@ -123,8 +125,9 @@ fn faults_come_when_they_were_ordered() {
     assert!(append(&mut opened.log, &groups()[1]).is_err());
 }
 
+/// A full disk takes nothing more until there is room.
 #[test]
-fn a_full_disk_takes_nothing_more_until_there_is_room() {
+fn limited_disk() {
     let disk = SimDisk::new(7);
     let (mut opened, _) = open(&disk).unwrap();
     disk.limit_bytes(Some(disk.used_bytes()));
@@ -136,7 +139,7 @@ fn a_full_disk_takes_nothing_more_until_there_is_room() {
 }
 
 #[test]
-fn a_disk_of_another_seed_is_another_disk() {
+fn other_seed() {
     let (one, other) = (SimDisk::new(8), SimDisk::new(8));
     drop(open(&one).unwrap());
     let opened = other

@@ -100,8 +100,9 @@ struct Tally {
     let_through: Vec<String>,
 }
 
+/// No damage in a small model's recorded replies is promoted.
 #[test]
-fn recorded_replies_of_a_small_model_hold_the_line() {
+fn recorded_replies() {
     let recordings = recordings();
     let mut broken = Vec::new();
     let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
@@ -167,8 +168,9 @@ fn recorded_replies_of_a_small_model_hold_the_line() {
     });
 }
 
+/// What a small model breaks is refused, and nothing else is.
 #[test]
-fn what_a_small_model_breaks_is_refused_and_nothing_else() {
+fn refused_breakage() {
     let (mut damaging, mut promoted) = (0, Vec::new());
     let mut broken = Vec::new();
     for recording in recordings() {

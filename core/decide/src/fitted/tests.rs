@@ -11,8 +11,9 @@ fn check(old: &str, new: &str, expected: Option<(&str, &str)>) {
     assert_eq!(fitted, expected, "{old}");
 }
 
+/// Text that differs only in layout is found, and its replacement gets the file's indentation.
 #[test]
-fn what_differs_in_layout_alone_is_found_and_indented_as_the_file_is() {
+fn other_layout() {
     check(
         "return   a+b",
         "return a*b",
@@ -47,8 +48,9 @@ fn what_differs_in_layout_alone_is_found_and_indented_as_the_file_is() {
     check("return a-b\n", "", Some(("        return a - b\n", "")));
 }
 
+/// Text that stands there twice, or only in pieces, is not replaced.
 #[test]
-fn what_is_somewhere_else_twice_or_in_pieces_is_left() {
+fn ambiguous_text() {
     for old in ["return a", "a+b", "return c", "", " \n", "return"] {
         check(old, "x", None);
     }
@@ -56,8 +58,9 @@ fn what_is_somewhere_else_twice_or_in_pieces_is_left() {
     check("if a:\nreturn a+b", "if a:\n   log()\nreturn a+b", None);
 }
 
+/// An edit of a former text is made if that place has not changed since.
 #[test]
-fn a_former_text_is_replaced_where_nothing_has_changed_since() {
+fn former_text() {
     let former = "one\ntwo\nthree\nfour\n";
     let check = |old: &str, new: &str, text: &str, expected: Option<(&str, &str)>| {
         let made = since(old, new, former, text);
@@ -109,7 +112,7 @@ fn sources(folder: PathBuf) -> Vec<String> {
 /// What an edit is made into changes the place that was meant, and nothing else. `TSLP_NEAR_MISSES` of the files below
 /// `TSLP_NEAR_MISS_SOURCES`.
 #[test]
-fn no_edit_is_made_in_a_wrong_place() {
+fn no_wrong_place() {
     let set = |name: &str| std::env::var(name).ok();
     let own = || concat!(env!("CARGO_MANIFEST_DIR"), "/src").into();
     let files = sources(PathBuf::from(

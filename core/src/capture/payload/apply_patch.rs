@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn each_file_is_a_section() {
+    fn section_of_each_file() {
         check(
             "*** Begin Patch\n*** Add File: a.c\n+int a;\n+\n*** Delete File: b.c\n*** Update File: c.c\n*** Move to: d.c\n@@\n-x\n+y\n*** End Patch\n",
             &[
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_say_where_they_stand() {
+    fn chunk_positions() {
         check(
             "*** Begin Patch\n*** Update File: a.c\n a\n-b\n+c\n\n@@ int f(void)\n-x\n+y\n@@\n-z\n*** End of File\n*** End Patch",
             &[
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shell_may_stand_around_it() {
+    fn shell_wrapper() {
         let patch = "*** Begin Patch\n*** Delete File: b.c\n*** End Patch\n";
         for (before, after) in [
             ("apply_patch <<'EOF'\n", "EOF\n"),
@@ -418,8 +418,9 @@ mod tests {
         );
     }
 
+    /// One flaw makes the whole patch malformed.
     #[test]
-    fn one_flaw_spoils_the_whole_patch() {
+    fn flawed_patch() {
         for body in [
             "*** Delete File: a.c\n*** Update File: a.c\nint x;\n*** End Patch",
             "*** Delete File: a.c\n*** Update File: a.c\n*** End Patch",
@@ -444,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_patch_has_an_extent() {
+    fn end_of_bare_patch() {
         let text = "apply_patch <<'EOF'\n*** Begin Patch\n*** End Patch\nEOF\nrest";
         assert_eq!(bare_patch_end(text, 0), (text.len() - 4, true));
         assert_eq!(

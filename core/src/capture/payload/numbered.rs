@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_taken_off() {
+    fn line_numbers() {
         for text in [
             " 9 | int a;\n10 |\n11 |   b\n",
             "9: int a;\n10:\n11:   b\n",

@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn aiders_blocks_are_read() {
+    fn aider_blocks() {
         check(
             SearchReplaceDialect::Plain,
             "src/a.c\n<<<<<<< SEARCH\nint a;\n=======\nint b;\n>>>>>>> REPLACE\n",
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_one_file_are_one_edit() {
+    fn same_file_blocks() {
         let block = "<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n";
         check(
             SearchReplaceDialect::Plain,
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn clines_and_roos_variants_are_read() {
+    fn cline_and_roo() {
         check(
             SearchReplaceDialect::Cline,
             "------- SEARCH\na\n=======\nb\n+++++++ REPLACE\n",
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_order_is_malformed() {
+    fn out_of_order() {
         for piece in [
             "<<<<<<< SEARCH\na\n",
             "<<<<<<< SEARCH\na\n=======\nb\n",
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn markers_are_whole_lines() {
+    fn whole_line_markers() {
         for line in [
             "<<<<<<< SEARCH\n",
             "------- SEARCH\n",

@@ -24,7 +24,7 @@ fn check(text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn files_that_a_model_writes() {
+fn written_files() {
     for text in [
         "<write_to_file>\n<path>src/a.c</path>\n<content>\nint x;\n</content>\n</write_to_file>\n",
         "I'll do it.\n\n<write_to_file><path>src/a.c</path><content>int x;\n</content><line_count>1</line_count></write_to_file> Done.",
@@ -52,7 +52,7 @@ fn files_that_a_model_writes() {
 }
 
 #[test]
-fn the_path_may_be_an_attribute() {
+fn path_attribute() {
     for text in [
         "<write_to_file path=\"src/a.c\">\nint x;\n</write_to_file>\n",
         "<write_to_file path=\"src/a.c\">\n<content>\nint x;\n</content>\n</write_to_file>\n",
@@ -100,7 +100,7 @@ fn tags_that_stay_open() {
 }
 
 #[test]
-fn edits_that_a_model_writes() {
+fn written_edits() {
     let block = "------- SEARCH\nx\n=======\ny\n+++++++ REPLACE\n";
     check(
         &format!(
@@ -129,7 +129,7 @@ fn edits_that_a_model_writes() {
 }
 
 #[test]
-fn a_tool_in_a_fence_is_that_tool() {
+fn tool_in_fence() {
     check(
         "```xml\n<write_to_file>\n<path>a.c</path>\n<content>\nint x;\n</content>\n</write_to_file>\n```\n",
         &["Own a.c Whole Closed \"int x;\\n\""],
@@ -148,7 +148,7 @@ fn a_tool_in_a_fence_is_that_tool() {
 }
 
 #[test]
-fn files_that_clients_send() {
+fn sent_files() {
     check(
         "<file_content path=\"/w/a.c\">\n#include <a.h>\n```\n</file_content>\n",
         &["Own /w/a.c Whole Closed \"#include <a.h>\\n```\\n\""],
@@ -207,7 +207,7 @@ fn files_that_clients_send() {
 
 /// A blank between `<` and the name once shifted where attributes were read from, into the middle of a character.
 #[test]
-fn a_tags_name_follows_its_bracket() {
+fn blank_before_name() {
     check("<\taéé b=\"é\">\n", &[]);
     check("< file path=\"a.c\">\nx\n</file>\n", &[]);
 }

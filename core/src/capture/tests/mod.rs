@@ -59,7 +59,7 @@ fn aider_diff() {
 }
 
 #[test]
-fn aider_diff_fenced_and_a_block_without_a_file() {
+fn aider_block_without_file() {
     check(
         "```c\nsrc/main.c\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n```\n\nAnd then:\n\n```c\n<<<<<<< SEARCH\nb\n=======\nc\n>>>>>>> REPLACE\n```\n",
         &[
@@ -74,7 +74,7 @@ fn aider_diff_fenced_and_a_block_without_a_file() {
 }
 
 #[test]
-fn aider_on_a_file_that_has_fences() {
+fn aider_fences_in_file() {
     check(
         "README.md\n```\n<<<<<<< SEARCH\n```c\nint a;\n```\n=======\n```c\nint b;\n```\n>>>>>>> REPLACE\n```\n",
         &["search_replace README.md change 1"],
@@ -222,7 +222,7 @@ fn leaked_calls() {
 }
 
 #[test]
-fn code_that_quotes_markers_is_code_or_refused() {
+fn quoted_markers() {
     check(
         "```rust:src/a.rs\nlet marker = \"<<<<<<< SEARCH\";\nassert!(line == \">>>>>>> REPLACE\\n\");\n```\n",
         &[
@@ -247,8 +247,9 @@ fn code_that_quotes_markers_is_code_or_refused() {
     );
 }
 
+/// What a construct contains is not searched for further constructs.
 #[test]
-fn what_a_construct_holds_is_not_looked_at_again() {
+fn content_of_construct() {
     check(
         "<file_content path=\"a.md\">\n```c:b.c\nint b;\n```\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n</file_content>\n",
         &[
@@ -266,7 +267,7 @@ fn what_a_construct_holds_is_not_looked_at_again() {
 }
 
 #[test]
-fn control_characters_are_text() {
+fn control_characters() {
     check(
         "a.c\n```c\n\u{0}\u{7}\u{1b}[0m\r\n```\n",
         &["fence a.c \"\\0\\u{7}\\u{1b}[0m\\r\\n\""],
@@ -279,7 +280,7 @@ fn control_characters_are_text() {
 }
 
 #[test]
-fn blocks_of_one_construct_cover_it() {
+fn blocks_cover_construct() {
     let text = "- x\n  ```\n  a.c\n  <<<<<<< SEARCH\n  a\n  =======\n  b\n  >>>>>>> REPLACE\n  b.c\n  <<<<<<< SEARCH\n  a\n  =======\n  >>>>>>> REPLACE\n  ```\nend";
     let found = blocks(text);
     assert_eq!(found.len(), 2);
@@ -295,7 +296,7 @@ fn blocks_of_one_construct_cover_it() {
 
 /// Texts of megabytes that would take hours if anything were searched to the end again and again.
 #[test]
-fn nothing_is_searched_twice() {
+fn linear_search() {
     const TIMES: usize = 50_000;
     for opening in [
         "```\n~~~\n",
@@ -355,7 +356,7 @@ fn nothing_is_searched_twice() {
 }
 
 #[test]
-fn large_messages_are_read() {
+fn large_messages() {
     let line = "int x = 1; /* a line of code */\n";
     let code = line.repeat(10_000_000 / line.len());
     let text = format!("a.c\n```c\n{code}```\n");

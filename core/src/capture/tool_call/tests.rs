@@ -23,7 +23,7 @@ fn check(name: &str, arguments: &str, expected: &[&str]) {
 }
 
 #[test]
-fn whole_files_are_written() {
+fn whole_files() {
     let expected = &["a.c Whole \"int x;\\n\""];
     check(
         "write",
@@ -134,7 +134,7 @@ fn texts_are_replaced() {
 }
 
 #[test]
-fn several_edits_are_one() {
+fn several_edits() {
     check(
         "multi_edit",
         r#"{"filepath":"a.c","edits":[{"old_string":"x","new_string":"y"},{"old_string":"z","new_string":"","replace_all":true}]}"#,
@@ -158,7 +158,7 @@ fn several_edits_are_one() {
 }
 
 #[test]
-fn lines_are_inserted_before_or_after() {
+fn inserted_lines() {
     check(
         "editor",
         r#"{"path":"a.c","new_text":"x\n","insert_line":3}"#,
@@ -193,7 +193,7 @@ fn lines_are_inserted_before_or_after() {
 }
 
 #[test]
-fn patches_are_read_wherever_they_stand() {
+fn patches_anywhere() {
     let patch = r"*** Begin Patch\n*** Add File: a.c\n+x\n*** Delete File: b.c\n*** End Patch";
     let expected = &["a.c Create(\"x\\n\")", "b.c Delete"];
     for arguments in [
@@ -224,7 +224,7 @@ fn diffs_of_one_file() {
 }
 
 #[test]
-fn other_calls_do_nothing() {
+fn other_calls() {
     for arguments in [
         r#"{"path":"a.c"}"#,
         r#"{"path":"a.c","pattern":"x"}"#,
@@ -242,7 +242,7 @@ fn other_calls_do_nothing() {
 }
 
 #[test]
-fn arguments_that_break_off_are_refused() {
+fn truncated_arguments() {
     check(
         "write",
         r#"{"path":"a.c","content":"int"#,
@@ -257,8 +257,9 @@ fn arguments_that_break_off_are_refused() {
     check("write", r#"{"content":"x","path":"a."#, &[]);
 }
 
+/// The path is known as soon as its argument is complete.
 #[test]
-fn a_path_is_told_as_soon_as_it_is_there() {
+fn early_path() {
     let check = |arguments: &str, expected: Option<&str>| {
         assert_eq!(path_begun(arguments).as_deref(), expected, "{arguments}");
     };

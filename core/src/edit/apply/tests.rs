@@ -36,7 +36,7 @@ fn check(base: &str, hunks: &[Hunk], expected: Result<&str, EditError>) {
 }
 
 #[test]
-fn a_text_is_replaced_where_it_stands_once() {
+fn text_replaced() {
     check("a b c", &[text("b", "x")], Ok("a x c"));
     check("a b b", &[text("b", "x")], Err(EditError::NotUnique));
     check("aaa", &[text("aa", "x")], Err(EditError::NotUnique));
@@ -52,7 +52,7 @@ fn a_text_is_replaced_where_it_stands_once() {
 }
 
 #[test]
-fn lines_are_replaced_as_wholes() {
+fn whole_lines_replaced() {
     check(
         "xx = 1\nx = 1\n",
         &[lines("x = 1\n", "x = 2\n")],
@@ -80,7 +80,7 @@ fn lines_are_replaced_as_wholes() {
 }
 
 #[test]
-fn a_last_line_without_newline_is_a_line() {
+fn missing_last_newline() {
     check("a\nb", &[lines("b\n", "c\n")], Ok("a\nc"));
     check("a\nab", &[lines("b\n", "c\n")], Err(EditError::NotFound));
     check("b\nb", &[lines("b\n", "c\n")], Err(EditError::NotUnique));
@@ -93,7 +93,7 @@ fn a_last_line_without_newline_is_a_line() {
 }
 
 #[test]
-fn places_other_than_the_only_one() {
+fn other_positions() {
     let everywhere = |old, new, unit| replace(old, new, EditPosition::Everywhere, unit);
     check(
         "abab",
@@ -141,7 +141,7 @@ fn places_other_than_the_only_one() {
 }
 
 #[test]
-fn lines_are_inserted_and_appended() {
+fn insert_and_append() {
     let insert = |after_lines, text: &str| Hunk::Insert {
         after_lines,
         text: text.to_string(),
@@ -159,8 +159,9 @@ fn lines_are_inserted_and_appended() {
     );
 }
 
+/// Edited lines get the line endings of the base.
 #[test]
-fn line_ends_are_the_bases() {
+fn line_endings() {
     check(
         "a\r\nb\r\nc\r\n",
         &[lines("a\nb\n", "x\ny\n")],
@@ -184,8 +185,9 @@ fn line_ends_are_the_bases() {
     check("a\r\na\n", &[lines("a\n", "b\n")], Ok("a\r\nb\n"));
 }
 
+/// Slices are searched together, and they have no line numbers of their own.
 #[test]
-fn slices_count_together_and_have_no_lines_of_their_own() {
+fn counted_in_slices() {
     let slices = BaseTexts::Slices(&["int f() {}", "int g() {}"]);
     assert_eq!(
         apply(&[text("g()", "h()")], slices),
@@ -287,7 +289,7 @@ fn places(base: &[&str], old: &[&str]) -> Vec<usize> {
 }
 
 #[test]
-fn lines_go_where_a_naive_model_puts_them() {
+fn lines_like_naive_model() {
     let mut applied = 0;
     for round in 0..20_000 {
         let mut dice = Dice::new(round);
@@ -330,7 +332,7 @@ fn lines_go_where_a_naive_model_puts_them() {
 }
 
 #[test]
-fn texts_go_where_a_naive_model_puts_them() {
+fn texts_like_naive_model() {
     for round in 0..20_000 {
         let mut dice = Dice::new(round);
         let base = dice.lines(8).concat();

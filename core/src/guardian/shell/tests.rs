@@ -30,7 +30,7 @@ fn check(line: &str, expected: &str) {
 }
 
 #[test]
-fn words_quotes_and_four_operators_are_told_apart() {
+fn words_and_operators() {
     check("ls", "[ls]");
     check(
         "grep -rn 'a b' src/ | head -5",
@@ -52,7 +52,7 @@ fn words_quotes_and_four_operators_are_told_apart() {
 }
 
 #[test]
-fn everything_else_is_refused_with_its_reason() {
+fn refused_syntax() {
     for (line, reason) in [
         ("", "Empty"),
         ("   ", "Empty"),
@@ -120,8 +120,9 @@ fn class(line: &str) -> String {
     }
 }
 
+/// Each line in lines.txt gets the class that is written before it.
 #[test]
-fn lines_that_models_and_attackers_write_have_the_class_they_should() {
+fn listed_lines() {
     let lines = include_str!("lines.txt").lines();
     let rows = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
     let rows: Vec<(&str, &str)> = rows.map(|row| row.split_once(' ').unwrap()).collect();

@@ -194,8 +194,9 @@ mod tests {
 
     use super::*;
 
+    /// An episode keeps its first entries, and what happens outside it only its last.
     #[test]
-    fn an_episode_keeps_its_first_entries_and_what_happens_outside_its_last() {
+    fn first_and_last_kept() {
         let notice = |episode, number: usize| {
             let path = format!("{number}.c");
             Recorded {

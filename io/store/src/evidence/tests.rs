@@ -66,7 +66,7 @@ fn chained(events: &[Event]) -> Vec<Stored> {
 }
 
 #[test]
-fn every_event_comes_back_from_its_line() {
+fn line_round_trips() {
     let events = events();
     let kinds: BTreeSet<EventKind> = events.iter().map(Event::kind).collect();
     assert_eq!(kinds.len(), EventKind::ALL.len(), "every kind is there");
@@ -79,8 +79,9 @@ fn every_event_comes_back_from_its_line() {
     }
 }
 
+/// A payload of another layout is exported and imported as it is.
 #[test]
-fn a_payload_of_another_layout_travels_along() {
+fn unknown_payload() {
     let event = content(b"hello");
     let mut payload = b"....".to_vec();
     payload.extend(encode(&event).unwrap().payload);
@@ -114,8 +115,9 @@ fn a_line_has_one_form() {
     }
 }
 
+/// A header vouches for itself.
 #[test]
-fn a_header_vouches_for_itself() {
+fn header_checksum() {
     for workspace in ["/home/u/größe", "/"] {
         let header = ExportHeader {
             workspace: workspace.into(),
@@ -159,8 +161,9 @@ fn refused(text: &str, to: &Path) -> (u64, String) {
     }
 }
 
+/// An export of an import is the export.
 #[test]
-fn an_export_of_an_import_is_the_export() {
+fn export_round_trip() {
     let dir = tempfile::tempdir().unwrap();
     let (old, new) = (dir.path().join("old"), dir.path().join("new"));
     let mut opened = ledger::open_ledger(&old, Path::new("/home/u/project")).unwrap();
@@ -181,8 +184,9 @@ fn an_export_of_an_import_is_the_export() {
     ));
 }
 
+/// Whatever is done to a line is noticed at that line.
 #[test]
-fn whatever_is_done_to_a_line_is_noticed_at_that_line() {
+fn changed_lines() {
     let dir = tempfile::tempdir().unwrap();
     let (old, new) = (dir.path().join("old"), dir.path().join("new"));
     let mut opened = ledger::open_ledger(&old, Path::new("/home/u/project")).unwrap();

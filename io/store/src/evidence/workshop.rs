@@ -159,8 +159,9 @@ mod tests {
         folder
     }
 
+    /// What dead processes left behind is removed, and nothing else is.
     #[test]
-    fn what_the_dead_left_is_removed_and_nothing_else() {
+    fn leftovers_removed() {
         let parent = tempfile::tempdir().unwrap();
         let parent = parent.path();
         let whole: [(&str, &str); 3] =
@@ -199,8 +200,9 @@ mod tests {
         assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 3);
     }
 
+    /// A folder that is worked in stays.
     #[test]
-    fn a_folder_that_is_worked_in_stays() {
+    fn folder_in_use() {
         let parent = tempfile::tempdir().unwrap();
         let first = scratch_folder(parent.path(), ScratchPurpose::Backup).unwrap();
         let held = hold_folder(&first).unwrap();

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_head_is_read_and_kept_over_reopening() {
+    fn newest_head() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("ledger.anchor");
         check(&path, AnchorState::Missing);
@@ -242,8 +242,9 @@ mod tests {
         check(&path, AnchorState::Head(head(9)));
     }
 
+    /// A write that is torn at any byte leaves the slot before it intact.
     #[test]
-    fn a_write_torn_at_any_byte_leaves_the_slot_before_it() {
+    fn torn_write() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("ledger.anchor");
         let mut anchor = Anchor::create(&FileSystem, &path, head(1)).unwrap();
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn an_anchor_without_an_intact_slot_is_damaged() {
+    fn no_intact_slot() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("ledger.anchor");
         for bytes in [vec![], vec![0; 100], vec![255; FILE_BYTES]] {
@@ -272,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_sync_is_an_error() {
+    fn failed_sync() {
         struct Failing(Vec<u8>);
         impl Medium for Failing {
             fn read_at(&mut self, _: usize, _: usize) -> io::Result<Vec<u8>> {

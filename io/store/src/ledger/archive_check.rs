@@ -210,8 +210,9 @@ mod tests {
         outdated.unwrap().rows
     }
 
+    /// Only the first row of each key is right.
     #[test]
-    fn the_first_row_of_each_key_and_nothing_else_is_right() {
+    fn first_rows() {
         assert_eq!(check(&[(1, 4), (2, 9), (3, 2)]), Ok(3));
     }
 
@@ -223,8 +224,9 @@ mod tests {
         }
     }
 
+    /// An interruption is no flaw of a table.
     #[test]
-    fn an_interruption_is_no_flaw_of_a_table() {
+    fn interrupted_check() {
         struct Interrupted(fn() -> LedgerError);
         impl ArchiveRows for Interrupted {
             fn row(&self, _: usize, _: &[Value]) -> Result<Option<Vec<Value>>, LedgerError> {
@@ -252,13 +254,14 @@ mod tests {
         assert!(damaged.unwrap().iter().all(|archive| archive.rows.is_err()));
     }
 
+    /// Rows of later events are left alone.
     #[test]
-    fn rows_of_later_events_are_left_alone() {
+    fn later_rows() {
         assert_eq!(check(&[(1, 4), (2, 9), (3, 2), (7, 10)]), Ok(3));
     }
 
     #[test]
-    fn every_other_store_is_damaged() {
+    fn damaged_stores() {
         for rows in [
             // A row is missing.
             &[(1, 4), (3, 2)][..],

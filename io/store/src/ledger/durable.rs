@@ -111,7 +111,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn waiters_are_let_go_when_reached_or_stopped() {
+    fn waiters_released() {
         let head = Arc::new(DurableHead::new(Seq(3)));
         assert_eq!(head.wait_for(Seq(3)), Ok(Seq(3)));
         let waiter = {

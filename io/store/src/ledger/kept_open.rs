@@ -35,8 +35,9 @@ fn kept_descriptor(path: &Path) -> io::Result<Arc<File>> {
 mod tests {
     use super::*;
 
+    /// A file is opened once, and another one of the same name is opened anew.
     #[test]
-    fn a_file_is_opened_once_and_another_of_the_same_name_is_another() {
+    fn file_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("ledger.db");
         assert!(sync_file(&path).is_err());

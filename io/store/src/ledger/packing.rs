@@ -86,8 +86,9 @@ impl Unpacker {
 mod tests {
     use super::*;
 
+    /// What is packed comes back, and is never longer.
     #[test]
-    fn what_is_packed_comes_back_and_is_never_longer() {
+    fn packed_round_trip() {
         let packer = Packer::default();
         let mut unpacker = Unpacker::default();
         let mut noise = [0; 5000];
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_dictionary_is_that_of_the_format() {
+    fn pinned_dictionary() {
         // Another one needs another number for what it packs (docs/migrations.md).
         assert_eq!(
             blake3::hash(DICTIONARY).to_string(),
@@ -122,8 +123,9 @@ mod tests {
         assert_eq!(unpacked, Some((2, Cow::Borrowed(code.as_bytes()))));
     }
 
+    /// Damaged bytes are handed on.
     #[test]
-    fn damaged_bytes_are_handed_on() {
+    fn damaged_bytes() {
         let packer = Packer::default();
         let code = "int add(int a, int b) { return a + b; }\n".repeat(20);
         let (kind, packed) = packer.packed(2, Cow::Borrowed(code.as_bytes()));

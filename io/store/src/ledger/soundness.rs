@@ -157,8 +157,9 @@ mod tests {
         }
     }
 
+    /// Moving pages waits for a check under way, and checks by itself if that one gives up.
     #[test]
-    fn who_moves_pages_waits_for_who_is_looking_and_looks_itself_if_that_gives_up() {
+    fn mover_waits() {
         let soundness = Soundness::default();
         let looking = soundness.begin_check().unwrap();
         assert!(soundness.begin_check().is_none());
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sound_file_that_is_condemned_takes_nothing_more() {
+    fn condemned_file() {
         let soundness = Soundness::default();
         soundness.begin_check().unwrap().report_sound();
         assert_eq!(refused(&soundness), None);

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_row_of_a_file_comes_back() {
+    fn last_row() {
         let files = SpilledFiles::open().unwrap();
         let row = |entities, byte| TrackedFileRow {
             path: RelPath::from_normalised("a.c"),

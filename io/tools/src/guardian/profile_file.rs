@@ -143,7 +143,7 @@ minutes = 5
 "#;
 
     #[test]
-    fn a_sound_profile_is_read_whole() {
+    fn sound_profile() {
         let expected = ToolProfile {
             id: "strict-tests".into(),
             name: "Tests only".into(),
@@ -157,7 +157,7 @@ minutes = 5
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn flaws_by_line() {
         let check = |from: &str, to: &str, expected: &str| {
             assert!(SOUND.contains(from), "{from}");
             let error = parse_profile(&SOUND.replace(from, to)).unwrap_err();

@@ -109,7 +109,7 @@ mod tests {
 
     /// A key survived in two pieces, neither of which is recognised.
     #[test]
-    fn no_piece_of_a_word_survives_at_the_cut() {
+    fn cut_words() {
         const KEY: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
         let printed = format!("first {KEY} {} {KEY} last", "é".repeat(30));
         for kept in (12..printed.len()).step_by(2) {

@@ -59,8 +59,9 @@ mod tests {
         assert_eq!(again, Some(expected), "{dialect:?}");
     }
 
+    /// Each dialect's prompt goes on with the remark.
     #[test]
-    fn each_dialects_prompt_goes_on_with_the_remark() {
+    fn remark_appended() {
         let said = |content: Value| json!({ "role": "user", "content": content });
         let again = said(json!("Add.\n\nAgain."));
         for dialect in [Dialect::ChatCompletions, Dialect::Messages] {

@@ -373,7 +373,7 @@ mod tests {
 
     /// A body that begins as another did reads the same with and without that knowledge, whatever follows the beginning.
     #[test]
-    fn a_known_beginning_changes_nothing() {
+    fn known_beginning() {
         let mut known = KnownBeginnings::default();
         let begun = r#" {"model": "m" ,"messages":[ {"role":"user","content":"a]"} , {"b":[{}]}"#;
         known
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn conversations_beside_each_other_are_remembered() {
+    fn beside_each_other() {
         let mut known = KnownBeginnings::default();
         let body = |number: usize, last: &str| {
             format!(r#"{{"messages":[{{"role":"user","content":"{number}"}}{last}]}}"#)

@@ -26,8 +26,9 @@ pub fn hold_checksum(body: &mut [u8]) {
 mod tests {
     use super::*;
 
+    /// Only the checksum is held.
     #[test]
-    fn the_checksum_alone_is_held() {
+    fn held_alone() {
         let held = |body: &str| {
             let mut body = body.as_bytes().to_vec();
             hold_checksum(&mut body);

@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_documentation_names_every_dialects_route() {
+    fn documented_routes() {
         let page = include_str!("../../../../docs/clients.md");
         for dialect in Dialect::ALL {
             let route = dialect.route_path();

@@ -417,8 +417,9 @@ mod tests {
         got
     }
 
+    /// Parallel calls go on, each when it is complete.
     #[test]
-    fn parallel_calls_go_on_each_when_it_is_complete() {
+    fn parallel_calls() {
         let pieces = [
             (0, "{\"a\":\"}"),
             (1, "{\"b\":"),
@@ -433,8 +434,9 @@ mod tests {
         assert_eq!(got[4..].concat(), events[4..].concat());
     }
 
+    /// A denied call leaves no gap, and nothing of it passes.
     #[test]
-    fn a_denied_call_leaves_no_gap_and_nothing_of_it_passes() {
+    fn denied_call() {
         let pieces = [(0, "{\"a\":\"rm\"}"), (1, "{}"), (1, "x"), (2, "{\"a\":")];
         let got = passed(&pieces);
         assert!(
@@ -467,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cant_be_read_never_reaches_the_client() {
+    fn unreadable_call() {
         let events = stream(&[(0, "{}")]);
         let broken = events[0].replace("}]}}]}", "}]}}");
         let mut rounds = ResponseRounds::new(ResponseForm::Stream, Dialect::ChatCompletions);

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn halves_of_a_pair_that_stand_alone_are_replaced_in_place() {
+    fn lone_surrogates() {
         let check = |json: &str, mended: &str| {
             let found = without_lone_surrogates(json);
             assert_eq!(found, mended);

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_responses_are_remembered() {
+    fn last_ones_kept() {
         let mut kept = KeptResponses::default();
         for number in 0..=RESPONSES_MAX as u64 {
             kept.keep_response(&number.to_string(), SessionId(number));

@@ -509,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_of_every_form_are_found() {
+    fn forms_of_calls() {
         let a = || call("read", json!({"path": "a.c"}));
         let check = |text: &str, before: &str, calls: &[FoundCall]| {
             check(text, before, &FoundText::Calls(calls.to_vec()));
@@ -673,7 +673,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_with_recursion_is_followed_and_comes_to_an_end() {
+    fn recursive_schema() {
         let deep = |levels: usize| {
             let innermost = json!({"path": 1});
             (0..levels).fold(innermost, |inner, _| json!({"path": "a", "nested": inner}))
@@ -692,8 +692,9 @@ mod tests {
         assert!(matches!(found(looping), FoundText::Calls(_)));
     }
 
+    /// What was meant to be a call says what is wrong with it.
     #[test]
-    fn what_was_meant_to_be_a_call_says_what_is_wrong_with_it() {
+    fn flawed_calls() {
         let check = |text: &str, flaw: &str| {
             let (_, _, found) = watched(text, 3);
             let FoundText::Flawed(said) = &found else {
@@ -755,7 +756,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_call_is_prose() {
+    fn prose_is_no_call() {
         let named = r#"{"name": "read", "arguments": {"path": "a.c"}}"#;
         for text in [
             "The answer is 4.",
@@ -786,8 +787,9 @@ mod tests {
         }
     }
 
+    /// Text that begins no call is not held back.
     #[test]
-    fn nothing_waits_that_begins_no_call() {
+    fn nothing_waits() {
         let mut watch = LostCallWatch::new(tools());
         for text in [
             "Hello",

@@ -423,7 +423,7 @@ mod tests {
 
     /// What llama.cpp's server said in each dialect, whole and streamed, to one question with 16 tokens at the most.
     #[test]
-    fn recorded_replies_of_llama_cpp_are_read_however_they_are_split() {
+    fn recorded_replies() {
         macro_rules! recorded {
             ($name:literal) => {
                 include_bytes!(concat!("../../tests/exchanges/llama.cpp/", $name)).as_slice()
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn event_streams_of_every_line_ending_are_read() {
+    fn line_endings() {
         let stream = "\u{feff}: ping\n\ndata: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":null}}]}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"hé\"}}]}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"llo\"},\"finish_reason\":null}]}\n\ndata: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: {\"choices\":[],\"usage\":{}}\n\ndata: [DONE]\n\n";
         check(stream.as_bytes(), "héllo", Some("stop"), true);
         check(
@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_that_never_finish_are_not_finished() {
+    fn unfinished_streams() {
         check(
             b"data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n",
             "x",
@@ -510,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_bodies_are_read() {
+    fn plain_bodies() {
         let body = br#"{"choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}"#;
         check(body, "hi", Some("stop"), true);
         check(br#"{"error":{"message":"m"}}"#, "", None, false);
@@ -543,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_judged_is_read_too() {
+    fn unjudged_parts() {
         use PartKind::{Error, OtherText, OtherToolCalls, Reasoning, Refusal};
         let stream = |deltas: &[&str]| -> String {
             let events = deltas.iter();
@@ -579,7 +579,7 @@ mod tests {
     }
 
     #[test]
-    fn the_beginning_of_any_body_is_kept() {
+    fn first_bytes_kept() {
         let mut decoder = ReplyDecoder::default();
         let page = "<html>é</html>".repeat(1000);
         for piece in page.as_bytes().chunks(7) {
@@ -594,7 +594,7 @@ mod tests {
 
     /// Such a reply was taken for one that had broken off.
     #[test]
-    fn content_in_parts_is_read_and_odd_content_is_no_flaw() {
+    fn content_parts() {
         let parts = br#"data: {"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"no"}]},{"type":"text","text":"hi"}]},"finish_reason":"stop"}]}
 
 "#;
@@ -628,7 +628,7 @@ mod tests {
     }
 
     #[test]
-    fn the_servers_figures_are_read() {
+    fn servers_figures() {
         let stream = |choice: &str, last: &str| {
             format!(
                 "data: {{\"choices\":[{{\"delta\":{{\"content\":\"hi\"}}}}],\"usage\":null}}\n\n\
@@ -649,7 +649,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_that_are_none_are_no_flaw() {
+    fn odd_figures() {
         let deep = format!("{}{}", "[".repeat(300), "]".repeat(300));
         for odd in [
             "7",
@@ -670,7 +670,7 @@ mod tests {
     }
 
     #[test]
-    fn tool_calls_are_put_together_by_index() {
+    fn calls_by_index() {
         let mut decoder = ReplyDecoder::default();
         decoder.push(b"data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"write\",\"arguments\":\"{\\\"a\"}}]}}]}\n\n");
         decoder.push(b"data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"\\\":1}\"}}]},\"finish_reason\":\"tool_calls\"}]}\n\n");
@@ -726,7 +726,7 @@ mod tests {
     }
 
     #[test]
-    fn every_dialect_is_read_streamed_and_whole() {
+    fn every_dialect() {
         let calls = [("read", r#"{"path":"a"}"#)];
         check_dialect(
             Dialect::Messages,

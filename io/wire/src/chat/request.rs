@@ -382,7 +382,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bodies_that_are_no_chat_requests_say_why() {
+    fn bad_bodies() {
         let complaint = |body: &str| {
             read_request(
                 body.as_bytes(),
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_wants_no_call_offers_none() {
+    fn no_call_wanted() {
         let offers = |choice: &str| {
             let body =
                 format!(r#"{{"messages":[{{"role":"user","content":"x"}}],"tools":[]{choice}}}"#);
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_emoji_is_a_prompt_of_each_dialect() {
+    fn cut_emoji() {
         for dialect in Dialect::ALL {
             for half in [r"\ud83d", r"x\uDC00", r"\ud83d\ud83d y", r"\ud83d\u0041"] {
                 let prompt = if dialect.takes_text() {

@@ -300,8 +300,9 @@ mod tests {
         assert_eq!(String::from_utf8(written.bytes).expect("UTF-8"), expected);
     }
 
+    /// The prompt is the tools and the messages, wherever they stand.
     #[test]
-    fn the_prompt_is_the_tools_and_the_messages_wherever_they_stand() {
+    fn tools_and_messages() {
         let check = |body: &str, client: &str, sent: &str| {
             let outgoing = Outgoing {
                 system: Some("new".into()),
@@ -337,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_changed_stays_byte_for_byte() {
+    fn rest_unchanged() {
         let body = r#"{"model":"m","x":1.50,"messages":[{"content":"h\u00e9","role":"user","name":"n"}],"stream":true}"#;
         let outgoing = Outgoing {
             messages: vec![unchanged(0)],
@@ -346,8 +347,9 @@ mod tests {
         check(body, &outgoing, body);
     }
 
+    /// One system message goes out in the role that the client gave it.
     #[test]
-    fn one_system_message_goes_out_in_the_clients_own_role() {
+    fn system_role_kept() {
         let body =
             r#"{"messages":[{"role":"developer","content":"a"},{"role":"user","content":"q"}]}"#;
         let outgoing = Outgoing {
@@ -362,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn text_parts_are_replaced_beside_images() {
+    fn text_beside_images() {
         let body = r#"{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{}},{"type":"text","text":"q"}]}]}"#;
         let outgoing = Outgoing {
             messages: vec![OutgoingMessage {
@@ -381,7 +383,7 @@ mod tests {
     /// A client could nest something so deeply that the message couldn't be read again, and forged blocks in it went
     /// out as they were.
     #[test]
-    fn a_rewritten_message_changes_in_its_texts_alone() {
+    fn texts_alone() {
         let deep = format!("{}{}", "[".repeat(300), "]".repeat(300));
         let body = format!(
             r#"{{"messages":[{{"x":1.50,"role":"user","content":[{{"type":"text","y":{deep},"text":"a"}},{{"z":1e2}},{{"text":"b","type":"text"}}]}},{{"role":"user"}}]}}"#
@@ -407,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_of_calls_are_replaced_in_their_place() {
+    fn arguments_in_place() {
         let body = r#"{"messages":[{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"a","arguments":"{}"}},{"id":"2","type":"function","function":{"arguments":"{\"content\":\"x\"}","name":"b"},"z":1.50}]}]}"#;
         let outgoing = Outgoing {
             messages: vec![OutgoingMessage {
@@ -424,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn thoughts_are_replaced_in_their_place() {
+    fn thoughts_in_place() {
         let body = r#"{"messages":[{"role":"assistant","reasoning":"b","content":"t","reasoning_content":["a"],"thinking":"c","x":1.50}]}"#;
         let outgoing = Outgoing {
             messages: vec![OutgoingMessage {
@@ -441,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_told_where_the_messages_are() {
+    fn ranges_of_messages() {
         let check = |body: &str, outgoing: Option<&Outgoing>| {
             let (sent, messages) = match outgoing {
                 None => {

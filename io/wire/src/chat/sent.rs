@@ -219,7 +219,7 @@ mod tests {
 
     /// Records prompts of sessions; each says which messages are made anew, and what it begins like.
     #[test]
-    fn a_prompt_is_what_is_new_in_it() {
+    fn new_messages_only() {
         let mut sent = SentPrompts::default();
         let mut episode = 0;
         let mut check = |session, messages: &[&str], made: &[&str], base: Option<(u64, u32)>| {
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn old_sessions_are_forgotten() {
+    fn old_sessions() {
         let mut sent = SentPrompts::default();
         for session in 0..=SESSIONS_MAX as u64 {
             let (body, ranges) = body(&["a"]);

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_complete_call_shows_at_every_cut() {
+    fn complete_calls() {
         use StreamStage::{InToolCall, Over, Text, ToolCallComplete};
         let responses = "event: response.output_item.done\ndata: {\"item\":{\"type\":\"reasoning\"}}\n\n\
             event: response.output_text.delta\ndata: {\"delta\":\"hello, this is text of some length\"}\n\n\
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn ollamas_calls_come_whole() {
+    fn whole_ollama_calls() {
         let stream = "{\"message\":{\"content\":\"hm\"},\"done\":false}\n\
             {\"message\":{\"tool_calls\":[{}]},\"done\":false}\n{\"done\":true}\n";
         let stages = stages(Dialect::OllamaChat, stream, 1);

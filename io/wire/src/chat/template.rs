@@ -394,8 +394,9 @@ mod tests {
             .collect()
     }
 
+    /// A known text is referenced and not stored again.
     #[test]
-    fn a_known_text_is_named_and_not_stored_again() {
+    fn known_text() {
         let text = code(100);
         let json = message(&text);
         let frame = message("").len();
@@ -408,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_it_are_found_wherever_they_are() {
+    fn parts_found() {
         let text = code(100);
         let (first, second) = text.split_at(text.find("slot[50]").expect("a line") - 4);
         for around in [
@@ -427,8 +428,9 @@ mod tests {
         assert!(check(&parts, &[&text], &parts) < 150);
     }
 
+    /// What other writers escape stays as they wrote it.
     #[test]
-    fn what_other_writers_escape_stays_as_they_wrote_it() {
+    fn other_escapes() {
         let text = format!("{}für \u{7f} </script>\n{}", code(10), code(20));
         let json = message(&text);
         for (one, other) in [
@@ -445,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_known_as_they_are_written() {
+    fn escaped_arguments() {
         let arguments = serde_json::json!({"path": "a.c", "content": code(30)}).to_string();
         let json = serde_json::json!({"function": {"arguments": arguments}}).to_string();
         assert!(check(&json, &[&arguments], &json) < 100);
@@ -455,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_are_left_out_however_deep_they_are() {
+    fn deep_credentials() {
         let pem = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\n";
         for secret in [KEY, pem] {
             let text = format!("a\n{secret}\nb\n");
@@ -480,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_of_one_line_again_and_again_is_read_once() {
+    fn repeated_line() {
         let text = "the same line again and again, and so on for ever\n".repeat(50_000);
         let json = message(&text[..text.len() - 7]);
         assert!(check(&json, &[&text], &json) < 200);
@@ -489,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_template_is_refused() {
+    fn malformed_refused() {
         let mut nothing = |_| None;
         let of = |bytes: &[u8], look_up: &mut dyn FnMut(ArtifactHash) -> Option<Vec<u8>>| {
             expand_template(bytes, look_up)
@@ -514,7 +516,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_put_together_anyhow_come_back() {
+    fn random_pieces() {
         let pieces = [
             "int main(void) {\n",
             "\\n",

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn chunked_bodies_decode_the_same_at_every_split() {
+    fn any_split() {
         let whole = b"5;name=\"v\"\r\nhello\r\n0006\r\n world\r\n0\r\nTrailer: x\r\n\r\n";
         for split in 0..whole.len() {
             let (head, tail) = whole.split_at(split);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_chunk_framing_is_refused() {
+    fn odd_chunks() {
         let cases: [(&[u8], BodyError); 12] = [
             (b"+5\r\nhello", BodyError::ChunkSize),
             (b"-1\r\n", BodyError::ChunkSize),
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_body_stays_in_the_input() {
+    fn rest_of_input() {
         let found = decode(BodyDecoder::with_length(3), &[b"abcGET"]).unwrap();
         assert_eq!(found, (b"abc".to_vec(), true, 3));
         let found = decode(BodyDecoder::chunked(), &[b"1\r\na\r\n0\r\n\r\nGET"]).unwrap();

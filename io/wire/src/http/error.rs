@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_body_is_json_whatever_the_message_holds() {
+    fn json_body() {
         let refusal = Refusal::malformed("say \"no\"\\\n\u{1}ü");
         let value: serde_json::Value =
             serde_json::from_slice(&refusal.body(ErrorShape::OpenAi)).unwrap();

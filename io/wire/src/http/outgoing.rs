@@ -115,7 +115,7 @@ mod tests {
 
     /// A reader that never quite catches up got everything kept for it once more.
     #[test]
-    fn what_a_slow_reader_got_does_not_add_up() {
+    fn slow_reader() {
         let mut out = Outgoing::default();
         let mut said = (0_u8..=250).cycle();
         let mut heard = (0_u8..=250).cycle();

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn pipelined_requests_read_the_same_at_every_split() {
+    fn pipelined_at_any_split() {
         let whole = b"\r\nPOST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc\
             POST /b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nde\r\n0\r\n\r\nGET /c HTTP/1.0\r\n\r\n";
         let expected = "POST /a\n\"abc\"\nPOST /b\n\"de\"\nGET /c\n\"\"\n";
@@ -218,8 +218,9 @@ mod tests {
         assert_eq!(events(&bytes), expected);
     }
 
+    /// Damaged requests read the same in one piece and byte by byte.
     #[test]
-    fn damaged_requests_read_the_same_in_one_piece_and_byte_by_byte() {
+    fn damaged_at_any_split() {
         let whole = b"POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nX: y\r\n\r\nabcPOST /b HTTP/1.1\r\n\
             Transfer-Encoding: chunked\r\n\r\n2;e=f\r\nde\r\n0\r\nT: t\r\n\r\nGET /c HTTP/1.0\r\n\r\n";
         let odd = *b"\0\r\n\t :;,+-09afgPH/.\x7f\x80\xff";

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn it_never_grows_over_its_bound_and_keeps_what_is_used() {
+    fn bounded_and_recent() {
         let mut cache = FingerprintCache::new(CacheBounds {
             files: 8,
             slices: 100,

@@ -235,7 +235,7 @@ enum Change {
 }
 
 #[test]
-fn symbols_are_found_and_sorted_and_counted() {
+fn sorted_symbols() {
     let mut workspace = Workspace::new();
     workspace.write("a.c", "g 1\nf 1\n  m 1\nf 2\n");
     workspace.check("a.c", "f g m 2 lines");
@@ -250,8 +250,9 @@ fn symbols_are_found_and_sorted_and_counted() {
     assert_eq!(slices, [("f", true), ("z", false)]);
 }
 
+/// A symbol is all of its definitions and nothing else.
 #[test]
-fn a_symbol_is_all_of_its_definitions_and_nothing_else() {
+fn all_definitions() {
     let mut workspace = Workspace::new();
     let slice = |finding: DiskFinding| match finding {
         DiskFinding::File(file) => file.slices[0].slice,
@@ -266,7 +267,7 @@ fn a_symbol_is_all_of_its_definitions_and_nothing_else() {
 }
 
 #[test]
-fn an_unchanged_file_is_not_read_again() {
+fn unchanged_file() {
     let mut workspace = Workspace::new();
     workspace.write("a.c", "f 1\n");
     for _ in 0..5 {
@@ -279,8 +280,9 @@ fn an_unchanged_file_is_not_read_again() {
     );
 }
 
+/// A file within the clock's granularity is read again but not parsed.
 #[test]
-fn a_file_within_the_clocks_granularity_is_read_again_but_not_parsed() {
+fn young_file() {
     let mut workspace = Workspace::new();
     workspace.write("a.c", "f 1\n");
     let changed = rustix::fs::stat(workspace.at("a.c")).unwrap().st_ctime * 1000;
@@ -299,7 +301,7 @@ fn a_file_within_the_clocks_granularity_is_read_again_but_not_parsed() {
 }
 
 #[test]
-fn a_file_from_the_future_is_never_trusted() {
+fn file_from_the_future() {
     let mut workspace = Workspace::new();
     workspace.write("a.c", "f 1\n");
     *workspace.clock.now.lock().unwrap() = UnixMillis(0);
@@ -309,8 +311,9 @@ fn a_file_from_the_future_is_never_trusted() {
     assert_eq!(workspace.reads(), 3);
 }
 
+/// The same size and a restored time hide nothing.
 #[test]
-fn the_same_size_and_a_restored_time_hide_nothing() {
+fn same_size_and_time() {
     let mut workspace = Workspace::new();
     workspace.write("a.c", "f 1\n");
     workspace.check_change("a.c", Change::Seen, |workspace| {
@@ -333,7 +336,7 @@ fn the_same_size_and_a_restored_time_hide_nothing() {
 }
 
 #[test]
-fn a_file_replaced_by_rename_is_seen() {
+fn renamed_over() {
     let mut workspace = Workspace::new();
     workspace.write("a.c", "f 1\n");
     workspace.check_change("a.c", Change::Seen, |workspace| {
@@ -343,7 +346,7 @@ fn a_file_replaced_by_rename_is_seen() {
 }
 
 #[test]
-fn a_file_truncated_in_place_is_seen() {
+fn truncated_file() {
     let mut workspace = Workspace::new();
     workspace.write("a.c", "f 1\ng 1\n");
     workspace.check_change("a.c", Change::Seen, |workspace| workspace.write("a.c", "f"));
@@ -351,8 +354,9 @@ fn a_file_truncated_in_place_is_seen() {
     workspace.check("a.c", "0 lines");
 }
 
+/// Line endings, a byte order mark and a touch are no change.
 #[test]
-fn line_ends_a_byte_order_mark_and_a_touch_are_no_change() {
+fn unseen_changes() {
     let mut workspace = Workspace::new();
     workspace.write("a.c", "f 1\ng 1\n");
     workspace.check_change("a.c", Change::Unseen, |workspace| {
@@ -367,7 +371,7 @@ fn line_ends_a_byte_order_mark_and_a_touch_are_no_change() {
 }
 
 #[test]
-fn a_file_that_goes_is_missing_and_one_that_comes_back_is_found() {
+fn gone_and_back() {
     let mut workspace = Workspace::new();
     workspace.check("a.c", "missing");
     workspace.check("no/such/folder/a.c", "missing");
@@ -381,7 +385,7 @@ fn a_file_that_goes_is_missing_and_one_that_comes_back_is_found() {
 }
 
 #[test]
-fn folders_fifos_sockets_and_devices_are_no_files() {
+fn special_files() {
     let mut workspace = Workspace::new();
     fs::create_dir(workspace.at("dir.c")).unwrap();
     workspace.check("dir.c", "not_a_file");
@@ -396,7 +400,7 @@ fn folders_fifos_sockets_and_devices_are_no_files() {
 }
 
 #[test]
-fn a_file_that_becomes_a_folder_or_a_fifo_is_not_taken_for_the_file() {
+fn file_becomes_folder() {
     let mut workspace = Workspace::new();
     workspace.write("a.c", "f 1\n");
     workspace.check("a.c", "f 1 lines");
@@ -405,8 +409,9 @@ fn a_file_that_becomes_a_folder_or_a_fifo_is_not_taken_for_the_file() {
     workspace.check("a.c", "not_a_file");
 }
 
+/// A file that changes while it is read is read again and at last given up.
 #[test]
-fn a_file_that_changes_while_it_is_read_is_read_again_and_given_up_in_the_end() {
+fn changed_while_read() {
     let mut workspace = Workspace::new();
     workspace.write("a.c", "f 1\n");
     let path = workspace.at("a.c");
@@ -423,7 +428,7 @@ fn a_file_that_changes_while_it_is_read_is_read_again_and_given_up_in_the_end() 
 }
 
 #[test]
-fn links_are_followed_as_long_as_they_stay_inside() {
+fn inner_links() {
     let mut workspace = Workspace::new();
     fs::write(workspace.dir.path().join("outside.c"), "f 1\n").unwrap();
     fs::create_dir(workspace.at("sub")).unwrap();
@@ -449,7 +454,7 @@ fn links_are_followed_as_long_as_they_stay_inside() {
 }
 
 #[test]
-fn a_file_that_becomes_a_link_to_elsewhere_escapes() {
+fn link_to_elsewhere() {
     let mut workspace = Workspace::new();
     fs::write(workspace.dir.path().join("outside.c"), "f 1\n").unwrap();
     workspace.write("a.c", "f 1\n");
@@ -461,7 +466,7 @@ fn a_file_that_becomes_a_link_to_elsewhere_escapes() {
 
 /// Root reads everything, so the rights are only tested where they bind.
 #[test]
-fn a_file_without_rights_is_denied() {
+fn denied_file() {
     let mut workspace = Workspace::new();
     workspace.write("a.c", "f 1\n");
     fs::create_dir(workspace.at("closed")).unwrap();
@@ -480,8 +485,9 @@ fn a_file_without_rights_is_denied() {
     );
 }
 
+/// A file over the limit is too large; one over the parser's bound is only hashed.
 #[test]
-fn a_file_over_the_limit_is_too_large_and_one_over_the_parsers_bound_is_hashed_only() {
+fn sizes_over_limits() {
     let mut workspace = Workspace::new();
     workspace.write("limit.c", vec![b'\n'; 2 << 20]);
     workspace.check("limit.c", "0 no grammar");
@@ -492,7 +498,7 @@ fn a_file_over_the_limit_is_too_large_and_one_over_the_parsers_bound_is_hashed_o
 }
 
 #[test]
-fn what_no_parser_reads_is_hashed_as_a_whole() {
+fn hashed_as_a_whole() {
     let mut workspace = Workspace::new();
     workspace.write("notes.txt", "f 1\n");
     workspace.check("notes.txt", "0 no grammar");
@@ -501,14 +507,15 @@ fn what_no_parser_reads_is_hashed_as_a_whole() {
 }
 
 #[test]
-fn what_is_not_utf8_is_read_as_latin1() {
+fn read_as_latin1() {
     let mut workspace = Workspace::new();
     workspace.write("latin1.c", b"f \xe9\n");
     workspace.check("latin1.c", "f 1 lines");
 }
 
+/// A text that was seen before the start is not parsed again.
 #[test]
-fn a_text_that_was_seen_before_the_start_is_not_parsed_again() {
+fn seen_before_start() {
     let parses = |change: &dyn Fn(&mut DiskFile), symbols: &[&str]| {
         let mut workspace = Workspace::new();
         workspace.write("a.c", "f 1\ng 2\n");
@@ -546,7 +553,7 @@ fn a_text_that_was_seen_before_the_start_is_not_parsed_again() {
 }
 
 #[test]
-fn many_paths_are_answered_in_order() {
+fn many_paths() {
     let mut workspace = Workspace::new();
     workspace.write("a.c", "f 1\n");
     let checks = ["none.c", "a.c", "none.c"].map(|path| DiskCheck {
@@ -566,8 +573,9 @@ fn many_paths_are_answered_in_order() {
     assert!(workspace.observer.check(Vec::new()).is_empty());
 }
 
+/// A workspace that vanishes is a failure, and a new one in its place is seen.
 #[test]
-fn a_workspace_that_goes_is_a_failure_and_a_new_one_in_its_place_is_seen() {
+fn workspace_replaced() {
     let mut workspace = Workspace::new();
     workspace.write("a.c", "f 1\n");
     workspace.check("a.c", "f 1 lines");
@@ -579,8 +587,9 @@ fn a_workspace_that_goes_is_a_failure_and_a_new_one_in_its_place_is_seen() {
     workspace.check("a.c", "g 1 lines");
 }
 
+/// A hanging file system delays nobody longer than the limit.
 #[test]
-fn a_hanging_file_system_delays_nobody_for_longer_than_the_limit() {
+fn hanging_file_system() {
     let mut workspace = Workspace::with(EtvConfig {
         read_bytes_max: 1 << 20,
         timeout: Duration::from_millis(20),
@@ -607,8 +616,9 @@ fn a_hanging_file_system_delays_nobody_for_longer_than_the_limit() {
     assert_eq!(workspace.observer.counters().failures(), 5);
 }
 
+/// What was answered before the file system hung counts.
 #[test]
-fn what_was_answered_before_the_file_system_hung_counts() {
+fn answered_before_hang() {
     let mut workspace = Workspace::with(EtvConfig {
         read_bytes_max: 1 << 20,
         timeout: Duration::from_secs(60),
@@ -635,8 +645,9 @@ fn what_was_answered_before_the_file_system_hung_counts() {
     ));
 }
 
+/// A parser that panics costs its file and nothing else.
 #[test]
-fn a_parser_that_panics_costs_its_file_and_nothing_else() {
+fn panicking_parser() {
     let mut workspace = Workspace::new();
     workspace.write("bad.c", "PANIC\n");
     workspace.write("a.c", "f 1\n");
@@ -644,8 +655,9 @@ fn a_parser_that_panics_costs_its_file_and_nothing_else() {
     workspace.check("a.c", "f 1 lines");
 }
 
+/// Without the kernel's help no link is followed.
 #[test]
-fn without_the_kernels_help_no_link_is_followed() {
+fn links_without_openat2() {
     let workspace = Workspace::new();
     fs::create_dir_all(workspace.at("sub/deep")).unwrap();
     workspace.write("sub/deep/a.c", "f 1\n");

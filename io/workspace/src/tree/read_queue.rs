@@ -130,8 +130,9 @@ mod tests {
         ReadQueue::new(walked)
     }
 
+    /// A file waits until those before it leave enough memory.
     #[test]
-    fn a_file_waits_until_those_before_it_leave_enough_memory() {
+    fn waits_for_memory() {
         let queue = queue(&[PARSE_BYTES_MAX, PARSE_BYTES_MAX, 1]);
         let mut first = queue.next_job().unwrap();
         let others = thread::spawn({
@@ -146,8 +147,9 @@ mod tests {
         assert_eq!(*lock_unpoisoned(&queue.free), MEMORY_BYTES_MAX);
     }
 
+    /// A file that needs more memory than there is gets all of it.
     #[test]
-    fn a_file_that_needs_more_than_there_is_gets_all_of_it() {
+    fn oversized_file() {
         let queue = queue(&[1 << 30]);
         let large = queue.next_job().unwrap();
         assert_eq!(large.memory.bytes, MEMORY_BYTES_MAX);

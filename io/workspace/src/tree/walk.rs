@@ -210,7 +210,7 @@ mod tests {
     /// law 1 | Git's own files aren't read; a `.gitignore` is a file of the tree
     /// law 1 | No access to Git metadata
     #[test]
-    fn what_git_keeps_to_itself_is_not_read() {
+    fn git_folder() {
         let place = tempfile::tempdir().unwrap();
         let root = place.path();
         std::fs::create_dir_all(root.join(".git/info")).unwrap();
@@ -227,8 +227,9 @@ mod tests {
         assert_eq!(names, ["kept.c"]);
     }
 
+    /// A folder without permissions is named as it stands in the workspace.
     #[test]
-    fn a_folder_without_rights_is_named_as_it_stands_in_the_workspace() {
+    fn denied_folder() {
         let denied = io::Error::from(io::ErrorKind::PermissionDenied);
         let error = ignore::Error::WithDepth {
             depth: 1,

@@ -11,7 +11,7 @@ fn check(piece: &str, expected: &[&str]) {
 }
 
 #[test]
-fn headers_name_the_file() {
+fn file_headers() {
     let hunk = "@@ -1 +1 @@\n-a\n+b\n";
     for (header, path) in [
         ("--- a/src/a.c\n+++ b/src/a.c\n", "src/a.c"),
@@ -42,7 +42,7 @@ fn headers_name_the_file() {
 }
 
 #[test]
-fn files_come_go_and_move() {
+fn added_deleted_moved() {
     check(
         "--- /dev/null\n+++ b/a.c\n@@ -0,0 +1,2 @@\n+a\n+b\n",
         &["a.c Create(\"a\\nb\\n\")"],
@@ -74,7 +74,7 @@ fn files_come_go_and_move() {
 }
 
 #[test]
-fn several_files_are_several_sections() {
+fn several_files() {
     check(
         "--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-a\n+b\n\n--- a/b.c\n+++ b/b.c\n@@ ... @@\n c\n-d\n\n+e\n@@\n-f\n",
         &[
@@ -85,7 +85,7 @@ fn several_files_are_several_sections() {
 }
 
 #[test]
-fn removed_lines_may_look_like_headers() {
+fn header_like_lines() {
     check(
         "--- a/q.sql\n+++ b/q.sql\n@@ -1,2 +1,2 @@\n--- old comment\n+++ new\n x\n",
         &["q.sql \"-- old comment\\nx\\n\">\"++ new\\nx\\n\""],
@@ -93,7 +93,7 @@ fn removed_lines_may_look_like_headers() {
 }
 
 #[test]
-fn missing_newlines_at_the_end_are_kept_missing() {
+fn no_final_newline() {
     check(
         "--- a/a.c\n+++ b/a.c\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n",
         &["a.c \"a\\nb\">\"a\\nc\""],
@@ -105,7 +105,7 @@ fn missing_newlines_at_the_end_are_kept_missing() {
 }
 
 #[test]
-fn lines_to_add_without_a_place() {
+fn lines_without_place() {
     check(
         "--- a.c\n+++ a.c\n@@ ... @@\n+x\n",
         &["a.c Append(\"x\\n\")"],
@@ -118,7 +118,7 @@ fn lines_to_add_without_a_place() {
 }
 
 #[test]
-fn a_diff_without_any_heading_is_one_hunk() {
+fn no_heading() {
     check(" a\n-b\n+c\n", &["- \"a\\nb\\n\">\"a\\nc\\n\""]);
     check(
         "--- a/a.c\n+++ b/a.c\n a\n-b\n",
@@ -136,7 +136,7 @@ fn line_ends_stay() {
 }
 
 #[test]
-fn what_is_no_diff_is_malformed() {
+fn not_a_diff() {
     for piece in [
         "@@ -1 +1 @@\nint x;\n",
         "int x;\n",
@@ -160,7 +160,7 @@ fn what_is_no_diff_is_malformed() {
 }
 
 #[test]
-fn a_bare_diff_ends_where_its_lines_end() {
+fn end_of_bare_diff() {
     let check = |text: &str, rest: &str| {
         let end = bare_diff_end(text, 0).expect(text);
         assert_eq!(&text[end..], rest);

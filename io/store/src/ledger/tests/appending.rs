@@ -6,7 +6,7 @@ use crate::ledger::{CheckpointMode, anchor};
 use tslp_replay::log::AppendError;
 
 #[test]
-fn events_are_there_after_reopening_and_their_chain_holds() {
+fn kept_after_reopening() {
     let fixture = Fixture::new();
     let mut log = fixture.open().log;
     assert_eq!(verified(&log).seq, Seq(0));
@@ -31,7 +31,7 @@ fn events_are_there_after_reopening_and_their_chain_holds() {
 }
 
 #[test]
-fn reading_starts_anywhere_and_stops_when_told() {
+fn partial_reading() {
     let fixture = Fixture::new();
     fixture.filled(5);
     let log = fixture.open().log;
@@ -48,8 +48,9 @@ fn reading_starts_anywhere_and_stops_when_told() {
     assert_eq!(seen, [2, 3, 4]);
 }
 
+/// An append to another head is a conflict and changes nothing.
 #[test]
-fn an_append_to_another_head_is_a_conflict_and_changes_nothing() {
+fn conflicting_head() {
     let fixture = Fixture::new();
     let mut log = fixture.open().log;
     let head = append_one(&mut log, 1);
@@ -62,7 +63,7 @@ fn an_append_to_another_head_is_a_conflict_and_changes_nothing() {
 }
 
 #[test]
-fn events_out_of_order_are_refused_whole() {
+fn events_out_of_order() {
     let fixture = Fixture::new();
     let mut log = fixture.open().log;
     let head = append_one(&mut log, 1);
@@ -83,7 +84,7 @@ fn events_out_of_order_are_refused_whole() {
 }
 
 #[test]
-fn a_batch_that_is_dropped_leaves_nothing() {
+fn dropped_batch() {
     let fixture = Fixture::new();
     let mut log = fixture.open().log;
     let head = append_one(&mut log, 1);
@@ -96,8 +97,9 @@ fn a_batch_that_is_dropped_leaves_nothing() {
     append_one(&mut log, 2);
 }
 
+/// Triggers refuse every change, whichever program makes it.
 #[test]
-fn the_ledger_refuses_every_change_from_any_program() {
+fn immutable_ledger() {
     let fixture = Fixture::new();
     fixture.filled(3);
     let shell = fixture.shell();
@@ -127,7 +129,7 @@ fn the_ledger_refuses_every_change_from_any_program() {
 }
 
 #[test]
-fn another_program_that_appends_is_noticed() {
+fn other_programs_append() {
     let fixture = Fixture::new();
     let mut log = fixture.open().log;
     let head = append_one(&mut log, 1);
@@ -145,8 +147,9 @@ fn another_program_that_appends_is_noticed() {
     );
 }
 
+/// A full disk stops all appends until the ledger is opened again, and loses nothing.
 #[test]
-fn a_full_disk_poisons_until_reopened_and_loses_nothing() {
+fn poisoned_by_full_disk() {
     let fixture = Fixture::new();
     let mut log = fixture.open().log;
     let head = append_one(&mut log, 1);
@@ -182,7 +185,7 @@ fn a_full_disk_poisons_until_reopened_and_loses_nothing() {
 }
 
 #[test]
-fn checkpoints_move_and_cut_the_wal() {
+fn checkpoint_cuts_wal() {
     let fixture = Fixture::new();
     let mut log = fixture.open().log;
     for seq in 1..=20 {
@@ -200,7 +203,7 @@ fn checkpoints_move_and_cut_the_wal() {
 }
 
 #[test]
-fn readers_see_what_is_committed_and_can_not_write() {
+fn committed_for_readers() {
     let fixture = Fixture::new();
     let mut opened = fixture.open();
     let reader = opened.readers.open().unwrap();
@@ -222,8 +225,9 @@ fn readers_see_what_is_committed_and_can_not_write() {
     assert!(written.unwrap_err().to_string().contains("readonly"));
 }
 
+/// Damaged content is never handed out.
 #[test]
-fn damaged_content_is_never_handed_out() {
+fn damaged_content() {
     let fixture = Fixture::new();
     fixture.filled(1);
     fixture

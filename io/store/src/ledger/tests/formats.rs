@@ -13,7 +13,7 @@ impl Fixture {
 }
 
 #[test]
-fn a_ledger_of_another_format_is_refused_untouched() {
+fn other_format_untouched() {
     for version in [
         0,
         FORMAT_VERSION - 1,

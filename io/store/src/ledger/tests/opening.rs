@@ -18,7 +18,7 @@ fn check_refused(fixture: &Fixture, words: &[&str]) -> LedgerError {
 }
 
 #[test]
-fn a_new_ledger_is_empty_private_and_recognisable() {
+fn new_ledger() {
     let fixture = Fixture::new();
     let log = fixture.open().log;
     assert_eq!(log.head().unwrap().seq, Seq(0));
@@ -33,8 +33,9 @@ fn a_new_ledger_is_empty_private_and_recognisable() {
     assert_eq!(&header[68..72], b"TSLP");
 }
 
+/// A directory that is open to others is closed to them.
 #[test]
-fn a_directory_open_to_others_is_closed() {
+fn open_directory_closed() {
     let fixture = Fixture::new();
     std::fs::create_dir(fixture.data()).unwrap();
     std::fs::set_permissions(fixture.data(), PermissionsExt::from_mode(0o755)).unwrap();
@@ -47,7 +48,7 @@ fn a_directory_open_to_others_is_closed() {
 }
 
 #[test]
-fn a_second_process_is_refused_and_told_who_holds_the_ledger() {
+fn holder_is_named() {
     let fixture = Fixture::new();
     let opened = fixture.open();
     let pid = format!("pid {}", std::process::id());
@@ -63,7 +64,7 @@ fn a_second_process_is_refused_and_told_who_holds_the_ledger() {
 }
 
 #[test]
-fn a_directory_that_can_not_be_used_is_named() {
+fn unusable_directory() {
     let fixture = Fixture::new();
     std::fs::write(fixture.data(), "a file").unwrap();
     let inside = fixture.data().join("below");
@@ -75,7 +76,7 @@ fn a_directory_that_can_not_be_used_is_named() {
 }
 
 #[test]
-fn a_read_only_directory_is_refused() {
+fn read_only_directory() {
     let fixture = Fixture::new();
     std::fs::create_dir(fixture.data()).unwrap();
     std::fs::set_permissions(fixture.data(), PermissionsExt::from_mode(0o500)).unwrap();
@@ -89,8 +90,9 @@ fn a_read_only_directory_is_refused() {
     );
 }
 
+/// Files of others are refused and left untouched.
 #[test]
-fn files_of_others_are_refused_untouched() {
+fn foreign_files() {
     let fixture = Fixture::new();
     std::fs::create_dir(fixture.data()).unwrap();
     std::fs::write(fixture.files().database, "something else").unwrap();
@@ -104,7 +106,7 @@ fn files_of_others_are_refused_untouched() {
 }
 
 #[test]
-fn the_ledger_of_another_workspace_is_refused() {
+fn other_workspace() {
     let fixture = Fixture::new();
     drop(fixture.open());
     let Err(error) = fixture
@@ -120,8 +122,9 @@ fn the_ledger_of_another_workspace_is_refused() {
     );
 }
 
+/// A crash while a ledger is created leaves nothing that matters.
 #[test]
-fn a_crash_while_creating_leaves_nothing_that_matters() {
+fn crash_while_creating() {
     let fixture = Fixture::new();
     std::fs::create_dir(fixture.data()).unwrap();
     std::fs::write(fixture.data().join("ledger.db.new"), "half a database").unwrap();
@@ -134,7 +137,7 @@ fn a_crash_while_creating_leaves_nothing_that_matters() {
 }
 
 #[test]
-fn a_flipped_bit_in_the_wal_is_noticed() {
+fn flipped_bit_in_wal() {
     let fixture = Fixture::new();
     fixture.filled(4);
     let mut bytes = std::fs::read(fixture.wal()).unwrap();
@@ -161,8 +164,9 @@ fn a_flipped_bit_in_the_wal_is_noticed() {
     assert_eq!(reader.head().unwrap().seq, Seq(3));
 }
 
+/// Events without an anchor are refused unless a person says otherwise.
 #[test]
-fn events_without_an_anchor_are_refused_unless_a_person_says_so() {
+fn without_anchor() {
     let mut fixture = Fixture::new();
     fixture.filled(2);
     let files = fixture.files();
@@ -178,7 +182,7 @@ fn events_without_an_anchor_are_refused_unless_a_person_says_so() {
 }
 
 #[test]
-fn a_schema_that_is_not_ours_any_more_is_refused_untouched() {
+fn foreign_schema() {
     // A flipped bit in a trigger's text was taken for sound, and every append failed from then on.
     for sql in [
         "DROP TRIGGER ledger_refuses_update",
@@ -197,8 +201,9 @@ fn a_schema_that_is_not_ours_any_more_is_refused_untouched() {
     }
 }
 
+/// A database that is not recognised beside a used anchor is damage.
 #[test]
-fn a_database_that_is_not_recognised_beside_a_used_anchor_is_damage() {
+fn unrecognised_database() {
     let fixture = Fixture::new();
     fixture.filled(2);
     let mut log = fixture.open().log;

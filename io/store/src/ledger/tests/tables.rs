@@ -47,7 +47,7 @@ fn rebuild(log: &mut SqliteLog) {
 }
 
 #[test]
-fn rows_are_put_replaced_removed_and_read_in_key_order() {
+fn rows_in_key_order() {
     let fixture = Fixture::new();
     let mut log = fixture.open().log;
     change(
@@ -77,7 +77,7 @@ fn rows_are_put_replaced_removed_and_read_in_key_order() {
 }
 
 #[test]
-fn rows_that_do_not_fit_are_refused() {
+fn misfit_rows() {
     for misfit in [
         put(STATE, vec!["a.c".into()]),
         put(STATE, vec![Value::Null, "f".into(), Value::Null]),
@@ -97,7 +97,7 @@ fn rows_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn an_archive_keeps_the_first_row_of_each_key() {
+fn first_row_kept() {
     let fixture = Fixture::new();
     let mut log = fixture.open().log;
     let row = |byte: u8, seq: u64| vec![Value::from(&[byte; 32]), seq.into()];
@@ -131,7 +131,7 @@ fn an_archive_keeps_the_first_row_of_each_key() {
 }
 
 #[test]
-fn the_last_row_of_a_key_up_to_a_point_is_found() {
+fn last_row_of_key() {
     let fixture = Fixture::new();
     let mut log = fixture.open().log;
     let all = [("a.c", "f"), ("b.c", "f"), ("b.c", "h"), ("c.c", "a")];
@@ -149,7 +149,7 @@ fn the_last_row_of_a_key_up_to_a_point_is_found() {
 }
 
 #[test]
-fn a_rebuild_writes_what_a_replay_puts() {
+fn rebuild_like_replay() {
     let fixture = Fixture::new();
     fixture.filled(3);
     let mut log = fixture.open().log;
@@ -168,8 +168,9 @@ fn a_rebuild_writes_what_a_replay_puts() {
     assert_eq!(rows(&log, ORDER), [[Value::Integer(0); 1]; 0]);
 }
 
+/// Events that are appended without rows leave tables to rebuild.
 #[test]
-fn events_appended_without_rows_leave_tables_to_rebuild() {
+fn appended_without_rows() {
     let fixture = Fixture::new();
     let mut log = fixture.open().log;
     let head = append_one(&mut log, 1);
@@ -186,7 +187,7 @@ fn events_appended_without_rows_leave_tables_to_rebuild() {
 }
 
 #[test]
-fn tables_that_are_damaged_missing_or_of_another_version_are_rebuilt() {
+fn rebuilt_if_unusable() {
     let fixture = Fixture::new();
     fixture.filled(2);
     for (sql, word) in [
@@ -213,7 +214,7 @@ fn tables_that_are_damaged_missing_or_of_another_version_are_rebuilt() {
 }
 
 #[test]
-fn a_rebuild_that_is_dropped_leaves_the_old_rows() {
+fn dropped_rebuild() {
     let fixture = Fixture::new();
     let mut log = fixture.open().log;
     change(&mut log, &[put(STATE, state("a.c", "f", None))]).unwrap();
@@ -225,7 +226,7 @@ fn a_rebuild_that_is_dropped_leaves_the_old_rows() {
 }
 
 #[test]
-fn tables_of_projections_that_are_no_more_are_dropped() {
+fn obsolete_projections() {
     let mut fixture = Fixture::new();
     fixture.filled(1);
     fixture.options.tables = &[];

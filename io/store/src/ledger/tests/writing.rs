@@ -43,7 +43,7 @@ fn start(
 }
 
 #[test]
-fn commits_that_wait_together_are_written_together() {
+fn grouped_commits() {
     let fixture = Fixture::new();
     let (sender, receiver) = queued((1..=100).map(commit));
     drop(sender);
@@ -104,8 +104,9 @@ fn groups_are_bounded() {
     assert_eq!(announced.iter().count(), 3);
 }
 
+/// Waiters go on as soon as their position is durable.
 #[test]
-fn waiters_get_on_as_soon_as_their_position_is_durable() {
+fn waiters_go_on() {
     let fixture = Fixture::new();
     let (sender, receiver) = commit_queue(1);
     let (writer, _announced) = start(fixture.open().log, receiver, WriterLimits::default());
@@ -122,7 +123,7 @@ fn waiters_get_on_as_soon_as_their_position_is_durable() {
 }
 
 #[test]
-fn an_idle_writer_moves_the_wal() {
+fn idle_writer() {
     let fixture = Fixture::new();
     let limits = WriterLimits {
         checkpoint_pages: 1,
@@ -142,7 +143,7 @@ fn an_idle_writer_moves_the_wal() {
 }
 
 #[test]
-fn a_long_wal_is_moved_at_once() {
+fn long_wal() {
     let fixture = Fixture::new();
     let limits = WriterLimits {
         checkpoint_pages_busy: 1,
@@ -158,8 +159,9 @@ fn a_long_wal_is_moved_at_once() {
     writer.join().unwrap();
 }
 
+/// A full disk fails everything that waits and keeps what was acknowledged.
 #[test]
-fn a_full_disk_fails_everything_that_waits_and_keeps_what_was_acknowledged() {
+fn full_disk() {
     let fixture = Fixture::new();
     let mut log = fixture.open().log;
     append_one(&mut log, 1);
@@ -188,8 +190,9 @@ fn a_full_disk_fails_everything_that_waits_and_keeps_what_was_acknowledged() {
     append_one(&mut log, 2);
 }
 
+/// Commits out of order stop the writer before anything is written.
 #[test]
-fn commits_out_of_order_stop_the_writer_before_anything_is_written() {
+fn commits_out_of_order() {
     let fixture = Fixture::new();
     let (_sender, receiver) = queued([commit(1), commit(3)]);
     let (writer, _announced) = start(fixture.open().log, receiver, WriterLimits::default());
@@ -201,8 +204,9 @@ fn commits_out_of_order_stop_the_writer_before_anything_is_written() {
     assert_eq!(fixture.open().log.head().unwrap().seq, Seq(0));
 }
 
+/// A panic on the writer's thread lets waiters go.
 #[test]
-fn a_panic_on_the_writer_thread_lets_waiters_go() {
+fn writer_panic() {
     let fixture = Fixture::new();
     let (_sender, receiver) = queued([commit(1)]);
     let announce = Box::new(|durability| assert_ne!(durability, Durability::Reached(Seq(1))));
@@ -236,8 +240,9 @@ fn under_a_load_that_never_pauses(limits: WriterLimits, last: u64) -> (Fixture, 
     (fixture, longest.load(Relaxed), checkpoints)
 }
 
+/// The WAL stays bounded under a load that never pauses.
 #[test]
-fn the_wal_stays_bounded_under_a_load_that_never_pauses() {
+fn bounded_wal() {
     let limits = WriterLimits {
         group_events_max: 1,
         checkpoint_pages_busy: 50,

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn templates_are_told_from_text() {
+    fn templates_detected() {
         for templated in [
             "<|im_start|>user\nhi<|im_end|>",
             "a<fim_prefix>b<fim_suffix>",
