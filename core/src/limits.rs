@@ -40,6 +40,9 @@ pub const SESSIONS_KEPT: usize = 256;
 /// Episodes that `/recent` can list.
 pub const RECENT_EPISODES_KEPT: usize = 1000;
 
+/// Episodes that `/recent` lists unless it is asked for another number: what fits on a screen.
+pub const RECENT_EPISODES_SHOWN: usize = 20;
+
 /// Episodes whose calls of tools are known, of those that made any: a reply needs its own, people the last ones.
 pub const TOOL_EPISODES_KEPT: usize = 64;
 

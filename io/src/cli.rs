@@ -69,7 +69,7 @@ pub enum CliCommand {
     },
     /// Show what happened last: episodes, their artifacts and the reasons
     Recent {
-        /// Show at most N episodes, instead of `recent_episodes`
+        /// Show at most N episodes, instead of 20
         #[arg(long, value_name = "N")]
         limit: Option<usize>,
         /// As most commands.

@@ -493,7 +493,6 @@ fn ledger_subject(config: &ServeConfig) -> DiagnosedSubject {
         ca_file: config.upstream.ca_file.clone(),
         safe_mode: None,
         scrub: None,
-        recent_episodes: config.recent_episodes,
         tools: ToolCheck::for_config(config),
         disk_now: DiskNow::for_workspace(config),
         metrics: Arc::default(),

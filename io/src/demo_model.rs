@@ -12,26 +12,9 @@ use tslp_wire::chat::dialect::Dialect;
 /// Characters of a streamed piece: about a token.
 const PIECE: usize = 6;
 
-/// A server on loopback, ended when dropped.
-#[derive(Debug)]
-pub struct DemoModel(Server);
-
-impl DemoModel {
-    /// Starts with 5 ms between tokens.
-    pub fn start() -> io::Result<Self> {
-        Self::start_with_delay(Duration::from_millis(5))
-    }
-
-    /// Starts with this pause between tokens.
-    pub fn start_with_delay(delay: Duration) -> io::Result<Self> {
-        Server::start(move |request| answer(&request, delay)).map(Self)
-    }
-
-    /// The base address to use as upstream.
-    #[must_use]
-    pub fn url(&self) -> String {
-        self.0.url()
-    }
+/// Starts it on loopback, with this pause between two tokens; it ends with what is returned.
+pub fn start(delay: Duration) -> io::Result<Server> {
+    Server::start(move |request| answer(&request, delay))
 }
 
 fn answer(request: &Request, delay: Duration) -> Answer {

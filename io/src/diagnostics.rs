@@ -73,8 +73,6 @@ pub struct DiagnosedSubject {
     pub safe_mode: Option<String>,
     /// The scrub of a running proxy, which checks the ledger after the start.
     pub scrub: Option<SharedProgress>,
-    /// The number of episodes that `/recent` lists by default.
-    pub recent_episodes: usize,
     /// Whether tools can run, and why not.
     pub tools: ToolCheck,
     /// The observer of the files for a page.

@@ -11,6 +11,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
+use tslp_scripted::Server;
 use tslp_store::content_cache::{ArchiveTrust, ContentCache};
 use tslp_store::data_dir;
 use tslp_store::ledger::lock::DataDirLock;
@@ -28,7 +29,7 @@ use crate::channel::{ToEngine, ToLoop};
 use crate::config::settings::{TokenBudget, WindowGuard};
 use crate::config::upstream::{UpstreamSetting, UpstreamUrl};
 use crate::config::{ReplyReports, ServeConfig};
-use crate::demo_model::DemoModel;
+use crate::demo_model;
 use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::tool_check::ToolCheck;
 use crate::diagnostics::{DiagnosedSubject, DiagnosticsThread};
@@ -59,6 +60,9 @@ const DIAGNOSTICS_QUEUE: usize = 16;
 
 /// Signals that follow the first one so soon are the same wish: many supervisors send one to the process and one to its group.
 const SAME_WISH: Duration = Duration::from_millis(500);
+
+/// The demo model's pause between two tokens.
+const TOKEN_DELAY: Duration = Duration::from_millis(5);
 
 /// An error that keeps the proxy from running, or stopped it.
 #[derive(Debug, thiserror::Error)]
@@ -129,7 +133,7 @@ pub(crate) struct ChosenUpstream {
     url: UpstreamUrl,
     banner: String,
     /// Runs as long as it is held.
-    demo: Option<DemoModel>,
+    demo: Option<Server>,
 }
 
 /// A proxy that listens but doesn't serve yet.
@@ -345,7 +349,6 @@ impl BoundServer {
             ca_file: config.upstream.ca_file.clone(),
             safe_mode: safe_mode.clone(),
             scrub: scrub.as_ref().map(Scrub::shared_progress),
-            recent_episodes: config.recent_episodes,
             tools: ToolCheck::for_config(config),
             disk_now: DiskNow::for_workspace(config),
             metrics: Arc::clone(&metrics),
@@ -571,7 +574,7 @@ fn choose_upstream(place: &UpstreamSetting) -> Result<ChosenUpstream, ServeError
             demo: None,
         });
     }
-    let demo = DemoModel::start()?;
+    let demo = demo_model::start(TOKEN_DELAY)?;
     let url = UpstreamUrl::parse(&demo.url()).map_err(io::Error::other)?;
     let why = match place {
         UpstreamSetting::Auto => {

@@ -83,7 +83,8 @@ impl Event {
     }
 }
 
-#[cfg(all(test, feature = "arbitrary"))]
+#[cfg(test)]
+#[cfg(feature = "arbitrary")]
 mod tests {
     use alloc::collections::BTreeSet;
     use alloc::format;

@@ -47,8 +47,6 @@ pub struct ServeConfig {
     pub data_dir: PathBuf,
     /// Whether `/debug/last-prompt` exists.
     pub debug: bool,
-    /// Episodes on `/recent` by default.
-    pub recent_episodes: usize,
     /// The model servers.
     pub upstream: UpstreamConfig,
     /// Permitted callers.
@@ -161,7 +159,6 @@ impl ServeConfig {
             workspace,
             data_dir,
             debug: settings.debug,
-            recent_episodes: settings.recent_episodes,
             upstream: settings.upstream,
             access: settings.access,
             policy: Policy {

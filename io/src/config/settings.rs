@@ -25,8 +25,6 @@ pub struct Settings {
     pub data_dir: Option<PathBuf>,
     /// Whether `/debug/last-prompt` exists.
     pub debug: bool,
-    /// Episodes that `/recent` and `tslp recent` list by default.
-    pub recent_episodes: usize,
     /// The model servers.
     pub upstream: UpstreamConfig,
     /// Permitted callers.
@@ -272,7 +270,6 @@ impl Default for Settings {
             workspace: PathBuf::new(),
             data_dir: None,
             debug: false,
-            recent_episodes: 20,
             upstream: UpstreamConfig::default(),
             access: AccessConfig::default(),
             policy: Policy::default(),

@@ -6,7 +6,7 @@ use tslp_core::budget::{Budget, Counter};
 use tslp_core::code_spec::CodeSpec;
 use tslp_core::gate::GateProfile;
 use tslp_core::guardian;
-use tslp_core::limits::{RECENT_EPISODES_KEPT, TOMBSTONE_EPISODES_MAX};
+use tslp_core::limits::TOMBSTONE_EPISODES_MAX;
 use tslp_core::policy::{
     AuditChoice, ClientTools, EditRepair, Grounding, HistoryChoice, OnStale, Placement,
 };
@@ -167,8 +167,6 @@ keys! {
         unset "`tslp/NAME-HASH` in the user's data folder, one for each workspace";
     "debug": Common, switch!(debug),
         "Whether `/debug/last-prompt` shows what the model saw last.";
-    "recent_episodes": Tuning, number!(1..=RECENT_EPISODES_KEPT, "episodes", recent_episodes),
-        "How many of the last episodes `/recent` and `tslp recent` list unless they are asked for another number; 1000 are kept for them.";
     "token": Common, secret!(network::parse_token, access.token),
         "Clients must send it as their API key (`Authorization: Bearer …`). At least 16 visible ASCII characters. Other users can read a process's flags, so prefer the file or the variable.",
         unset "none is asked for, and only those whom `users_allowed` names may call";
@@ -226,10 +224,6 @@ keys! {
         "A new definition with a smaller share of the old one's syntax tree nodes counts as collapsed and stays a proposal.";
     "parity.tokens_percent": Tuning, number!(0..=100, "percent", policy.thresholds.tokens_percent),
         "The same for its tokens.";
-    "similarity.correlation_percent": Tuning, number!(0..=100, "percent", policy.thresholds.correlation_percent),
-        "Code that names no path is linked to a known definition of its name only if it holds at least this share of that definition's words. The link never makes anything true.";
-    "similarity.rename_percent": Tuning, number!(0..=100, "percent", policy.thresholds.rename_percent),
-        "A new definition at least so like one that is missing is taken for its rename, and waits for your confirmation.";
     "tombstone_episodes": Tuning, number!(0..=TOMBSTONE_EPISODES_MAX, "episodes", policy.tombstone_episodes),
         "How long a symbol that you removed is remembered as removed, so that only you can bring it back; its code stays in the Vault for ever. Another number counts from the next decision on.";
     "adopt.on_touch": Common, switch!(etv.adopt_on_touch),

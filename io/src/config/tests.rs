@@ -386,23 +386,14 @@ fn names_of_keys() {
 }
 
 #[test]
-fn audits_and_similarity() {
+fn audits() {
     let machine = Machine::new();
     machine.check("audit", "auto from default");
     machine.check("audit_timeout_seconds", "120 from default");
-    machine.check("similarity.correlation_percent", "50 from default");
-    machine.check("similarity.rename_percent", "80 from default");
-    let machine = machine
-        .file("audit = 'on'\naudit_timeout_seconds = 30\n[similarity]\ncorrelation_percent = 60\nrename_percent = 90")
-        .variable("TSLP_SIMILARITY_RENAME_PERCENT", "95");
+    let machine = machine.file("audit = 'on'\naudit_timeout_seconds = 30");
     let (config, _) = machine.load().unwrap();
     assert_eq!(config.policy.audit, AuditChoice::On);
     assert_eq!(config.audit.timeout, Duration::from_secs(30));
-    let thresholds = config.policy.thresholds;
-    assert_eq!(
-        (thresholds.correlation_percent, thresholds.rename_percent),
-        (60, 95)
-    );
     machine
         .flag("audit", "sometimes")
         .check_refused(&["audit", "off", "on", "auto"]);

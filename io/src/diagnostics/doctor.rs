@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tslp_core::event::{Event, EventKind, WindowExceeded};
 use tslp_core::extract::Grammars;
 use tslp_core::ids::Seq;
+use tslp_core::limits::RECENT_EPISODES_SHOWN;
 use tslp_core::reason::Reason;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_migrations::schema::FORMAT_VERSION;
@@ -288,7 +289,7 @@ fn examine_ledger(subject: &DiagnosedSubject, reader: &LedgerReader, report: &mu
         }
         Err(error) => report.add_check("stale entities", Err(error.to_string())),
     }
-    report.add_warning_check("window", window_check(subject, reader));
+    report.add_warning_check("window", window_check(reader));
     report.add_warning_check("unread code", unread::of_tracked(subject, reader));
     report.add_warning_check("cache", cache_check(reader));
     match price_sum(reader) {
@@ -637,8 +638,8 @@ fn last_exceeded(
 }
 
 /// Whether one of the last prompts was longer than what its model reads.
-fn window_check(subject: &DiagnosedSubject, reader: &LedgerReader) -> Result<String, String> {
-    let last = last_exceeded(reader, subject.recent_episodes);
+fn window_check(reader: &LedgerReader) -> Result<String, String> {
+    let last = last_exceeded(reader, RECENT_EPISODES_SHOWN);
     match last.map_err(|error| error.to_string())? {
         Some(exceeded) => Err(exceeded.sentence()),
         None => Ok("none of the last prompts was seen to be cut off".to_owned()),

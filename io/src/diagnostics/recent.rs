@@ -8,6 +8,7 @@ use tslp_core::artifact::{ArtifactState, Transition};
 use tslp_core::event::{EventKind, History, LostCallFound, WindowExceeded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq};
+use tslp_core::limits::RECENT_EPISODES_SHOWN;
 use tslp_core::reason::Reason;
 use tslp_core::record::parse_key;
 use tslp_projections::audits::AuditRow;
@@ -76,7 +77,7 @@ pub fn read_recent(
 ) -> Result<VouchedPage<Vec<EpisodeReport>>, StartError> {
     let reader = subject.readers.open()?;
     let flaw = vouched::flaw_of_tables(subject, &reader)?;
-    let limit = wanted.limit.unwrap_or(subject.recent_episodes);
+    let limit = wanted.limit.unwrap_or(RECENT_EPISODES_SHOWN);
     let mut episodes = last_episodes(&reader, limit, flaw.as_deref())?;
     if wanted.missing_lines == MissingLines::Shown {
         let artifact = |artifact| reader.artifact(artifact).ok().flatten();

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use tslp_io::demo_model::DemoModel;
+use tslp_io::demo_model;
 
 use crate::harness::{Engine, Proxy};
 
 #[test]
 fn answers_through_loop() {
-    let model = DemoModel::start_with_delay(Duration::ZERO).unwrap();
+    let model = demo_model::start(Duration::ZERO).unwrap();
     let proxy = Proxy::start(&model.url(), Engine::Echo);
     let mut client = proxy.client();
     let models = client.send(proxy.get("/v1/models")).message();

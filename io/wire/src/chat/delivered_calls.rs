@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 use tslp_core::event::PartKind;
 
 use super::dialect::Dialect;
-use super::ending::{self, Addition, ResponseForm, json_of, piece_bytes, pieces, shares_members};
+use super::ending::{self, Addition, ResponseForm, piece_bytes, pieces, shares_members};
+use super::lenient::value_of;
 use super::lost_calls::FoundCall;
 
 /// Calls in the place of a text.
@@ -122,7 +123,7 @@ fn in_stream(
     let events = pieces(dialect, ResponseForm::Stream, &held).into_iter();
     let events: Vec<_> = events
         .map(|event| {
-            let json = event.data.clone().and_then(|data| json_of(&held[data]));
+            let json = event.data.clone().and_then(|data| value_of(&held[data]));
             (event, json.unwrap_or_default())
         })
         .collect();

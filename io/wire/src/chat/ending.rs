@@ -9,7 +9,7 @@ use tslp_core::delimiter;
 use tslp_core::event::{PartKind, ServerUsage};
 
 use super::dialect::Dialect;
-use super::lenient::{self, Fields as _};
+use super::lenient::{Fields as _, value_of};
 use super::stream_progress::StreamProgress;
 
 /// The response's form.
@@ -44,7 +44,7 @@ pub(super) fn begins(dialect: Dialect, event: &[u8]) -> bool {
         }
         Dialect::OllamaChat | Dialect::OllamaGenerate => {
             memmem::find(event, b"\"done\"").is_some()
-                && json_of(event).is_some_and(|json| json["done"] == true)
+                && value_of(event).is_some_and(|json| json["done"] == true)
         }
         Dialect::ChatCompletions | Dialect::Completions => is_last(dialect, event),
     }
@@ -55,7 +55,7 @@ pub(super) fn begins(dialect: Dialect, event: &[u8]) -> bool {
 fn is_last(dialect: Dialect, event: &[u8]) -> bool {
     let shows = |mark: &[u8]| memmem::find(event, mark).is_some();
     let says_why = |value: &[u8]| {
-        let choices = json_of(value).unwrap_or_default();
+        let choices = value_of(value).unwrap_or_default();
         let mut choices = choices.list("choices").iter();
         choices.any(|choice| choice.word("finish_reason").is_some())
     };
@@ -71,7 +71,7 @@ pub(super) fn opens_text(dialect: Dialect, event: &[u8]) -> Option<bool> {
         return None;
     }
     let data = events(event).into_iter().find_map(|it| it.data)?;
-    Some(json_of(&event[data])?["content_block"]["type"] == "text")
+    Some(value_of(&event[data])?["content_block"]["type"] == "text")
 }
 
 /// Whether a block or an item begins with an event of this name, in the dialects whose replies have some.
@@ -143,7 +143,7 @@ pub(super) fn completed(
 ) -> Vec<u8> {
     let mut out = Vec::new();
     for piece in pieces(dialect, form, held) {
-        let read = piece.data.and_then(|range| json_of(&held[range]));
+        let read = piece.data.and_then(|range| value_of(&held[range]));
         let mut json = read.clone();
         if let Some(json) = &mut json {
             complete(dialect, form, json, addition);
@@ -220,7 +220,7 @@ fn complete(dialect: Dialect, form: ResponseForm, json: &mut Value, addition: &A
 pub(super) fn without_text(dialect: Dialect, held: &[u8]) -> (String, Vec<u8>) {
     let (mut text, mut rest) = (String::new(), Vec::new());
     for piece in pieces(dialect, ResponseForm::Stream, held) {
-        let mut json = piece.data.and_then(|range| json_of(&held[range]));
+        let mut json = piece.data.and_then(|range| value_of(&held[range]));
         let place = json.as_mut().and_then(|json| new_text(dialect, json));
         let new = place.and_then(|place| match place.take() {
             Value::String(new) if !new.is_empty() => {
@@ -283,7 +283,7 @@ pub(super) fn piece(
     if !shares_members(dialect) {
         let mut ends = pieces(dialect, ResponseForm::Stream, held).into_iter();
         let event = ends.find_map(|end| {
-            let json = json_of(&held[end.data?])?;
+            let json = value_of(&held[end.data?])?;
             text_event(&end.name, &json, text)
         });
         return event.filter(|_| !is_thought).unwrap_or_default();
@@ -603,14 +603,10 @@ pub(super) fn values_in(dialect: Dialect, event: &[u8]) -> Vec<Cow<'_, [u8]>> {
             Some(begun) => Cow::Owned([&*begun, line].join(&b'\n')),
             None => Cow::Borrowed(line),
         };
-        is_open = !is_line && *value != b"[DONE]"[..] && json_of(&value).is_none();
+        is_open = !is_line && *value != b"[DONE]"[..] && value_of(&value).is_none();
         values.push(value);
     }
     values
-}
-
-pub(super) fn json_of(bytes: &[u8]) -> Option<Value> {
-    lenient::value_of(bytes)
 }
 
 #[cfg(test)]

@@ -7,11 +7,12 @@ use memchr::memmem;
 use serde_json::{Map, Value, json};
 use tslp_core::message::ToolCall;
 
-use super::dialect::{Dialect, ErrorShape};
+use super::dialect::Dialect;
 use super::ending::{item_events, message_item, piece_bytes, shares_members, values_in};
 use super::lenient::value_of;
 use super::reply::ReplyDecoder;
 use super::reply_content::SURPLUS;
+use crate::http::error::Refusal;
 
 /// Where a call's arguments stand, in an event or in the call itself; in a stream the first three hold pieces of them.
 const ARGUMENTS: [&str; 8] = [
@@ -235,7 +236,10 @@ impl CallGate {
         let Some(mut json) = read.clone() else {
             // Some client may read what we can't.
             let body = match self.verdict(ALL_CALLS) {
-                Some(CallVerdict::Denied(why)) => error_body(reply.dialect(), why),
+                Some(CallVerdict::Denied(why)) => {
+                    let refusal = Refusal::new(502, "calls_not_judged", why.trim_end().to_owned());
+                    refusal.body(reply.dialect().error_shape())
+                }
                 _ => body.to_vec(),
             };
             return (said, body);
@@ -335,21 +339,6 @@ fn text_in_place(dialect: Dialect, number: usize, text: &str) -> Value {
         Dialect::Messages => json!({"type": "text", "text": text}),
         _ => message_item(&format!("kept_{number}"), text),
     }
-}
-
-/// What a client is told in the place of a body that nobody could judge.
-fn error_body(dialect: Dialect, why: &str) -> Vec<u8> {
-    let why = why.trim_end();
-    let error = match dialect.error_shape() {
-        ErrorShape::OpenAi => {
-            json!({"error": {"message": why, "type": "server_error", "param": null, "code": null}})
-        }
-        ErrorShape::Anthropic => {
-            json!({"type": "error", "error": {"type": "api_error", "message": why}})
-        }
-        ErrorShape::Ollama => json!({ "error": why }),
-    };
-    error.to_string().into_bytes()
 }
 
 /// The objects in which calls stand: in a piece of a stream, or in a body.

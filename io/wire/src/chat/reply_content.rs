@@ -35,8 +35,8 @@ pub(super) struct ReplyContent {
     pub(super) tool_calls: Vec<ToolCall>,
     /// The number of each call.
     call_numbers: Vec<usize>,
-    /// What each call's fragments are known by.
-    call_keys: Vec<CallKey>,
+    /// What each call's fragments are known by, as far as the server gives it: an id, an index.
+    call_keys: Vec<(String, Option<u64>)>,
     /// Those whose arguments are what their block began with, until there are pieces.
     begun_with: Vec<usize>,
     /// The names of a response's items, in their order.
@@ -57,13 +57,6 @@ pub(super) struct ReplyContent {
     /// Whether no more is read.
     pub(super) is_given_up: bool,
     done: bool,
-}
-
-/// What the fragments of a call are known by, as far as the server gives it.
-#[derive(Debug)]
-struct CallKey {
-    id: String,
-    index: Option<u64>,
 }
 
 /// The number of pieces that no client may get: of a call that has ended, or of another choice than the first.
@@ -152,13 +145,13 @@ impl ReplyContent {
     /// either a name begins one. Clients differ: some join what has one index, others what has one id.
     pub(super) fn call_number(&mut self, id: &str, index: Option<u64>, name: &str) -> usize {
         let keys = || self.call_keys.iter().enumerate().rev();
-        let of_id = keys().find(|(_, key)| !id.is_empty() && key.id == id);
+        let of_id = keys().find(|(_, key)| !id.is_empty() && key.0 == id);
         let of_index = || match index {
-            Some(_) => keys().find(|(_, key)| key.index == index),
+            Some(_) => keys().find(|(_, key)| key.1 == index),
             None => keys().next(),
         };
-        let goes_on = |(at, key): &(usize, &CallKey)| {
-            let is_same = id.is_empty() || key.id.is_empty() || name.is_empty();
+        let goes_on = |(at, key): &(usize, &(String, Option<u64>))| {
+            let is_same = id.is_empty() || key.0.is_empty() || name.is_empty();
             let is_begun = || {
                 self.tool_calls
                     .get(*at)
@@ -170,15 +163,12 @@ impl ReplyContent {
             .or_else(|| of_index().filter(goes_on))
             .map(|(at, _)| at);
         let at = known.unwrap_or_else(|| {
-            self.call_keys.push(CallKey {
-                id: String::new(),
-                index,
-            });
+            self.call_keys.push((String::new(), index));
             self.call_keys.len() - 1
         });
         let key = &mut self.call_keys[at];
-        if key.id.is_empty() {
-            id.clone_into(&mut key.id);
+        if key.0.is_empty() {
+            id.clone_into(&mut key.0);
         }
         at
     }

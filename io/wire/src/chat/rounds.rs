@@ -20,6 +20,7 @@ use super::dialect::Dialect;
 use super::ending;
 pub use super::ending::ResponseForm;
 use super::held_calls::{self, ALL_CALLS, CallGate, CallVerdict, StreamEvent};
+use super::lenient::value_of;
 use super::lost_calls::{LostCallWatch, OfferedTools};
 use super::reply::{DecodedPiece, ReplyDecoder};
 
@@ -226,7 +227,7 @@ impl ResponseRounds {
         let event = &bytes[..];
         if self.shared.is_empty() && ending::shares_members(self.dialect) {
             let values = ending::values_in(self.dialect, event);
-            let json = values.first().and_then(|value| ending::json_of(value));
+            let json = values.first().and_then(|value| value_of(value));
             self.shared = json.as_ref().map(ending::shared_of).unwrap_or_default();
         }
         if let Some(is_text) = ending::opens_text(self.dialect, event) {
