@@ -366,6 +366,9 @@ fn any_request(dice: &mut Dice, spoken: &Spoken) -> Value {
 }
 
 /// S7, and Z1: what goes out while nothing is set is what came.
+///
+/// Each of five rules is tried with four requests in each of six dialects: fewer would leave out
+/// tools' results, which half of the requests have, in some dialect under some rule.
 #[test]
 fn the_preview_is_what_goes_out_and_records_nothing() {
     let (upstream, places) = (Upstream::start(), places());
@@ -395,7 +398,7 @@ fn the_preview_is_what_goes_out_and_records_nothing() {
     let (mut previewed, mut changed) = (0, 0);
     for words in rules {
         acts(&places, words);
-        for spoken in SPOKEN.iter().cycle().take(42) {
+        for spoken in SPOKEN.iter().cycle().take(24) {
             let request = any_request(&mut dice, spoken);
             let file = places.path("request.json");
             fs::write(&file, request.to_string()).unwrap();
@@ -417,9 +420,9 @@ fn the_preview_is_what_goes_out_and_records_nothing() {
             changed += u32::from(request != previewed_body);
         }
     }
-    assert_eq!(previewed, 210);
+    assert_eq!(previewed, 120);
     assert!(
-        changed > 100,
+        changed > 57,
         "{changed} of {previewed} went out otherwise than they came"
     );
     // S8: the parts add up, and code has no more than its budget.

@@ -59,6 +59,8 @@ fn a_start_goes_on_from_the_tables_however_the_last_process_ended() {
     assert_eq!(places.cli_json(&["verify"]).0, 0);
 }
 
+/// Three forgeries of each table, with two starts each: every table is read by code of its own, so a
+/// selection of tables would miss the one that is believed without its digest.
 #[test]
 fn a_damaged_row_of_any_table_is_noticed_and_the_tables_are_folded_anew() {
     let (places, upstream) = (Places::new(), Upstream::start());

@@ -393,6 +393,8 @@ fn sessions_are_taken_back(seed: u64, sessions: usize) {
     }
 }
 
+/// Ten sessions in each of twenty trees: what an undo gets wrong depends on what earlier sessions left
+/// in the files, which the first sessions of a tree can't show.
 #[test]
 fn two_hundred_random_sessions_in_real_trees_are_taken_back_byte_for_byte() {
     std::thread::scope(|scope| {

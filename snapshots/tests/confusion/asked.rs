@@ -32,6 +32,8 @@ fn cases() -> Vec<Case> {
     cases
 }
 
+/// Every prompt with functions of every group: a gate reads a prompt's words together with a
+/// function's own, so a few prompts with one function would miss the pairs that open it.
 #[test]
 fn words_of_removal_open_only_what_they_name() {
     let cases = cases();
