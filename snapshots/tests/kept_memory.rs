@@ -177,6 +177,8 @@ fn rows_kept(state: &State) -> BTreeMap<&'static str, usize> {
 }
 
 /// The proxy grew by 2.1 to 4.9 KB a prompt without an end: caches counted the bytes of small values and not their own.
+///
+/// Growth shows only once everything that is bounded is full, which takes the first half of the run.
 #[test]
 fn bounded_per_prompt() {
     let _counts = COUNTS.lock();

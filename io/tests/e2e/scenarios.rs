@@ -367,6 +367,9 @@ fn any_request(dice: &mut Dice, spoken: &Spoken) -> Value {
 }
 
 /// S7, and Z1: what goes out while nothing is set is what came.
+///
+/// Each of five rules is tried with four requests in each of six dialects: fewer would leave out
+/// tools' results, which half of the requests have, in some dialect under some rule.
 #[test]
 fn preview_is_exact() {
     let (upstream, places) = (Upstream::start(), places());
@@ -396,7 +399,7 @@ fn preview_is_exact() {
     let (mut previewed, mut changed) = (0, 0);
     for words in rules {
         acts(&places, words);
-        for spoken in SPOKEN.iter().cycle().take(42) {
+        for spoken in SPOKEN.iter().cycle().take(24) {
             let request = any_request(&mut dice, spoken);
             let file = places.path("request.json");
             fs::write(&file, request.to_string()).unwrap();
@@ -418,9 +421,9 @@ fn preview_is_exact() {
             changed += u32::from(request != previewed_body);
         }
     }
-    assert_eq!(previewed, 210);
+    assert_eq!(previewed, 120);
     assert!(
-        changed > 100,
+        changed > 57,
         "{changed} of {previewed} went out otherwise than they came"
     );
     // S8: the parts add up, and code has no more than its budget.

@@ -105,6 +105,8 @@ fn marker(of: &str) -> String {
     format!("9{}{}", std::process::id(), of.len())
 }
 
+/// Every way for every user that tools may run as: a way that is closed to one by the kernel's own
+/// rights is closed to another by the sandbox alone.
 #[test]
 fn no_way_out() {
     for (round, tools) in Tools::of_all_users().into_iter().enumerate() {

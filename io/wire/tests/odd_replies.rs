@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 use tslp_scripted::{Reply, encoded};
 use tslp_wire::chat::dialect::Dialect;
-use tslp_wire::chat::held_calls::CallVerdict;
+use tslp_wire::chat::held_calls::{ALL_CALLS, CallVerdict};
 use tslp_wire::chat::reply::ReplyDecoder;
 use tslp_wire::chat::rounds::{ResponseForm, ResponseRounds};
 
@@ -56,6 +56,16 @@ fn recorded(dialect: Dialect, bytes: &[u8]) -> (String, Vec<(String, String)>, b
 
 /// What a client gets where calls of `bash` are denied, and which calls were judged.
 fn held(dialect: Dialect, streams: bool, bytes: &[u8]) -> (String, Vec<String>) {
+    passed(dialect, streams, bytes, false)
+}
+
+/// The same, and what can't be read is denied, too, if `unread_is_denied`.
+fn passed(
+    dialect: Dialect,
+    streams: bool,
+    bytes: &[u8],
+    unread_is_denied: bool,
+) -> (String, Vec<String>) {
     let form = if streams {
         ResponseForm::Stream
     } else {
@@ -80,8 +90,15 @@ fn held(dialect: Dialect, streams: bool, bytes: &[u8]) -> (String, Vec<String>) 
         got.extend(judge(&mut rounds, false));
     }
     got.extend(judge(&mut rounds, true));
+    let mut decoder = ReplyDecoder::new(dialect);
+    decoder.push(bytes);
+    decoder.end_message();
+    if unread_is_denied && decoder.is_unreadable() {
+        let verdict = CallVerdict::Denied("kept back".into());
+        got.extend(rounds.call_judged(ALL_CALLS, verdict));
+    }
     got.extend(rounds.last_bytes());
-    (String::from_utf8(got).unwrap(), judged)
+    (String::from_utf8_lossy(&got).into_owned(), judged)
 }
 
 /// Both calls are on record and judged, and no byte of the one that is denied goes on.
@@ -287,6 +304,78 @@ fn unreadable() {
             held(dialect, streams, &said).0.as_bytes(),
             said,
             "{dialect:?} {streams}"
+        );
+    }
+}
+
+/// Whatever is read of it, no byte of the call that is denied goes on.
+fn check_closed(dialect: Dialect, streams: bool, bytes: &[u8]) {
+    let (got, _) = passed(dialect, streams, bytes, true);
+    assert!(
+        !got.contains("rm -rf"),
+        "{dialect:?} {}: {got}",
+        String::from_utf8_lossy(bytes)
+    );
+}
+
+#[test]
+fn nothing_open() {
+    let with = |dialect, streams, odd: Value| {
+        bytes(
+            dialect,
+            streams,
+            json!({"text": "So.", "calls": calls(), "odd": odd}),
+        )
+    };
+    for (dialect, streams) in [ChatCompletions, Messages, Responses, OllamaChat]
+        .into_iter()
+        .flat_map(|it| [(it, false), (it, true)])
+    {
+        let closed = |odd: Value| check_closed(dialect, streams, &with(dialect, streams, odd));
+        let plain = with(dialect, streams, json!([]));
+        for odd in [
+            json!([{"field": "/index", "set": 0}]),
+            json!([{"field": "/output_index", "set": 0}]),
+            json!([{"field": "/output_index", "set": 9}]),
+            json!([{"event": 0, "before": "\u{feff}"}]),
+            json!([{"replace": ["\n\n", "\n"]}]),
+            json!([{"replace": ["\"type\":\"function\"", "\"type\":\"custom\""]}]),
+            json!([{"field": "/choices/0/finish_reason", "set": "stop"}]),
+            json!([{"event": 2, "before": "data: {\"type\":\"ping\"}\n"}]),
+            json!([{"replace": ["\"id_read\"", "\"id_bash\""]}]),
+        ] {
+            closed(odd);
+        }
+        // It may break off anywhere.
+        for end in (1..plain.len()).step_by(3) {
+            check_closed(dialect, streams, &plain[..end]);
+        }
+        // A body that is said to be another form.
+        check_closed(dialect, !streams, &plain);
+        let deep = format!(
+            "{{\"command\":\"rm -rf ~\",\"x\":{}{}",
+            "[".repeat(200),
+            "]".repeat(200)
+        );
+        let text = String::from_utf8(plain).unwrap();
+        for (from, to) in [
+            ("{\"command\":\"rm -rf ~\"", &*deep),
+            ("\"name\":\"bash\"", "\"name\":\"bash\",\"x\":[[[[[[]]]]]]"),
+        ] {
+            check_closed(dialect, streams, text.replace(from, to).as_bytes());
+        }
+    }
+    let custom =
+        json!({"type": "custom", "id": "c", "custom": {"name": "bash", "input": "rm -rf ~"}});
+    for (streams, place) in [
+        (false, "/choices/0/message/tool_calls"),
+        (true, "/choices/0/delta/tool_calls"),
+    ] {
+        let odd = json!([{"event": 0, "field": place, "set": [custom]}]);
+        check_closed(
+            ChatCompletions,
+            streams,
+            &bytes(ChatCompletions, streams, json!({"text": "x", "odd": odd})),
         );
     }
 }

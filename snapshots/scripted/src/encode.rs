@@ -91,12 +91,12 @@ fn written(event: Event, is_sse: bool, streams: bool, odd: &[&Odd]) -> String {
             Change::Lines(lines) => Some(lines.max(1)),
             _ => None,
         });
-        // A line may end wherever JSON has a blank.
+        // A line may end wherever JSON may have a blank: here between two fields, as far as texts hold no such signs.
         let parts: Vec<&str> = match lines {
-            Some(lines) => text.splitn(lines, ',').collect(),
+            Some(lines) => text.splitn(lines, ",\"").collect(),
             None => vec![&*text],
         };
-        let data = parts.join(",\ndata: ");
+        let data = parts.join(",\ndata: \"");
         text = match &name {
             Some(name) => format!("event: {name}\ndata: {data}\n\n"),
             None => format!("data: {data}\n\n"),

@@ -588,23 +588,26 @@ pub(super) fn event_bytes(name: &str, json: &Value) -> Vec<u8> {
 /// The values in an event: lines of data that are some, and those that are one together. What can't be read stands for itself.
 pub(super) fn values_in(dialect: Dialect, event: &[u8]) -> Vec<Cow<'_, [u8]>> {
     let is_line = dialect.streams_json_lines();
+    let event = event.strip_prefix(b"\xef\xbb\xbf").unwrap_or(event);
     let lines = event.split(move |byte| *byte == b'\n' || !is_line && *byte == b'\r');
     let lines = lines.filter_map(move |line| match is_line {
         true => Some(line),
         false => line.strip_prefix(b"data:"),
     });
     let mut values: Vec<Cow<'_, [u8]>> = Vec::new();
-    let mut is_open = false;
-    for line in lines
-        .map(<[u8]>::trim_ascii)
-        .filter(|line| !line.is_empty())
-    {
-        let value = match values.pop_if(|_| is_open) {
-            Some(begun) => Cow::Owned([&*begun, line].join(&b'\n')),
-            None => Cow::Borrowed(line),
-        };
-        is_open = !is_line && *value != b"[DONE]"[..] && value_of(&value).is_none();
-        values.push(value);
+    let mut open: Vec<u8> = Vec::new();
+    let lines = lines.map(<[u8]>::trim_ascii);
+    for line in lines.filter(|line| !line.is_empty()) {
+        let is_one = is_line || line == b"[DONE]" || open.is_empty() && value_of(line).is_some();
+        if is_one {
+            values.push(Cow::Borrowed(line));
+        } else {
+            open.extend_from_slice(line);
+            open.push(b'\n');
+        }
+    }
+    if !open.is_empty() {
+        values.push(Cow::Owned(open));
     }
     values
 }

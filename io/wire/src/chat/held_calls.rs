@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use tslp_core::message::ToolCall;
 
 use super::dialect::Dialect;
+use super::dialect::openai_responses::is_clients_call;
 use super::ending::{item_events, message_item, piece_bytes, shares_members, values_in};
 use super::lenient::value_of;
 use super::reply::ReplyDecoder;
@@ -51,10 +52,13 @@ pub(super) struct StreamEvent {
     pub(super) may_be_calls: bool,
 }
 
-/// How many of an event's values can't be read: what they call nobody judges.
-pub(super) fn unread_in(dialect: Dialect, event: &[u8]) -> usize {
+/// How many of an event's values may hold calls, or more of those that have begun, and can't be read, so that these can't be judged.
+pub(super) fn unread_in(reply: &ReplyDecoder, event: &[u8]) -> usize {
+    let dialect = reply.dialect();
     let values = values_in(dialect, event);
-    let unread = |value: &&Cow<'_, [u8]>| ***value != b"[DONE]"[..] && value_of(value).is_none();
+    let has_begun = !reply.call_numbers().is_empty();
+    let may_call = |value: &[u8]| has_begun && value != b"[DONE]" || may_open_call(dialect, value);
+    let unread = |value: &&Cow<'_, [u8]>| may_call(value) && value_of(value).is_none();
     values.iter().filter(unread).count()
 }
 
@@ -88,7 +92,7 @@ pub(super) fn may_open_call(dialect: Dialect, event: &[u8]) -> bool {
 
 impl CallGate {
     /// The calls that have become complete since this was asked last; all of them once the reply is over.
-    pub(super) fn complete_calls(&mut self, reply: &ReplyDecoder) -> Vec<(usize, ToolCall)> {
+    pub(super) fn complete_calls(&mut self, reply: &mut ReplyDecoder) -> Vec<(usize, ToolCall)> {
         let is_over = reply.is_finished();
         let numbers = reply.call_numbers().iter().copied();
         let calls = numbers.zip(reply.tool_calls());
@@ -96,7 +100,11 @@ impl CallGate {
             (is_over || reply.ended_calls().contains(number)) && !self.asked.contains(number)
         });
         let fresh: Vec<_> = fresh.map(|(number, call)| (number, call.clone())).collect();
-        self.asked.extend(fresh.iter().map(|(number, _)| *number));
+        for (number, _) in &fresh {
+            self.asked.push(*number);
+            // What is judged is all that there is of it.
+            reply.end_call(*number);
+        }
         fresh
     }
 
@@ -175,13 +183,12 @@ impl CallGate {
     pub(super) fn pass(&mut self, reply: &ReplyDecoder, event: StreamEvent) -> (String, Vec<u8>) {
         let dialect = reply.dialect();
         let (mut said, mut out) = (String::new(), Vec::new());
-        let mut is_same = true;
         let may_change = event.is_end || !event.calls.is_empty();
+        let values = values_in(dialect, &event.bytes);
+        // Of what isn't found in it nothing goes on.
+        let mut is_same = event.calls.is_empty() || !values.is_empty();
         let mut numbers = event.calls.into_iter();
-        for data in values_in(dialect, &event.bytes)
-            .iter()
-            .filter(|_| may_change)
-        {
+        for data in values.iter().filter(|_| may_change) {
             let is_done = **data == b"[DONE]"[..];
             let read = value_of(data);
             let Some(mut json) = read.clone() else {
@@ -230,26 +237,33 @@ impl CallGate {
     }
 
     /// What the client gets of a whole body, after its calls were judged; and the text that goes on with the reply's.
-    pub(super) fn pass_body(&mut self, reply: &ReplyDecoder, body: &[u8]) -> (String, Vec<u8>) {
+    pub(super) fn pass_body(
+        &mut self,
+        reply: &ReplyDecoder,
+        calls: Vec<usize>,
+        body: &[u8],
+    ) -> (String, Vec<u8>) {
         let mut said = String::new();
         let read = value_of(body);
         let Some(mut json) = read.clone() else {
             // Some client may read what we can't.
-            let body = match self.verdict(ALL_CALLS) {
-                Some(CallVerdict::Denied(why)) => {
-                    let refusal = Refusal::new(502, "calls_not_judged", why.trim_end().to_owned());
-                    refusal.body(reply.dialect().error_shape())
+            let is_denied = |number: &usize| !self.passes(*number);
+            let why = match self.verdict(ALL_CALLS) {
+                Some(CallVerdict::Denied(why)) => why.trim_end(),
+                _ if reply.call_numbers().iter().any(is_denied) => {
+                    "its calls of tools can't be read"
                 }
-                _ => body.to_vec(),
+                _ => return (said, body.to_vec()),
             };
-            return (said, body);
+            let refusal = Refusal::new(502, "calls_not_judged", why.to_owned());
+            return (said, refusal.body(reply.dialect().error_shape()));
         };
         let numbers = reply.call_numbers().to_vec();
         if !shares_members(reply.dialect()) {
             self.begun = numbers.into_iter().filter(|it| self.passes(*it)).collect();
             self.end_in_blocks(reply, &mut json);
         } else {
-            self.take_out(reply, &mut json, &mut numbers.into_iter(), &mut said);
+            self.take_out(reply, &mut json, &mut calls.into_iter(), &mut said);
         }
         match read.as_ref() == Some(&json) {
             true => (said, body.to_vec()),
@@ -315,12 +329,16 @@ impl CallGate {
         }
         for place in ["/content", "/output", "/response/output"] {
             let items = json.pointer_mut(place).and_then(Value::as_array_mut);
-            for (number, item) in items.into_iter().flatten().enumerate() {
-                let is_call = reply.call_numbers().contains(&number);
-                if is_call {
+            for (at, item) in items.into_iter().flatten().enumerate() {
+                let named = item["id"].as_str().and_then(|id| reply.item_named(id));
+                let number = named.unwrap_or(at);
+                let is_known = reply.call_numbers().contains(&number);
+                let is_call = item["type"] == "tool_use"
+                    || is_clients_call(item["type"].as_str().unwrap_or_default());
+                if is_call && is_known {
                     self.refill(number, item);
                 }
-                if !is_call || self.passes(number) {
+                if !is_call || is_known && self.passes(number) {
                     continue;
                 }
                 let text = match self.verdict(number) {

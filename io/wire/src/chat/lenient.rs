@@ -11,6 +11,9 @@ use super::json_text::{canonical_json, without_lone_surrogates};
 /// What stands in the place of what is no JSON, though some server writes it: no client can tell more.
 const NO_NUMBERS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
+/// Fields in which no reply says or calls anything.
+const FIGURES: [&str; 2] = ["usage", "timings"];
+
 /// Reads a value; `None` where no client could.
 pub(super) fn value_of(json: &[u8]) -> Option<Value> {
     let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
@@ -23,14 +26,16 @@ pub(super) fn value_of(json: &[u8]) -> Option<Value> {
     })
 }
 
-/// An object without the fields that are nested too deeply.
+/// An object without the figures that are nested too deeply. Any other field may hold a call, and can't be left out.
 fn by_field(json: &str) -> Option<Value> {
     let fields: BTreeMap<String, &RawValue> = serde_json::from_str(json).ok()?;
     let read = fields.into_iter().map(|(name, raw)| {
-        let value = serde_json::from_str(raw.get());
-        (name, value.unwrap_or_default())
+        let is_figure = FIGURES.contains(&&*name);
+        let value = serde_json::from_str(raw.get()).ok();
+        let value = value.or(is_figure.then_some(Value::Null));
+        Some((name, value?))
     });
-    Some(Value::Object(read.collect()))
+    Some(Value::Object(read.collect::<Option<_>>()?))
 }
 
 /// JSON in which null stands for what is no number, or too large for one.
@@ -75,7 +80,7 @@ pub(super) trait Fields {
     fn figure(&self, name: &str) -> Option<u32>;
     /// A list; empty if there is none.
     fn list(&self, name: &str) -> &[Value];
-    /// What says anything: neither null nor empty.
+    /// The value, unless it is null, false, 0 or empty.
     fn said(&self, name: &str) -> Option<&Value>;
     /// A word: neither empty nor `null`.
     fn word(&self, name: &str) -> Option<&str>;
@@ -113,7 +118,7 @@ impl Fields for Value {
             Value::Array(items) => !items.is_empty(),
             Value::Object(members) => !members.is_empty(),
             Value::Bool(is_so) => *is_so,
-            Value::Number(_) => true,
+            Value::Number(number) => number.as_f64() != Some(0.0),
         })
     }
 

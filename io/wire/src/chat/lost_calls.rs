@@ -196,11 +196,13 @@ impl LostCallWatch {
                 Some(line_end.unwrap_or(rest.len()))
             }
             Place::Text if !line.is_empty() => {
+                // Indented so far it is a code block of a text.
+                let is_code = !self.at_reply_start && rest[..blank].ends_with("    ");
                 match self.beginning_of(line) {
-                    Beginning::Call => self.place = Place::Call,
+                    Beginning::Call if !is_code => self.place = Place::Call,
                     Beginning::Thoughts(close) => self.place = Place::Thoughts(close),
                     Beginning::Undecided => return (blank > 0).then_some(blank),
-                    Beginning::Other => {
+                    Beginning::Call | Beginning::Other => {
                         self.at_reply_start = false;
                         self.at_line_start = false;
                         if signs_of(line) >= FENCE_SIGNS_MIN {
@@ -235,7 +237,8 @@ impl LostCallWatch {
             };
             calls.extend(found);
             rest = skip_closers(after);
-            if !rest.is_empty() && self.beginning_of(rest) == Beginning::Other {
+            let begins = self.beginning_of(rest);
+            if !rest.is_empty() && matches!(begins, Beginning::Other | Beginning::Thoughts(_)) {
                 return FoundText::Prose;
             }
         }
@@ -340,9 +343,10 @@ impl LostCallWatch {
     }
 }
 
-/// The signs that a text begins with of which fences are made.
+/// How many of a fence's signs a text begins with.
 fn signs_of(text: &str) -> usize {
-    text.len() - text.trim_start_matches('`').len()
+    let sign = if text.starts_with('~') { '~' } else { '`' };
+    text.len() - text.trim_start_matches(sign).len()
 }
 
 impl WrittenCall {

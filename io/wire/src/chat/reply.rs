@@ -129,6 +129,16 @@ impl ReplyDecoder {
         self.content.call_numbers()
     }
 
+    /// Nothing more counts of a call: a client may have it.
+    pub(super) fn end_call(&mut self, number: usize) {
+        self.content.end_call(number);
+    }
+
+    /// The position of an item of a response by its name.
+    pub(super) fn item_named(&self, id: &str) -> Option<usize> {
+        self.content.item_named(id)
+    }
+
     /// The numbers of those of which nothing more comes, in the order in which they became complete.
     #[must_use]
     pub fn ended_calls(&self) -> &[usize] {
@@ -163,6 +173,7 @@ impl ReplyDecoder {
     pub fn give_up(&mut self) {
         self.content.give_up();
         self.buffer = Vec::new();
+        self.data = Vec::new();
     }
 
     /// Whether a part of the reply is unreadable, or all that follows, since it is too long.
@@ -185,7 +196,7 @@ impl ReplyDecoder {
             // Not every server ends its last line before it closes.
             ReplyForm::Events | ReplyForm::JsonLines => {
                 self.read_line(&rest, &mut said);
-                self.end_event();
+                self.end_event(&mut said);
             }
             ReplyForm::Json => {
                 if !self.read_json(&rest, &mut said) {
@@ -315,7 +326,7 @@ impl ReplyDecoder {
                 said.parts.push((PartKind::Error, 0, line.into_owned()));
             }
             if line.is_empty() {
-                self.end_event();
+                self.end_event(said);
             }
             return;
         };
@@ -323,21 +334,22 @@ impl ReplyDecoder {
         if data == b"[DONE]" {
             self.content.end_was_said();
         } else if !data.is_empty() {
-            if !self.data.is_empty() {
-                self.data.push(b'\n');
+            // Not every server puts an empty line between two events: a line that is a value is one.
+            if self.data.is_empty() && self.read_json(data, said) {
+                return;
             }
             self.data.extend_from_slice(data);
-            // Not every server puts an empty line between two events.
-            let data = std::mem::take(&mut self.data);
-            if !self.read_json(&data, said) {
-                self.data = data;
+            self.data.push(b'\n');
+            if self.data.len() > LINE_BYTES_MAX {
+                self.give_up();
             }
         }
     }
 
-    /// An event is over: what couldn't be read of it never will be.
-    fn end_event(&mut self) {
-        if !std::mem::take(&mut self.data).is_empty() {
+    /// An event is over, whose data may have come in several lines.
+    fn end_event(&mut self, said: &mut DecodedPiece) {
+        let data = std::mem::take(&mut self.data);
+        if !data.is_empty() && !self.read_json(&data, said) {
             self.content.flaw = Some(ReplyFlaw::Unreadable);
         }
     }
@@ -349,6 +361,9 @@ impl ReplyDecoder {
         };
         self.values += 1;
         self.content.count_json_bytes(json.len());
+        if self.is_given_up() {
+            return true;
+        }
         by_dialect::take_reply(self.dialect, &mut self.content, &value, said);
         add_reported_usage(&value, &mut self.content.usage);
         true

@@ -94,6 +94,7 @@ impl ReplyContent {
         self.flaw = Some(ReplyFlaw::Unreadable);
         self.is_given_up = true;
         self.tool_calls = Vec::new();
+        self.call_numbers = Vec::new();
     }
 
     /// Whether the reply said itself that it is done, and had no flaw.
@@ -145,7 +146,9 @@ impl ReplyContent {
     /// either a name begins one. Clients differ: some join what has one index, others what has one id.
     pub(super) fn call_number(&mut self, id: &str, index: Option<u64>, name: &str) -> usize {
         let keys = || self.call_keys.iter().enumerate().rev();
-        let of_id = keys().find(|(_, key)| !id.is_empty() && key.0 == id);
+        let is_other =
+            |key: &(String, Option<u64>)| index.is_some() && key.1 != index && !name.is_empty();
+        let of_id = keys().find(|(_, key)| !id.is_empty() && key.0 == id && !is_other(key));
         let of_index = || match index {
             Some(_) => keys().find(|(_, key)| key.1 == index),
             None => keys().next(),
@@ -162,10 +165,9 @@ impl ReplyContent {
         let known = of_id
             .or_else(|| of_index().filter(goes_on))
             .map(|(at, _)| at);
-        let at = known.unwrap_or_else(|| {
-            self.call_keys.push((String::new(), index));
-            self.call_keys.len() - 1
-        });
+        let Some(at) = known else {
+            return self.new_call(id, index);
+        };
         let key = &mut self.call_keys[at];
         if key.0.is_empty() {
             id.clone_into(&mut key.0);
@@ -173,13 +175,33 @@ impl ReplyContent {
         at
     }
 
+    /// The number of a call that is none of those before it; of too many nobody gets any.
+    pub(super) fn new_call(&mut self, id: &str, index: Option<u64>) -> usize {
+        if self.call_keys.len() >= TOOL_CALLS_MAX {
+            return SURPLUS;
+        }
+        self.call_keys.push((id.to_owned(), index));
+        self.call_keys.len() - 1
+    }
+
+    /// The position of an item of a response by its name.
+    pub(super) fn item_named(&self, id: &str) -> Option<usize> {
+        self.items.iter().position(|it| !id.is_empty() && it == id)
+    }
+
     /// The position of an item of a response: as its event says, else by its name, else the one that came last; a new one is after all
     /// others.
     pub(super) fn item_position(&mut self, stated: Option<u64>, id: &str, is_new: bool) -> usize {
-        let named = self.items.iter().position(|it| !id.is_empty() && it == id);
+        let named = self.item_named(id);
         let last = self.items.len().checked_sub(1).filter(|_| !is_new);
-        let at = stated.and_then(|it| usize::try_from(it).ok());
-        let at = at.or(named).or(last).unwrap_or(self.items.len());
+        let is_free = |at: &usize| {
+            self.items
+                .get(*at)
+                .is_none_or(|it| it.is_empty() || it == id)
+        };
+        let stated = stated.and_then(|it| usize::try_from(it).ok());
+        let stated = stated.filter(|at| id.is_empty() || is_free(at));
+        let at = named.or(stated).or(last).unwrap_or(self.items.len());
         if at >= self.items.len() && at < TEXT_BLOCKS_MAX {
             self.items.resize(at + 1, String::new());
         }
@@ -207,7 +229,10 @@ impl ReplyContent {
             if is_first {
                 call.arguments.clear();
             }
-            call.name.push_str(name);
+            // Some servers repeat the name with each piece.
+            if call.name != name {
+                call.name.push_str(name);
+            }
             call.arguments.push_str(arguments);
         }
     }
@@ -279,6 +304,9 @@ impl ReplyContent {
 
     /// `None` if there are too many.
     fn tool_call_at(&mut self, number: usize) -> Option<&mut ToolCall> {
+        if number == SURPLUS {
+            return None;
+        }
         let known = self.call_numbers.iter().position(|known| *known == number);
         let at = match known {
             Some(at) => at,

@@ -40,6 +40,8 @@ pub struct ResponseRounds {
     held: Vec<u8>,
     /// Reads the first round.
     decoder: ReplyDecoder,
+    /// The numbers of a whole body's calls, in their order in it.
+    whole_calls: Vec<usize>,
     /// The calls of the client's own tools, once there is one.
     gate: Option<CallGate>,
     /// Whether the round's last events have begun.
@@ -94,6 +96,7 @@ impl ResponseRounds {
             waiting: Vec::new(),
             held: Vec::new(),
             decoder: ReplyDecoder::new(dialect),
+            whole_calls: Vec::new(),
             gate: None,
             ends: false,
             shared: Map::new(),
@@ -225,6 +228,15 @@ impl ResponseRounds {
 
     fn take_event(&mut self, bytes: Vec<u8>) {
         let event = &bytes[..];
+        let values = ending::values_in(self.dialect, event);
+        if values.len() > 1 && !ending::shares_members(self.dialect) {
+            // Each is about an item of its own.
+            let events = values
+                .iter()
+                .map(|value| [b"data: ", &**value, b"\n\n"].concat());
+            let events: Vec<Vec<u8>> = events.collect();
+            return events.into_iter().for_each(|event| self.take_event(event));
+        }
         if self.shared.is_empty() && ending::shares_members(self.dialect) {
             let values = ending::values_in(self.dialect, event);
             let json = values.first().and_then(|value| value_of(value));
@@ -235,8 +247,10 @@ impl ResponseRounds {
         }
         let piece = self.decoder.push(event);
         let mut calls = piece.calls;
-        if self.decoder.is_unreadable() {
-            let unread = held_calls::unread_in(self.dialect, event);
+        if self.decoder.is_given_up() {
+            calls.extend(held_calls::may_open_call(self.dialect, event).then_some(ALL_CALLS));
+        } else if self.decoder.is_unreadable() {
+            let unread = held_calls::unread_in(&self.decoder, event);
             calls.extend(std::iter::repeat_n(ALL_CALLS, unread));
         }
         if self.has_calls() || !calls.is_empty() {
@@ -279,11 +293,22 @@ impl ResponseRounds {
         let is_unread = self.form == ResponseForm::Whole && self.gate.is_none();
         if is_over && is_unread && self.later.is_none() {
             self.gate = Some(CallGate::default());
-            self.decoder.push(&self.held);
-            self.decoder.end_message();
+            self.whole_calls = self.decoder.push(&self.held).calls;
+            self.whole_calls.extend(self.decoder.end_message().calls);
+        } else if is_over && self.form == ResponseForm::Stream && self.later.is_none() {
+            // Not every server ends its last event.
+            let rest = std::mem::take(&mut self.held);
+            if !rest.is_empty() {
+                self.take_event([&*rest, b"\n\n"].concat());
+            }
+            let calls = self.decoder.end_message().calls;
+            if let Some(last) = self.waiting.last_mut().filter(|_| !calls.is_empty()) {
+                self.gate.get_or_insert_default();
+                last.calls.extend(calls);
+            }
         }
         let gate = self.gate.as_mut();
-        gate.map_or_else(Vec::new, |gate| gate.complete_calls(&self.decoder))
+        gate.map_or_else(Vec::new, |gate| gate.complete_calls(&mut self.decoder))
     }
 
     /// A call was judged; returns the bytes that the client gets now.
@@ -409,7 +434,11 @@ impl ResponseRounds {
             return self.let_go(true);
         }
         if let Some(mut gate) = self.gate.take() {
-            let (said, body) = gate.pass_body(&self.decoder, &self.held);
+            let (said, body) = gate.pass_body(
+                &self.decoder,
+                std::mem::take(&mut self.whole_calls),
+                &self.held,
+            );
             self.held = body;
             self.said.push_str(&said);
         }

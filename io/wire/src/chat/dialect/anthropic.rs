@@ -9,7 +9,7 @@ use tslp_core::message::Role;
 
 use crate::chat::json_text::{present_value, read_object};
 use crate::chat::lenient::Fields as _;
-use crate::chat::reply_content::{DecodedPiece, ReplyContent};
+use crate::chat::reply_content::{DecodedPiece, ReplyContent, SURPLUS};
 use crate::chat::wire_message::{WireMessage, own_last, read_content};
 
 /// How Codex begins a message with the project's instructions for agents.
@@ -55,12 +55,16 @@ pub(in crate::chat) fn take_reply(
     }
     let begins = event["content_block"].is_object();
     let number = reply.item_position(event.number("index"), "", begins);
+    let had_ended = reply.has_ended(number);
     if begins {
         take_block(reply, number, &event["content_block"], said);
     }
-    for (number, block) in event.list("content").iter().enumerate() {
-        take_block(reply, number, block, said);
-        reply.end_call(number);
+    for list in [event.list("content"), event["message"].list("content")] {
+        for (number, block) in list.iter().enumerate() {
+            take_block(reply, number, block, said);
+            reply.end_call(number);
+            said.calls.extend(reply.has_call(number).then_some(number));
+        }
     }
     let delta = &event["delta"];
     reply.add_block_text(number as u64, delta.text("text"), said);
@@ -78,8 +82,10 @@ pub(in crate::chat) fn take_reply(
     for usage in [&event["message"]["usage"], &event["usage"]] {
         take_usage(reply, usage);
     }
-    if kind.starts_with("content_block_") && reply.has_call(number) {
-        said.calls.push(number);
+    let is_of_call = !more.is_empty() || event["content_block"]["type"] == "tool_use";
+    let is_stop = kind == "content_block_stop" && !had_ended;
+    if reply.has_call(number) && (is_of_call || is_stop) {
+        said.calls.push(if had_ended { SURPLUS } else { number });
     }
     match kind {
         "content_block_stop" => reply.end_call(number),

@@ -96,14 +96,21 @@ pub(in crate::chat) fn take_reply(
             reply.finish_reason = Some(reason.to_owned());
         }
         said.add_text(index, choice.text("text"));
-        let delta = ["delta", "message"].map(|name| &choice[name]);
-        if let Some(delta) = delta.into_iter().find(|it| it.is_object()) {
-            take_delta(reply, index, delta, said);
+        // Both may hold calls, whichever of them a client reads.
+        for (name, is_whole) in [("delta", false), ("message", true)] {
+            if choice[name].is_object() {
+                take_delta(reply, (index, is_whole), &choice[name], said);
+            }
         }
     }
 }
 
-fn take_delta(reply: &mut ReplyContent, choice: u32, delta: &Value, said: &mut DecodedPiece) {
+fn take_delta(
+    reply: &mut ReplyContent,
+    (choice, is_whole): (u32, bool),
+    delta: &Value,
+    said: &mut DecodedPiece,
+) {
     let (mut text, mut thoughts) = (String::new(), String::new());
     let fields = ["reasoning_content", "reasoning", "thinking"];
     // Some servers say the same under two names.
@@ -116,7 +123,12 @@ fn take_delta(reply: &mut ReplyContent, choice: u32, delta: &Value, said: &mut D
     let calls = delta.list("tool_calls").iter();
     let calls = calls.map(|call| (call, &call["function"]));
     for (call, function) in calls.chain(legacy.map(|function| (&Value::Null, function))) {
-        let (name, arguments) = (function.text("name"), function.arguments("arguments"));
+        // A custom tool has a text for its input.
+        let (function, of) = match call["custom"].is_object() {
+            true => (&call["custom"], "input"),
+            false => (function, "arguments"),
+        };
+        let (name, arguments) = (function.text("name"), function.arguments(of));
         if choice != 0 {
             if !name.is_empty() {
                 others.push_str(&format!("\n{name} "));
@@ -125,8 +137,13 @@ fn take_delta(reply: &mut ReplyContent, choice: u32, delta: &Value, said: &mut D
             said.calls.push(SURPLUS);
             continue;
         }
-        let number = reply.call_number(call.text("id"), call.number("index"), name);
-        let is_surplus = reply.has_ended(number) && !arguments.trim().is_empty();
+        let (id, index) = (call.text("id"), call.number("index"));
+        let number = match is_whole {
+            true => reply.new_call(id, index),
+            false => reply.call_number(id, index, name),
+        };
+        let is_empty = name.is_empty() && arguments.trim().is_empty();
+        let is_surplus = reply.has_ended(number) && !is_empty;
         said.calls.push(if is_surplus { SURPLUS } else { number });
         reply.add_call_piece(number, name, &arguments);
         reply.end_closed_call(number, &arguments);

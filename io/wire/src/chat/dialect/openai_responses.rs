@@ -11,7 +11,7 @@ use tslp_core::message::Role;
 use super::anthropic::is_clients_text;
 use crate::chat::json_text::{empty_if_null, present_value, read_object};
 use crate::chat::lenient::Fields as _;
-use crate::chat::reply_content::{DecodedPiece, ReplyContent};
+use crate::chat::reply_content::{DecodedPiece, ReplyContent, SURPLUS};
 use crate::chat::wire_message::{
     ArgumentsForm, WireMessage, input_arguments, own_last, read_content,
 };
@@ -137,7 +137,7 @@ fn read_other(unit: &str, item: InputItem<'_>) -> Result<Vec<WireMessage>, serde
 }
 
 /// Whether an item is a call of a tool of the client's; others the server runs itself.
-fn is_clients_call(kind: &str) -> bool {
+pub(in crate::chat) fn is_clients_call(kind: &str) -> bool {
     const CALLS: [&str; 6] = [
         "function_call",
         "custom_tool_call",
@@ -171,6 +171,7 @@ pub(in crate::chat) fn take_reply(
         true => reply.item_position(event.number("output_index"), id, is_new),
         false => 0,
     };
+    let had_ended = reply.has_ended(number);
     let block = block_number(number, event.number("content_index").unwrap_or(0));
     match kind {
         "response.output_text.delta" => reply.add_block_text(block, delta, said),
@@ -185,6 +186,18 @@ pub(in crate::chat) fn take_reply(
         }
         "response.output_item.done" => take_item(reply, number, item, said),
         "response.completed" | "response.incomplete" | "response.failed" => {
+            // A call may be told with the end alone. Names of items may differ there.
+            let items = event["response"].list("output").iter();
+            let calls = items.filter(|item| is_clients_call(item.text("type")));
+            let are_more = calls.clone().count() > reply.call_numbers().len();
+            for item in calls.filter(|_| are_more) {
+                let id = item.text("id");
+                let known = reply.item_named(id);
+                let number = known.unwrap_or_else(|| reply.item_position(None, id, true));
+                if !reply.has_call(number) {
+                    take_item(reply, number, item, said);
+                }
+            }
             take_end(reply, &event["response"], said);
             reply.end_was_said();
         }
@@ -193,16 +206,19 @@ pub(in crate::chat) fn take_reply(
             reply.note_error(error, said);
         }
         // Whatever else the stream says.
-        kind if kind.starts_with("response.") => {}
+        kind if kind.starts_with("response.") && event.get("output").is_none() => {}
         _ => {
             for (number, item) in event.list("output").iter().enumerate() {
                 take_item(reply, number, item, said);
+                said.calls.extend(reply.has_call(number).then_some(number));
             }
             take_end(reply, event, said);
         }
     }
-    if is_of_item && reply.has_call(number) {
-        said.calls.push(number);
+    let is_text =
+        kind.starts_with("response.output_text") || kind.starts_with("response.content_part");
+    if is_of_item && !is_text && reply.has_call(number) {
+        said.calls.push(if had_ended { SURPLUS } else { number });
     }
 }
 
