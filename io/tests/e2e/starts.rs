@@ -60,12 +60,10 @@ fn from_the_tables() {
     assert_eq!(places.cli_json(&["verify"]).0, 0);
 }
 
-<<<<<<< HEAD
 /// A damaged row of any table is noticed, and the tables are folded anew.
-=======
+///
 /// Three forgeries of each table, with two starts each: every table is read by code of its own, so a
 /// selection of tables would miss the one that is believed without its digest.
->>>>>>> w-fuzz
 #[test]
 fn damaged_row() {
     let (places, upstream) = (Places::new(), Upstream::start());

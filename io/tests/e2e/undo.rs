@@ -395,12 +395,10 @@ fn sessions_are_taken_back(seed: u64, sessions: usize) {
     }
 }
 
-<<<<<<< HEAD
 /// Random sessions in real trees are undone byte for byte.
-=======
+///
 /// Ten sessions in each of twenty trees: what an undo gets wrong depends on what earlier sessions left
 /// in the files, which the first sessions of a tree can't show.
->>>>>>> w-fuzz
 #[test]
 fn random_sessions() {
     std::thread::scope(|scope| {

@@ -32,12 +32,9 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-<<<<<<< HEAD
-/// law 7 | Nothing is gone that nobody asked to take out and that is nowhere else in the reply: a check, a loop, a handler, a branch, the end, a decorator, a fifth of the code, a field, an import that is used | code_kept, removed_unasked
-=======
 /// Every prompt with functions of every group: a gate reads a prompt's words together with a
 /// function's own, so a few prompts with one function would miss the pairs that open it.
->>>>>>> w-fuzz
+/// law 7 | Nothing is gone that nobody asked to take out and that is nowhere else in the reply: a check, a loop, a handler, a branch, the end, a decorator, a fifth of the code, a field, an import that is used | code_kept, removed_unasked
 #[test]
 fn removal_words() {
     let cases = cases();
