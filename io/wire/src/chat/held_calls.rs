@@ -56,10 +56,8 @@ pub(super) fn unread_in(reply: &ReplyDecoder, event: &[u8]) -> usize {
     let values = values_in(dialect, event);
     let has_begun = !reply.call_numbers().is_empty();
     let may_call = |value: &[u8]| has_begun && value != b"[DONE]" || may_open_call(dialect, value);
-    let unread = values
-        .iter()
-        .filter(|it| may_call(it) && value_of(it).is_none());
-    unread.count()
+    let unread = |value: &[u8]| may_call(value) && value_of(value).is_none();
+    values.iter().filter(|it| unread(it)).count()
 }
 
 /// The calls of one reply.
