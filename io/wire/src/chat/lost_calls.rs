@@ -77,7 +77,7 @@ enum Place {
     Fence(usize),
     /// In thoughts that this closes.
     Thoughts(&'static str),
-    /// Behind where a call has begun.
+    /// A call has begun.
     Call,
 }
 
@@ -307,7 +307,7 @@ impl LostCallWatch {
         }
     }
 
-    /// How the text behind a fence's signs begins.
+    /// How the text after a fence's signs begins.
     fn fence_beginning(&self, fence: &str) -> Beginning {
         let (language, inside) = match fence.split_once('\n') {
             Some((first, inside)) => (first.trim(), Some(inside.trim_start())),

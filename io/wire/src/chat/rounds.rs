@@ -255,7 +255,7 @@ impl ResponseRounds {
         }
         if self.has_calls() || !calls.is_empty() {
             self.gate.get_or_insert_default();
-            // Beside calls that are some, a text is a text.
+            // A reply with real calls needs no search for written ones.
             self.watch = None;
         }
         let may_be_calls = self.watch.as_mut().is_some_and(|watch| {

@@ -20,7 +20,7 @@ pub(super) struct WrittenCall {
     pub(super) are_texts: bool,
 }
 
-/// Calls, and the text behind them.
+/// Calls, and the text after them.
 type ReadCalls<'t> = Result<(Vec<WrittenCall>, &'t str), String>;
 
 /// The tokens of a kind.
@@ -30,7 +30,7 @@ pub(super) fn tokens(kind: &str) -> impl Iterator<Item = &'static str> {
     of_kind.map(|(_, token)| token)
 }
 
-/// The text behind whatever of these tokens it begins with, and how many there were.
+/// The text after whatever of these tokens it begins with, and how many there were.
 pub(super) fn skip_tokens<'t>(kind: &str, mut text: &'t str) -> (&'t str, usize) {
     let mut skipped = 0;
     while let Some(after) = tokens(kind).find_map(|token| text.strip_prefix(token)) {
@@ -40,7 +40,7 @@ pub(super) fn skip_tokens<'t>(kind: &str, mut text: &'t str) -> (&'t str, usize)
     (text, skipped)
 }
 
-/// The text behind what closes calls.
+/// The text after what closes calls.
 pub(super) fn skip_closers(text: &str) -> &str {
     let mut text = text.trim_start();
     loop {
@@ -86,7 +86,7 @@ pub(super) fn calls_at_start(text: &str) -> ReadCalls<'_> {
     Ok((calls, &text[values.byte_offset()..]))
 }
 
-/// The name that an element gives, as in `<tag=NAME>` or `<tag name="NAME">`, and the text behind its tag.
+/// The name that an element gives, as in `<tag=NAME>` or `<tag name="NAME">`, and the text after its tag.
 fn element<'t>(text: &'t str, tag: &str) -> Option<(&'t str, &'t str)> {
     let rest = text.strip_prefix('<')?;
     let rest = rest.strip_prefix(ELEMENT_PREFIX).unwrap_or(rest);
