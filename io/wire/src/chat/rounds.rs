@@ -228,14 +228,15 @@ impl ResponseRounds {
 
     fn take_event(&mut self, bytes: Vec<u8>) {
         let event = &bytes[..];
-        let values = ending::values_in(self.dialect, event);
-        if values.len() > 1 && !ending::shares_members(self.dialect) {
-            // Each is about an item of its own.
-            let events = values
-                .iter()
-                .map(|value| [b"data: ", &**value, b"\n\n"].concat());
-            let events: Vec<Vec<u8>> = events.collect();
-            return events.into_iter().for_each(|event| self.take_event(event));
+        // Hardly any event has several lines of data.
+        let has_lines = memchr::memmem::find_iter(event, b"data:").nth(1).is_some();
+        if has_lines && !ending::shares_members(self.dialect) {
+            let values = ending::values_in(self.dialect, event);
+            if values.len() > 1 {
+                // Each is about an item of its own.
+                let events = values.iter().map(|it| [b"data: ", &**it, b"\n\n"].concat());
+                return events.for_each(|event| self.take_event(event));
+            }
         }
         if self.shared.is_empty() && ending::shares_members(self.dialect) {
             let values = ending::values_in(self.dialect, event);
