@@ -107,6 +107,7 @@ fn decode_reply<'d>(dialect: Dialect, pieces: impl IntoIterator<Item = &'d [u8]>
     if !decoder.is_finished() {
         return None;
     }
-    let (tool_calls, finish_reason) = decoder.into_parts();
-    Some((text, tool_calls, finish_reason))
+    let read = decoder.read_reply();
+    let tool_calls = read.calls.into_iter().map(|(_, call)| call).collect();
+    Some((text, tool_calls, read.finish_reason))
 }

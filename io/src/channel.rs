@@ -7,13 +7,10 @@ use crossbeam_channel::Sender;
 use tslp_core::event::{AuditOutcome, CallId, LinkSeen, ServerUsage};
 use tslp_core::guardian::Mode;
 use tslp_core::ids::{EpisodeId, Seq};
-use tslp_core::message::ToolCall;
 use tslp_grammars::ParsedTexts;
 use tslp_tools::sandbox::RunOutcome;
 use tslp_wire::chat::dialect::Dialect;
-use tslp_wire::chat::held_calls::CallVerdict;
-use tslp_wire::chat::lost_calls::OfferedTools;
-use tslp_wire::chat::rounds::DeliveredCalls;
+use tslp_wire::chat::reply_pipe::{CallVerdict, DeliveredCalls, EndedReply, PipeRules, ReplyRead};
 use tslp_workspace::tree::reading::ReadFile;
 
 use crate::acts::{Act, ActResult};
@@ -48,28 +45,15 @@ pub enum ToEngine {
     },
     /// A message whose code was parsed while the engine did something else.
     Parsed(Box<Self>, ParsedTexts),
-    /// A side copy of the upstream's response body, transfer codings undone. Sent in pieces of any size.
-    ReplyBytes {
+    /// What was read of the upstream's response. Each call that is complete waits for [`ToLoop::CallJudged`].
+    ReplyRead {
         /// The exchange that this reply belongs to.
         exchange: ExchangeId,
-        /// The bytes; may be empty, when only the handover counts.
-        bytes: Vec<u8>,
+        /// What was read; may be nothing, when only the handover counts.
+        read: Box<ReplyRead>,
         /// The reason for sending it now.
         handover: Handover,
     },
-    /// A call of the client's own tools is complete: the client gets it once it is judged ([`ToLoop::CallJudged`]).
-    CallComplete {
-        /// The exchange whose reply makes it.
-        exchange: ExchangeId,
-        /// Its number in the reply.
-        number: usize,
-        /// The call.
-        call: ToolCall,
-        /// Whether all of the response has come.
-        is_over: bool,
-    },
-    /// The client received the response unchanged: no further round can follow.
-    OneRound(ExchangeId),
     /// The model server's response is over. Sent exactly once for each [`ToLoop::Forward`] and each [`ToLoop::NextRound`], and
     /// once more if the response to the client ends while the engine has yet to say how it goes on.
     ReplyEnd {
@@ -77,6 +61,8 @@ pub enum ToEngine {
         exchange: ExchangeId,
         /// The response's end.
         ending: ResponseEnd,
+        /// The reply as it was read.
+        reply: Box<EndedReply>,
         /// How long the proxy kept the prompt, from its last byte until it went on.
         added: Duration,
     },
@@ -187,12 +173,10 @@ pub enum ToLoop {
         episode: EpisodeId,
         /// Headers of tslp's own for the response: what its directives did, and that it is too long for its model.
         headers: OwnHeaders,
-        /// Whether tools may make it several rounds.
-        rounds: RoundsAllowed,
-        /// The client's tools, if text that may be calls of them is kept back.
-        offered: Option<Arc<OfferedTools>>,
-        /// Whether the client gets nothing of it before the engine has judged all of it.
-        is_held: bool,
+        /// How the reply reaches the client.
+        rules: PipeRules,
+        /// Whether the model server may be asked again.
+        may_ask_again: bool,
     },
     /// Write text of tslp's own into the response, after a round that has ended.
     Say {
@@ -201,11 +185,11 @@ pub enum ToLoop {
         /// The text, as if the model had written it.
         text: String,
     },
-    /// Let the client have a call of its own tools that was complete ([`ToEngine::CallComplete`]), as it came or not.
+    /// Let the client have a call of its own tools that was complete ([`ToEngine::ReplyRead`]), as it came or not.
     CallJudged {
         /// The exchange to act on.
         exchange: ExchangeId,
-        /// The call's number in the reply; [`ALL_CALLS`](tslp_wire::chat::held_calls::ALL_CALLS) for all that weren't judged.
+        /// The call's number in the reply.
         number: usize,
         /// What becomes of it.
         verdict: CallVerdict,
@@ -267,17 +251,6 @@ pub enum ToLoop {
         /// What happened and what to do.
         message: String,
     },
-}
-
-/// The number of requests to the model server that one response to the client may take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RoundsAllowed {
-    /// One, whose response is relayed.
-    One,
-    /// One, whose calls of the client's tools and whose end reach the client once the engine has judged them.
-    OneJudged,
-    /// As many as the engine asks for ([`ToLoop::NextRound`]).
-    Several,
 }
 
 /// A request for a model server.

@@ -26,7 +26,7 @@ use tslp_core::guardian::Mode;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId};
 use tslp_core::limits::REPLY_SEGMENT_BYTES;
-use tslp_core::message::{Attempt, Tools};
+use tslp_core::message::{Attempt, ToolCall, Tools};
 use tslp_core::outgoing::Outgoing;
 use tslp_core::path::RelPath;
 use tslp_core::read_message::ReadMessage;
@@ -48,8 +48,7 @@ use crate::adopt::{self, AdoptSummary};
 use crate::attention::Attention;
 use crate::auditor::queue::{Audit, AuditQueue, AuditedModel};
 use crate::channel::{
-    ExchangeId, Handover, ModelRequest, OwnAnswer, OwnHeaders, ResponseEnd, RoundsAllowed,
-    ToEngine, ToLoop,
+    ExchangeId, Handover, ModelRequest, OwnAnswer, OwnHeaders, ResponseEnd, ToEngine, ToLoop,
 };
 use crate::config::secret::Secret;
 use crate::config::settings::{CallRepair, CodeRepair, NoticesInReply, TokenBudget, WindowGuard};
@@ -73,8 +72,9 @@ use tslp_wire::chat::bad_request::BadRequest;
 use tslp_wire::chat::checksum::hold_checksum;
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::kept_responses::KeptResponses;
-use tslp_wire::chat::lost_calls::{LostCallWatch, OfferedTools};
-use tslp_wire::chat::reply::{DecodedPiece, ReplyDecoder};
+use tslp_wire::chat::lost_calls::FoundText;
+use tslp_wire::chat::reply::{DecodedPiece, ReadReply};
+use tslp_wire::chat::reply_pipe::{CallRule, EndedReply, PipeRules, ReplyRead};
 use tslp_wire::chat::request::{self, KnownMessages, PromptPlaces, RequestEnvelope};
 use tslp_wire::chat::rewrite::RewrittenMessages;
 use tslp_wire::chat::sent::{SentMessage, SentPrompts};
@@ -86,8 +86,8 @@ use tslp_workspace::observer::{WallClock, WorkspaceObserver};
 const GIVE_BACK_BYTES: usize = 64 << 10;
 const IDLE: Duration = Duration::from_millis(50);
 
-/// Text, tool calls and unread JSON that are kept of one reply until it is judged, and of all that are under way: several
-/// times what a model says at once. A reply that is longer is passed on and not judged.
+/// Text that is kept of one reply until it is judged, and of all that are under way: several times what a model says at once. A reply
+/// that is longer is passed on and not judged.
 const REPLY_KEPT_BYTES_MAX: usize = 1 << 20;
 const REPLIES_KEPT_BYTES_MAX: usize = 4 << 20;
 
@@ -160,35 +160,41 @@ pub struct EngineThread {
 /// A reply under way.
 struct ReplyUnderWay {
     episode: EpisodeId,
-    decoder: ReplyDecoder,
+    dialect: Dialect,
     reply: Reply,
+    /// The response as it was read, once it is over.
+    read: ReadReply,
+    /// The end of its text that may be calls of the client's tools, and what that is, once it is over.
+    held_text: String,
+    found: FoundText,
+    /// Whether it is too long to be judged.
+    is_given_up: bool,
     addressee: AuditedModel,
     costs: CostPair,
     /// How the client calls itself.
     user_agent: String,
     /// How long the prompt was kept until it went on; known once the reply has ended.
     added: Duration,
-    /// Tool calls whose path was looked at already.
-    calls_looked_at: usize,
-    /// Tool calls that are on record although the reply is still coming.
-    calls_recorded: usize,
+    /// The arguments of calls that are complete and not on record, although the reply is still coming.
+    calls_unrecorded: Vec<String>,
     /// Files that they name and that nothing is known of, as they were then: some clients run a call while the reply is
     /// still coming.
     touched: TouchedTexts,
     /// Whether the prompt is too long for its model, as far as its length shows that.
     exceeded: Option<WindowExceeded>,
-    /// How many rounds it may take, and whether its calls wait to be judged.
-    rounds: RoundsAllowed,
+    /// How its calls reach the client. As they come, nothing is added to it either.
+    calls: CallRule,
     /// What its user has to hear; `None` if they are not told in the reply.
     news: Option<UserNews>,
     /// The state of its tool calls, if it may ask for any.
     tools: Option<Box<ToolReply>>,
-    /// The numbers of the calls of the client's own tools that it was given, where they wait to be judged.
-    calls_passed: Vec<usize>,
+    /// The numbers of the calls of the client's own tools that it was given, where they wait to be judged; with what they were
+    /// fitted to.
+    calls_passed: Vec<(usize, Option<ToolCall>)>,
     /// Whether verdicts on its calls are on record.
     are_calls_judged: bool,
-    /// Reads its text for calls of the client's tools, if it may hold some.
-    lost_calls: Option<Box<LostCallWatch>>,
+    /// Whether its text may hold calls of the client's tools.
+    may_hold_calls: bool,
     /// Whether its code is judged before it goes out.
     repair: Option<CodeRepairState>,
     /// The request's body, if it may be asked for once more.
@@ -202,19 +208,16 @@ struct ReplyUnderWay {
 /// A reply that was asked for once more.
 struct FirstReply {
     reply: Reply,
-    decoder: ReplyDecoder,
+    read: ReadReply,
     /// The end of its text, where that may be calls.
     held: String,
 }
 
 impl ReplyUnderWay {
-    /// Bytes that are kept of it until it is judged.
+    /// Text that is kept of it until it is judged.
     fn kept_bytes(&self) -> usize {
-        let first = self.first.as_ref().map_or(0, |it| {
-            it.reply.said_bytes() + it.decoder.kept_bytes() + it.held.len()
-        });
-        let held = self.lost_calls.as_ref().map_or(0, |it| it.held().len());
-        self.reply.said_bytes() + self.decoder.kept_bytes() + first + held
+        let first = self.first.as_ref();
+        self.reply.said_bytes() + first.map_or(0, |it| it.reply.said_bytes() + it.held.len())
     }
 
     /// What its user has to hear so far; `None` where there is no place for it.
@@ -222,30 +225,31 @@ impl ReplyUnderWay {
         let mut news = self.news.clone()?;
         let said = [&*self.reply.text, &self.reply.tail].concat();
         let repeats_blocks = matches!(delimiter::unmarked(&said), Cow::Owned(_));
-        news.begin_reply(self.decoder.is_stream() && repeats_blocks);
+        news.begin_reply(self.read.is_stream && repeats_blocks);
         Some(news)
     }
 
-    /// Appends a decoded piece to the reply; text that may be calls once that is known.
+    /// Appends a decoded piece to the reply.
     fn take_said(&mut self, said: &DecodedPiece) {
-        match &mut self.lost_calls {
-            Some(lost) => self.reply.tail.push_str(&lost.push(&said.text)),
-            None => self.reply.tail.push_str(&said.text),
-        }
+        self.reply.tail.push_str(&said.text);
         for (kind, choice, text) in &said.parts {
             self.reply.parts.add(*kind, *choice, text);
         }
     }
 
     /// Another response follows: returns what was read of the one that is over.
-    fn next_response(&mut self) -> ReplyDecoder {
-        let next = ReplyDecoder::new(self.decoder.dialect());
-        let over = std::mem::replace(&mut self.decoder, next);
+    fn next_response(&mut self) -> ReadReply {
         self.usages.push(None);
-        // The numbers are those of its calls.
-        (self.calls_looked_at, self.calls_recorded) = (0, 0);
+        // They are those of its calls.
+        self.calls_unrecorded.clear();
         self.calls_passed.clear();
-        over
+        std::mem::take(&mut self.read)
+    }
+
+    /// The calls of the response that is over.
+    fn tool_calls(&self) -> Vec<ToolCall> {
+        let calls = self.read.calls.iter();
+        calls.map(|(_, call)| call.clone()).collect()
     }
 
     /// What the response that came last cost.
@@ -258,13 +262,6 @@ impl ReplyUnderWay {
         ModelRequest {
             model: self.addressee.model.clone(),
             body: Arc::new(body),
-        }
-    }
-
-    /// What was said is text, whatever it looks like.
-    fn forget_lost_calls(&mut self) {
-        if let Some(lost) = self.lost_calls.take() {
-            self.reply.tail.push_str(lost.held());
         }
     }
 }
@@ -302,12 +299,10 @@ struct PromptToModel {
     texts: Vec<ArtifactHash>,
     /// Whether it is too long for its model.
     exceeded: Option<WindowExceeded>,
-    /// The rounds that its reply may take.
-    rounds: RoundsAllowed,
-    /// The client's tools, if text that may be calls of them is kept back.
-    offered: Option<Arc<OfferedTools>>,
-    /// Whether its reply is held until it was judged.
-    is_held: bool,
+    /// How its reply reaches the client.
+    rules: PipeRules,
+    /// Whether its reply may ask for tools of tslp's.
+    may_go_on: bool,
     /// What its user has to hear; `None` if they aren't told in the reply.
     news: Option<UserNews>,
 }
@@ -392,39 +387,21 @@ impl EngineThread {
                 self.parser = parser;
                 return flow;
             }
-            ToEngine::ReplyBytes {
+            ToEngine::ReplyRead {
                 exchange,
-                bytes,
+                read,
                 handover,
-            } => self.reply_bytes(exchange, &bytes, handover),
-            ToEngine::CallComplete {
-                exchange,
-                number,
-                call,
-                is_over,
-            } => {
-                if is_over {
-                    self.read_to_the_end(exchange);
-                }
-                self.judge_complete_call(exchange, number, &call);
-            }
+            } => self.reply_read(exchange, *read, handover),
             ToEngine::ReplyEnd {
                 exchange,
                 ending,
+                reply,
                 added,
             } => {
                 if let Some(running) = self.running.get_mut(&exchange) {
                     running.added = added;
                 }
-                self.reply_end(exchange, ending);
-            }
-            ToEngine::OneRound(exchange) => {
-                if let Some(running) = self.running.get_mut(&exchange) {
-                    running.rounds = RoundsAllowed::One;
-                    running.tools = None;
-                    running.forget_lost_calls();
-                    running.repair = None;
-                }
+                self.reply_end(exchange, ending, *reply);
             }
             ToEngine::ToolsTested(tested) => self.tools_tested(tested),
             ToEngine::LinksSeen { exchange, links } => {
@@ -618,12 +595,13 @@ impl EngineThread {
             exceeded.iter().for_each(|event| news.add(event));
             news
         });
-        let rounds = match composed.conversation {
-            Some(_) if has_one_choice => {
-                let waits = news.is_some() || offered == Tools::Offered && self.engine.fits_edits();
-                self.rounds_allowed(dialect, can_go_on, waits)
-            }
-            _ => RoundsAllowed::One,
+        let can_change = has_one_choice && composed.conversation.is_some();
+        let waits = news.is_some() || offered == Tools::Offered && self.engine.fits_edits();
+        let is_held = can_be_repeated && can_change && self.holds_replies(offered);
+        let may_go_on = can_change && can_go_on && self.runs_tools();
+        let calls = match can_change {
+            true => self.call_rule(dialect, waits || is_held || may_go_on),
+            false => CallRule::AsTheyCome,
         };
         let watched = tools.filter(|_| can_be_repeated && composed.conversation.is_some());
         let chars = client_body.as_ref().map_or(chars, |client_body| {
@@ -636,13 +614,10 @@ impl EngineThread {
         );
         let mut headers = own_headers(&composed.batch, exceeded.as_ref());
         headers.extend(attention.header());
-        let is_held = can_be_repeated
-            && has_one_choice
-            && composed.conversation.is_some()
-            && self.holds_replies(offered);
-        let rounds = match rounds {
-            RoundsAllowed::One if is_held => RoundsAllowed::OneJudged,
-            rounds => rounds,
+        let rules = PipeRules {
+            calls,
+            offered: watched,
+            is_held,
         };
         let body = Arc::new(sent_body);
         let durable_at = composed.batch.last().unwrap_or(self.engine.state().head());
@@ -655,9 +630,8 @@ impl EngineThread {
             durable_at,
             episode: composed.episode,
             headers,
-            rounds,
-            offered: watched.clone(),
-            is_held,
+            may_ask_again: may_go_on || is_held || rules.offered.is_some(),
+            rules: rules.clone(),
         };
         let sent = PromptToModel {
             dialect,
@@ -675,9 +649,8 @@ impl EngineThread {
             messages,
             texts: texts_named(&composed.batch),
             exceeded,
-            rounds,
-            offered: watched,
-            is_held,
+            rules,
+            may_go_on,
             news,
         };
         Ok(ComposedRequest::Prompt(Box::new((
@@ -698,12 +671,12 @@ impl EngineThread {
             places.prompt_pieces(client_body, (&sent.body, &sent.messages)),
         );
         let last = sent.messages.last().map(|last| last.bytes.clone());
-        let lost_calls = sent.offered.map(|it| Box::new(LostCallWatch::new(it)));
-        let repair = sent.is_held.then(CodeRepairState::default);
-        let is_kept = lost_calls.is_some() || repair.is_some();
+        let may_hold_calls = sent.rules.offered.is_some();
+        let repair = sent.rules.is_held.then(CodeRepairState::default);
+        let is_kept = may_hold_calls || repair.is_some();
         let body = is_kept.then(|| Arc::clone(&sent.body));
-        let tools = match (sent.rounds, sent.conversation, last) {
-            (RoundsAllowed::Several, Some((session, _)), Some(last)) => {
+        let tools = match (sent.may_go_on, sent.conversation, last) {
+            (true, Some((session, _)), Some(last)) => {
                 let reply = ToolReply::new(session, sent.body, last);
                 Some(Box::new(reply))
             }
@@ -711,22 +684,25 @@ impl EngineThread {
         };
         let running = ReplyUnderWay {
             episode: sent.episode,
-            decoder: ReplyDecoder::new(sent.dialect),
+            dialect: sent.dialect,
             reply: Reply::default(),
+            read: ReadReply::default(),
+            held_text: String::new(),
+            found: FoundText::default(),
+            is_given_up: false,
             addressee: sent.addressee,
             costs,
             user_agent,
             added: Duration::ZERO,
-            calls_looked_at: 0,
-            calls_recorded: 0,
+            calls_unrecorded: Vec::new(),
             touched: BTreeMap::new(),
             exceeded: sent.exceeded,
-            rounds: sent.rounds,
+            calls: sent.rules.calls,
             news: sent.news,
             calls_passed: Vec::new(),
             are_calls_judged: false,
             tools,
-            lost_calls,
+            may_hold_calls,
             repair,
             body,
             first: None,
@@ -773,22 +749,27 @@ impl EngineThread {
         Some(self.engine.record_sent(self.wiring.clock.now(), prompt))
     }
 
-    fn reply_bytes(&mut self, exchange: ExchangeId, bytes: &[u8], handover: Handover) {
+    fn reply_read(&mut self, exchange: ExchangeId, read: ReplyRead, handover: Handover) {
         // One endless reply must not crowd out the others, nor many long ones the process.
         let kept_of_all: usize = self.running.values().map(ReplyUnderWay::kept_bytes).sum();
         let Some(running) = self.running.get_mut(&exchange) else {
             return;
         };
-        self.worked_bytes += bytes.len();
-        if running.decoder.is_given_up() {
-            return;
+        self.worked_bytes += read.bytes;
+        if read.is_passed_on {
+            running.calls = CallRule::AsTheyCome;
+            running.tools = None;
+            running.may_hold_calls = false;
+            running.repair = None;
         }
-        let said = running.decoder.push(bytes);
-        running.take_said(&said);
-        if running.kept_bytes() > REPLY_KEPT_BYTES_MAX
-            || kept_of_all + bytes.len() > REPLIES_KEPT_BYTES_MAX
+        if !running.is_given_up {
+            running.take_said(&read.said);
+        }
+        if !running.is_given_up
+            && (running.kept_bytes() > REPLY_KEPT_BYTES_MAX
+                || kept_of_all + read.said.text.len() > REPLIES_KEPT_BYTES_MAX)
         {
-            running.decoder.give_up();
+            running.is_given_up = true;
             tracing::warn!(
                 episode = %running.episode,
                 "a reply is longer than what is kept of one ({REPLY_KEPT_BYTES_MAX} bytes, and {REPLIES_KEPT_BYTES_MAX} of \
@@ -796,16 +777,20 @@ impl EngineThread {
             );
         }
         // Now, not with the reply's end: some clients run a call while the reply is still coming.
-        let (paths, known) = running.decoder.paths_begun(running.calls_looked_at);
-        running.calls_looked_at = known;
-        for path in paths
-            .iter()
-            .filter_map(|path| self.engine.unknown_file(path))
-        {
+        let paths = read.paths.iter();
+        for path in paths.filter_map(|path| self.engine.unknown_file(path)) {
             let observer = &mut self.observer;
             let touched = running.touched.entry(path);
             touched.or_insert_with_key(|path| observer.touch(path));
         }
+        let arguments = read.calls.iter().map(|(_, call)| call.arguments.clone());
+        running.calls_unrecorded.extend(arguments);
+        for (number, call) in &read.calls {
+            self.judge_complete_call(exchange, *number, call);
+        }
+        let Some(running) = self.running.get_mut(&exchange) else {
+            return;
+        };
         if handover == Handover::Due || running.reply.unrecorded_bytes() >= REPLY_SEGMENT_BYTES {
             let batch = self.engine.record_segment(
                 self.wiring.clock.now(),
@@ -823,8 +808,7 @@ impl EngineThread {
         let mut batches = Vec::new();
         for running in self.running.values_mut() {
             let now = self.wiring.clock.now();
-            let calls = running.decoder.arguments_complete(running.calls_recorded);
-            running.calls_recorded += calls.len();
+            let calls = std::mem::take(&mut running.calls_unrecorded);
             if !calls.is_empty() {
                 batches.push(self.engine.record_calls(now, running.episode, &calls));
             }
@@ -839,15 +823,17 @@ impl EngineThread {
         }
     }
 
-    fn reply_end(&mut self, exchange: ExchangeId, ending: ResponseEnd) {
-        if ending.is_success() {
-            self.read_to_the_end(exchange);
-        }
-        if let Some(running) = self.running.get_mut(&exchange)
-            && let Some(usage) = running.usages.last_mut()
-        {
-            let said = running.decoder.server_usage();
-            *usage = said.or(ending.is_success().then(ServerUsage::default));
+    fn reply_end(&mut self, exchange: ExchangeId, ending: ResponseEnd, reply: EndedReply) {
+        if let Some(running) = self.running.get_mut(&exchange) {
+            running.read = reply.read;
+            (running.held_text, running.found) = (reply.held_text, reply.found);
+            if running.is_given_up {
+                running.read.give_up();
+            }
+            if let Some(usage) = running.usages.last_mut() {
+                let success = ending.is_success().then(ServerUsage::default);
+                *usage = running.read.usage.or(success);
+            }
         }
         if let ControlFlow::Break(ending) = self.settle_lost_calls(exchange, ending) {
             if let Some(ending) = ending {
@@ -869,7 +855,7 @@ impl EngineThread {
         let Some(running) = self.running.get_mut(&exchange) else {
             return false;
         };
-        let dialect = running.decoder.dialect();
+        let dialect = running.dialect;
         let body = running.body.as_ref();
         let Some(body) = body.and_then(|body| asked_again(dialect, body, complaint)) else {
             return false;
@@ -877,10 +863,10 @@ impl EngineThread {
         let (request, usage) = (running.request_with(body), running.last_usage());
         // At most two requests a turn.
         running.tools = None;
-        let decoder = running.next_response();
+        let read = running.next_response();
         running.first = Some(Box::new(FirstReply {
             reply: std::mem::take(&mut running.reply),
-            decoder,
+            read,
             held,
         }));
         self.wiring.to_loop.send(ToLoop::AskAgain {
@@ -895,7 +881,7 @@ impl EngineThread {
     fn take_first_reply(&mut self, exchange: ExchangeId) -> Option<String> {
         let running = self.running.get_mut(&exchange)?;
         let first = running.first.take()?;
-        (running.reply, running.decoder) = (first.reply, first.decoder);
+        (running.reply, running.read) = (first.reply, first.read);
         let usage = running.last_usage();
         self.wiring
             .to_loop
@@ -906,15 +892,15 @@ impl EngineThread {
     fn reply_over(&mut self, exchange: ExchangeId, ending: ResponseEnd) {
         let running = self.running.get(&exchange);
         let were_held =
-            |it: &ReplyUnderWay| self.holds_client_calls() && it.rounds != RoundsAllowed::One;
+            |it: &ReplyUnderWay| self.holds_client_calls() && it.calls != CallRule::AsTheyCome;
         let are_judged = running.is_some_and(|it| it.are_calls_judged || were_held(it));
         let is_complete = ending.is_success();
-        let called_tool = running.is_some_and(|it| it.decoder.has_calls());
+        let called_tool = running.is_some_and(|it| !it.read.calls.is_empty());
         self.wiring
             .audits
             .note_reply_end(is_complete && called_tool);
         let news = running
-            .filter(|it| is_complete && it.rounds != RoundsAllowed::One && !it.decoder.has_calls())
+            .filter(|it| is_complete && it.calls != CallRule::AsTheyCome && !called_tool)
             .and_then(ReplyUnderWay::news);
         let ended = self.end_reply(exchange, ending);
         let looked = ended.map(|(mut pending, mut touched, episode, addressee)| {
@@ -976,16 +962,12 @@ impl EngineThread {
         ending: ResponseEnd,
     ) -> Option<(PendingReply, TouchedTexts, EpisodeId, AuditedModel)> {
         let mut running = self.running.remove(&exchange)?;
-        let said = match ending {
-            ResponseEnd::Complete { .. } => running.decoder.end_message(),
-            _ => DecodedPiece::default(),
-        };
-        if let Some(id) = running.decoder.response_id()
+        if let Some(id) = &running.read.response_id
             && let Some(session) = self.engine.session_of(running.episode)
         {
             self.kept_responses.keep_response(id, session);
         }
-        let outcome = match reply_outcome(ending, &running.decoder)? {
+        let outcome = match reply_outcome(ending, &running.read)? {
             // A later round: what the model said before stays on record, but it isn't all of the reply.
             ReplyOutcome::UpstreamRefused(_) | ReplyOutcome::UpstreamUnreachable
                 if !running.reply.segments.is_empty() =>
@@ -995,20 +977,19 @@ impl EngineThread {
             outcome => outcome,
         };
         if is_no_reply(outcome, &running) {
-            let (beginning, left_out) = running.decoder.body_beginning();
-            running.reply.parts.add(PartKind::Error, 0, &beginning);
-            running.reply.parts.leave_out(PartKind::Error, 0, left_out);
-        } else {
-            running.take_said(&said);
+            let (beginning, left_out) = &running.read.beginning;
+            running.reply.parts.add(PartKind::Error, 0, beginning);
+            running.reply.parts.leave_out(PartKind::Error, 0, *left_out);
         }
         let is_known = |usage: &ServerUsage| *usage != ServerUsage::default();
         let server = running.usages[0].filter(is_known);
-        let (tool_calls, finish_reason) = running.decoder.into_parts();
+        let calls = running.read.calls.into_iter();
+        let tool_calls: Vec<ToolCall> = calls.map(|(_, call)| call).collect();
         let arguments = tool_calls.iter().map(|call| call.arguments.len());
         let reply_bytes = running.reply.said_bytes() + arguments.sum::<usize>();
         let reply_bytes = u32::try_from(reply_bytes).unwrap_or(u32::MAX);
         running.reply.tool_calls = tool_calls;
-        running.reply.finish_reason = finish_reason;
+        running.reply.finish_reason = running.read.finish_reason;
         let episode = running.episode;
         let mut pending =
             self.engine
@@ -1273,7 +1254,7 @@ fn recorded_texts(message: &ReadMessage) -> Vec<KnownText<'_>> {
 fn is_no_reply(outcome: ReplyOutcome, running: &ReplyUnderWay) -> bool {
     let is_refused = matches!(outcome, ReplyOutcome::UpstreamRefused(_));
     let said_nothing = running.reply.tail.is_empty() && running.reply.segments.is_empty();
-    is_refused || said_nothing && running.decoder.is_unreadable()
+    is_refused || said_nothing && running.read.is_unreadable
 }
 
 /// Whether the model server presumably read the prompt, at least in part.
@@ -1289,13 +1270,13 @@ const fn was_read(outcome: ReplyOutcome) -> bool {
 
 /// The outcome to record for an ending on the sockets. A reply with its closing event or finish reason is complete, even if
 /// a connection broke afterwards. `None`: the ledger takes nothing more.
-fn reply_outcome(ending: ResponseEnd, decoder: &ReplyDecoder) -> Option<ReplyOutcome> {
+fn reply_outcome(ending: ResponseEnd, read: &ReadReply) -> Option<ReplyOutcome> {
     Some(match ending {
         ResponseEnd::Complete { status } if !(200..300).contains(&status) => {
             ReplyOutcome::UpstreamRefused(status)
         }
         ResponseEnd::Complete { .. } | ResponseEnd::ClientGone | ResponseEnd::UpstreamBroken
-            if decoder.is_finished() =>
+            if read.is_finished =>
         {
             ReplyOutcome::Completed
         }

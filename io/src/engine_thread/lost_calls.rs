@@ -10,24 +10,24 @@ use tslp_core::message::ToolCall;
 use tslp_core::policy::ClientTools;
 use tslp_core::redact;
 use tslp_wire::chat::dialect::Dialect;
-use tslp_wire::chat::lost_calls::{FoundCall, FoundText, LostCallWatch, OfferedTools};
-use tslp_wire::chat::reply::ReplyDecoder;
+use tslp_wire::chat::lost_calls::{FoundCall, FoundText, OfferedTools, complaint};
+use tslp_wire::chat::reply::ReadReply;
+use tslp_wire::chat::reply_pipe::{CallRule, DeliveredCalls};
 use tslp_wire::chat::request::RequestBody;
-use tslp_wire::chat::rounds::DeliveredCalls;
 
 use super::EngineThread;
-use crate::channel::{ExchangeId, ResponseEnd, RoundsAllowed, ToLoop};
+use crate::channel::{ExchangeId, ResponseEnd, ToLoop};
 use crate::config::settings::CallRepair;
 
 /// Whether the model ended its turn by itself.
-fn ended_turn(decoder: &ReplyDecoder) -> bool {
-    let ends = |reason| {
+fn ended_turn(read: &ReadReply) -> bool {
+    let ends = |reason: &str| {
         matches!(
             reason,
             "stop" | "end_turn" | "completed" | "tool_calls" | "tool_use"
         )
     };
-    decoder.is_finished() && decoder.finish_reason().is_none_or(ends)
+    read.is_finished && read.finish_reason.as_deref().is_none_or(ends)
 }
 
 /// The ids of a reply's calls: nine letters and digits, since some models' templates take no others.
@@ -58,16 +58,18 @@ impl EngineThread {
         let Some(running) = self.running.get_mut(&exchange) else {
             return ControlFlow::Continue(());
         };
-        let Some(watch) = running.lost_calls.take() else {
+        let written = std::mem::take(&mut running.held_text);
+        if !std::mem::take(&mut running.may_hold_calls) {
+            running.reply.tail.push_str(&written);
             return ControlFlow::Continue(());
-        };
+        }
         let is_second = running.first.is_some();
-        let has_ended = ending.is_success() && ended_turn(&running.decoder);
-        let found = match running.decoder.has_calls() {
+        let has_ended = ending.is_success() && ended_turn(&running.read);
+        let found = match running.read.calls.is_empty() {
             _ if !has_ended => FoundText::Prose,
-            true if is_second => calls_of(&running.decoder),
-            true => FoundText::Prose,
-            false => watch.found(),
+            false if is_second => calls_of(&running.read),
+            false => FoundText::Prose,
+            true => std::mem::take(&mut running.found),
         };
         let found = match found {
             FoundText::Calls(calls) if self.makes_harm(exchange, &calls) => FoundText::Prose,
@@ -79,27 +81,26 @@ impl EngineThread {
         match found {
             FoundText::Calls(calls) => {
                 let first = self.take_first_reply(exchange);
-                let written = first.unwrap_or_else(|| watch.held().to_owned());
-                self.deliver_calls(exchange, calls, written);
+                self.deliver_calls(exchange, calls, first.unwrap_or(written));
                 ControlFlow::Break(Some(ResponseEnd::Complete { status: 200 }))
             }
             FoundText::Flawed(flaw) if !is_second => {
-                self.ask_for_calls_again(exchange, &watch, flaw)
+                self.ask_for_calls_again(exchange, &written, flaw)
             }
             _ if !is_second => {
-                running.reply.tail.push_str(watch.held());
+                running.reply.tail.push_str(&written);
                 ControlFlow::Continue(())
             }
             _ => {
                 let (episode, reply) = (running.episode, &running.reply);
-                let said = [&*reply.text, &reply.tail, watch.held()].concat();
+                let said = [&*reply.text, &reply.tail, &written].concat();
                 let held = self.take_first_reply(exchange).unwrap_or_default();
                 let is_gone = matches!(ending, ResponseEnd::ClientGone | ResponseEnd::LedgerFailed);
                 if let Some(running) = self.running.get_mut(&exchange) {
                     running.reply.tail.push_str(&held);
                     // The client didn't get the reply that was complete.
                     if is_gone {
-                        running.decoder = ReplyDecoder::new(running.decoder.dialect());
+                        running.read = ReadReply::default();
                         return ControlFlow::Break(Some(ending));
                     }
                 }
@@ -137,7 +138,8 @@ impl EngineThread {
         let Some(running) = self.running.get(&exchange) else {
             return;
         };
-        let (episode, is_judged) = (running.episode, running.rounds != RoundsAllowed::One);
+        let is_judged = running.calls != CallRule::AsTheyCome;
+        let episode = running.episode;
         let mut kept = Vec::new();
         for (number, call) in calls.into_iter().enumerate() {
             let written = ToolCall {
@@ -156,7 +158,7 @@ impl EngineThread {
         }
         let tools = kept.iter().map(|call| call.name.clone()).collect();
         if let Some(running) = self.running.get_mut(&exchange) {
-            running.decoder.deliver_calls(kept);
+            running.read.deliver_calls(kept);
         }
         let outcome = LostCallOutcome::Delivered;
         self.record_lost_calls(episode, &delivered.written, outcome, (tools, String::new()));
@@ -170,22 +172,21 @@ impl EngineThread {
     fn ask_for_calls_again(
         &mut self,
         exchange: ExchangeId,
-        watch: &LostCallWatch,
+        written: &str,
         flaw: String,
     ) -> ControlFlow<Option<ResponseEnd>> {
-        let held = watch.held().to_owned();
-        let is_asked = self.ask_again(exchange, &watch.complaint(&flaw), held);
+        let is_asked = self.ask_again(exchange, &complaint(written, &flaw), written.to_owned());
         let Some(running) = self.running.get_mut(&exchange) else {
             return ControlFlow::Continue(());
         };
         if !is_asked {
-            running.reply.tail.push_str(watch.held());
+            running.reply.tail.push_str(written);
             return ControlFlow::Continue(());
         }
-        running.lost_calls = Some(Box::new(watch.anew()));
+        running.may_hold_calls = true;
         let episode = running.episode;
         let outcome = LostCallOutcome::AskedAgain;
-        self.record_lost_calls(episode, watch.held(), outcome, (Vec::new(), flaw));
+        self.record_lost_calls(episode, written, outcome, (Vec::new(), flaw));
         ControlFlow::Break(None)
     }
 
@@ -227,8 +228,8 @@ impl EngineThread {
 }
 
 /// The calls of a second reply, as its server read them.
-fn calls_of(decoder: &ReplyDecoder) -> FoundText {
-    let calls = decoder.tool_calls().iter().map(|call| {
+fn calls_of(read: &ReadReply) -> FoundText {
+    let calls = read.calls.iter().map(|(_, call)| {
         let arguments = serde_json::from_str(&call.arguments).ok()?;
         Some(FoundCall {
             name: call.name.clone(),

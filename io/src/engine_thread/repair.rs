@@ -41,8 +41,7 @@ impl EngineThread {
             return Some(ending);
         }
         // One that was cut at its limit would be cut again.
-        let is_whole =
-            ending.is_success() && running.decoder.is_finished() && !running.decoder.was_cut();
+        let is_whole = ending.is_success() && running.read.is_finished && !running.read.was_cut();
         if !is_whole {
             return Some(match is_second {
                 true => self.keep_first_reply(exchange),
@@ -54,10 +53,10 @@ impl EngineThread {
         let (first, episode) = (running.repair.as_ref()?.0.as_ref(), running.episode);
         let nothing = BTreeSet::new();
         let changed_first = first.map_or(&nothing, |(_, changed)| changed);
-        let calls = running.decoder.tool_calls();
+        let calls = running.tool_calls();
         let judged = self
             .engine
-            .judge_draft(episode, (&running.reply.text, calls), changed_first);
+            .judge_draft(episode, (&running.reply.text, &calls), changed_first);
         match first {
             None if judged.fault_count() == 0 => return Some(ending),
             None => {}
@@ -87,7 +86,8 @@ impl EngineThread {
             return;
         };
         let at = self.wiring.clock.now();
-        let reply = (&running.reply, running.decoder.tool_calls());
+        let calls = running.tool_calls();
+        let reply = (&running.reply, &calls[..]);
         let batch = self
             .engine
             .refuse_draft(at, running.episode, reply, (judged, attempt));

@@ -27,11 +27,11 @@ use tslp_replay::pending::Batch;
 use tslp_tools::guardian::profile_file;
 use tslp_tools::sandbox::{RunOutcome, Sandbox, SandboxLimits, WorkspaceLayer};
 use tslp_wire::chat::dialect::Dialect;
-use tslp_wire::chat::held_calls::{ALL_CALLS, CallVerdict};
-use tslp_wire::chat::reply::ReplyDecoder;
+use tslp_wire::chat::reply::ReadReply;
+use tslp_wire::chat::reply_pipe::{CallRule, CallVerdict};
 
 use super::EngineThread;
-use crate::channel::{ExchangeId, ResponseEnd, RoundsAllowed, ToEngine, ToLoop};
+use crate::channel::{ExchangeId, ResponseEnd, ToEngine, ToLoop};
 use crate::tool_loop::calls::{WrittenCall, calls_in};
 use crate::tool_loop::results::{CallResult, PastRound, next_body};
 use crate::tool_loop::worker::{self, ToolJob, ToolRun};
@@ -170,24 +170,20 @@ impl EngineThread {
         self
     }
 
-    /// How the reply to a prompt of one choice is treated. One that `can_go_on` may ask for tools: its client offers none of its
-    /// own, whose loop would rule, and its request can be sent again with their results. One that `waits` is read before its end, or its
-    /// calls, go on.
-    pub(super) fn rounds_allowed(
-        &self,
-        dialect: Dialect,
-        can_go_on: bool,
-        waits: bool,
-    ) -> RoundsAllowed {
-        let runs = |tools: &ToolLoop| tools.config.runs();
+    /// Whether replies may ask for tools of tslp's.
+    pub(super) fn runs_tools(&self) -> bool {
+        self.tools
+            .as_deref()
+            .is_some_and(|tools| tools.config.runs())
+    }
+
+    /// How the client's calls reach it. A reply that `waits` is read before its end, or its calls, go on.
+    pub(super) fn call_rule(&self, dialect: Dialect, waits: bool) -> CallRule {
         // A bare prompt's client has no tools.
-        let is_chat = !dialect.is_bare_prompt();
-        if can_go_on && self.tools.as_deref().is_some_and(runs) {
-            RoundsAllowed::Several
-        } else if is_chat && (self.holds_client_calls() || waits) {
-            RoundsAllowed::OneJudged
-        } else {
-            RoundsAllowed::One
+        match self.holds_client_calls() && !dialect.is_bare_prompt() {
+            true => CallRule::Judged,
+            false if waits => CallRule::Complete,
+            false => CallRule::AsTheyCome,
         }
     }
 
@@ -217,17 +213,9 @@ impl EngineThread {
             // The client is gone, or its response broke: whatever runs is ended, and recorded once it is over.
             running.tools = None;
             // The round was complete, the reply isn't.
-            running.decoder = ReplyDecoder::new(running.decoder.dialect());
+            running.read = ReadReply::default();
         }
         false
-    }
-
-    /// All of a response has come: what was kept of it is read.
-    pub(super) fn read_to_the_end(&mut self, exchange: ExchangeId) {
-        if let Some(running) = self.running.get_mut(&exchange) {
-            let said = running.decoder.end_message();
-            running.take_said(&said);
-        }
     }
 
     /// Reads the calls of a round that has ended well; `None` if it makes none.
@@ -240,7 +228,7 @@ impl EngineThread {
         let is_likely = shell_fences
             || running.reply.text[from..].contains("tool")
             || running.reply.tail.contains("tool");
-        if !is_likely || !running.decoder.is_finished() || running.decoder.has_calls() {
+        if !is_likely || !running.read.is_finished || !running.read.calls.is_empty() {
             return None;
         }
         self.record_text(exchange);
@@ -570,7 +558,7 @@ impl EngineThread {
         // The results are in the text already; the next round's calls are read after them, so a fence in an output is no call.
         reply.round_from = running.reply.text.len();
         let last = reply.last.clone();
-        let body = next_body(running.decoder.dialect(), &reply.body, last, &reply.past);
+        let body = next_body(running.dialect, &reply.body, last, &reply.past);
         let request = running.request_with(body);
         running.next_response();
         let next = ToLoop::NextRound { exchange, request };
@@ -602,22 +590,26 @@ impl EngineThread {
         number: usize,
         call: &ToolCall,
     ) {
-        if let Some(running) = self.running.get_mut(&exchange) {
-            // It comes in the place of calls in a text: those are judged once all of it is known.
-            if running.lost_calls.is_some() && running.first.is_some() {
-                return;
-            }
-            running.forget_lost_calls();
+        let Some(running) = self.running.get(&exchange) else {
+            return;
+        };
+        // It comes in the place of calls in a text: those are judged once all of it is known.
+        if running.may_hold_calls && running.first.is_some() {
+            return;
         }
-        let fitted = self.fitted_call(exchange, call);
-        let instead = self.text_instead_of(exchange, fitted.as_ref().unwrap_or(call));
+        let as_they_come = running.calls == CallRule::AsTheyCome;
+        let fitted = match as_they_come {
+            true => None,
+            false => self.fitted_call(exchange, call),
+        };
+        let instead = match as_they_come {
+            true => None,
+            false => self.text_instead_of(exchange, fitted.as_ref().unwrap_or(call)),
+        };
         if let Some(running) = self.running.get_mut(&exchange)
             && instead.is_none()
         {
-            running.calls_passed.push(number);
-            if let Some(fitted) = &fitted {
-                running.decoder.replace_call(number, fitted);
-            }
+            running.calls_passed.push((number, fitted.clone()));
         }
         let verdict = match instead {
             Some(text) => CallVerdict::Denied(text),
@@ -652,7 +644,7 @@ impl EngineThread {
         let reply = &mut running.reply;
         // Blocks and items are texts of their own; in the other dialects the text goes on.
         let text_goes_on = matches!(
-            running.decoder.dialect(),
+            running.dialect,
             Dialect::ChatCompletions | Dialect::OllamaChat
         );
         let text = match reply.tail.is_empty() && reply.text.is_empty() || !text_goes_on {
@@ -667,31 +659,21 @@ impl EngineThread {
     fn keeps_calls_back(&mut self, exchange: ExchangeId, ending: ResponseEnd) -> bool {
         let is_wanted = self.holds_client_calls();
         let running = self.running.get_mut(&exchange);
-        let Some(running) = running.filter(|it| it.rounds != RoundsAllowed::One) else {
+        let Some(running) = running.filter(|it| it.calls != CallRule::AsTheyCome) else {
             return false;
         };
-        let calls = running.decoder.tool_calls().len();
-        let verdict = match is_wanted {
-            // Where nothing is judged, a call that can't be read is the client's to read.
-            false => Some(CallVerdict::Passes),
-            true => {
-                running.decoder.keep_calls(&running.calls_passed);
-                let why =
-                    "The Guardian kept the reply's calls of tools back: they can't be read.\n";
-                let is_unreadable = ending.is_success() && running.decoder.is_unreadable();
-                is_unreadable.then(|| CallVerdict::Denied(why.to_owned()))
+        for (number, fitted) in &running.calls_passed {
+            if let Some(fitted) = fitted {
+                running.read.replace_call(*number, fitted.clone());
             }
-        };
-        let is_unreadable = matches!(verdict, Some(CallVerdict::Denied(_)));
-        let left = running.decoder.tool_calls().len();
-        if let Some(verdict) = verdict {
-            self.wiring.to_loop.send(ToLoop::CallJudged {
-                exchange,
-                number: ALL_CALLS,
-                verdict,
-            });
         }
-        is_unreadable || left < calls
+        if !is_wanted {
+            return false;
+        }
+        let calls = running.read.calls.len();
+        let passed = running.calls_passed.iter().map(|(number, _)| *number);
+        running.read.keep_calls(&passed.collect::<Vec<_>>());
+        ending.is_success() && running.read.is_unreadable || running.read.calls.len() < calls
     }
 
     /// Records a verdict on a call of one of the client's own tools; if it is denied, what is, and why.

@@ -357,6 +357,7 @@ impl MainLoop {
                 Retry::Never
             },
             reader: ResponseReader::new(asked),
+            heard: None,
             chat: None,
             downstream: Downstream::Waiting,
         }));

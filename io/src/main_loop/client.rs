@@ -1,15 +1,11 @@
 //! The loop's state of each connection: clients with their exchange, and upstream connections.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tslp_core::event::ServerUsage;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_wire::chat::dialect::Dialect;
-use tslp_wire::chat::lost_calls::OfferedTools;
-use tslp_wire::chat::rounds::{HELD_BYTES_MAX, ResponseForm, ResponseRounds};
-use tslp_wire::chat::stream_progress::StreamProgress;
+use tslp_wire::chat::reply_pipe::ReplyPipe;
 use tslp_wire::http::head::{ResponseContent, ResponseFraming, ResponseTo};
 use tslp_wire::http::inflate::Inflate;
 use tslp_wire::http::outgoing::Outgoing;
@@ -18,7 +14,7 @@ use tslp_wire::http::response::ResponseHead;
 use tslp_wire::http::server_connection::ServerConnection;
 
 use super::memory_budget::MemoryRoom;
-use crate::channel::{ExchangeId, OwnHeaders, RoundsAllowed};
+use crate::channel::{ExchangeId, OwnHeaders};
 use crate::guard::Caller;
 use crate::socket::Socket;
 use crate::upstream::connection::{RequestBytes, ResponseReader};
@@ -76,7 +72,7 @@ pub(super) enum WaitFor {
     FirstByte,
     /// More of the response.
     UpstreamIdle,
-    /// The end of a message whose last event may have come, and the look at its files.
+    /// The end of a message whose last event may have come.
     LastPiece,
     /// The client to close.
     Linger,
@@ -126,10 +122,7 @@ impl Client {
         let upload = match self.exchange.as_deref().map(|exchange| &exchange.stage) {
             Some(ExchangeStage::Upstream(call)) => match &call.chat {
                 None => call.request.rest_len(),
-                Some(reply) => {
-                    let continued = reply.continued.as_ref();
-                    continued.map_or(0, |continued| continued.held_bytes())
-                }
+                Some(reply) => reply.pipe.held_bytes(),
             },
             _ => 0,
         };
@@ -177,7 +170,7 @@ impl Client {
         match self.exchange.as_deref().map(|exchange| &exchange.stage) {
             Some(ExchangeStage::Upstream(call)) => {
                 let reply = call.chat.as_ref();
-                reply.is_some_and(|reply| reply.gate == ReplyGate::Closed)
+                reply.is_some_and(|reply| reply.is_gated)
             }
             _ => false,
         }
@@ -278,22 +271,23 @@ pub(super) struct UpstreamCall {
     pub(super) connection: CallConnection,
     pub(super) retry: Retry,
     pub(super) reader: ResponseReader,
+    /// When a byte of the response came last.
+    pub(super) heard: Option<Instant>,
     /// The reply to a chat request. Any other response is passed through unread.
     pub(super) chat: Option<ChatReply>,
     pub(super) downstream: Downstream,
 }
 
 impl UpstreamCall {
-    /// Whether the engine keeps the request for another round.
-    pub(super) fn may_go_on(&self) -> bool {
-        let reply = self.chat.as_ref();
-        let keeps = |it: &ChatReply| it.is_held || it.offered.is_some();
-        reply.is_some_and(|reply| reply.allowed == RoundsAllowed::Several || keeps(reply))
+    /// Whether the engine keeps the request, to ask the model server again.
+    pub(super) fn may_ask_again(&self) -> bool {
+        self.chat.as_ref().is_some_and(|reply| reply.may_ask_again)
     }
 
-    /// The state of the rounds, if there may be several.
-    pub(super) fn rounds_state(&mut self) -> Option<&mut ContinuedResponse> {
-        self.chat.as_mut()?.continued.as_deref_mut()
+    /// The chat reply, as long as the client doesn't have all of it.
+    pub(super) fn open_reply(&mut self) -> Option<&mut ChatReply> {
+        let is_open = self.downstream != Downstream::Done;
+        self.chat.as_mut().filter(|_| is_open)
     }
 
     /// Notes that a response has begun: the request isn't repeated, and freed if all of it was sent. Returns whether it was.
@@ -306,9 +300,12 @@ impl UpstreamCall {
         is_sent
     }
 
-    /// Whether the response waits for the results of tools.
-    pub(super) fn waits_for_tools(&self) -> bool {
-        self.chat.as_ref().is_some_and(ChatReply::waits_for_tools)
+    /// Whether a response is over, and the engine has yet to say what follows.
+    pub(super) fn waits_for_engine(&self) -> bool {
+        let is_ended = |reply: &ChatReply| {
+            reply.end_handling == ReplyEndHandling::Ended && !reply.pipe.is_passed_on()
+        };
+        self.downstream != Downstream::Done && self.chat.as_ref().is_some_and(is_ended)
     }
 }
 
@@ -358,7 +355,6 @@ impl Retry {
 /// The state of a chat response, in addition to relaying.
 #[derive(Debug)]
 pub(super) struct ChatReply {
-    pub(super) dialect: Dialect,
     pub(super) durable_at: Seq,
     pub(super) episode: EpisodeId,
     /// How long the prompt was kept until it went on.
@@ -369,132 +365,29 @@ pub(super) struct ChatReply {
     pub(super) route_not_found: Option<Box<RouteNotFound>>,
     /// Reads the response's body, if it is compressed.
     pub(super) inflate: Option<Inflate>,
-    /// Response bytes not yet handed to the engine.
-    pub(super) copied_bytes: Vec<u8>,
     /// The moment at which the engine has to record all text so far; `None` if there is nothing to record.
     pub(super) handover_at: Option<Instant>,
-    /// The progress of a stream.
-    pub(super) progress: StreamProgress,
+    /// What reads the response, and holds what the client may not have yet.
+    pub(super) pipe: ReplyPipe,
     pub(super) end_handling: ReplyEndHandling,
-    pub(super) gate: ReplyGate,
-    pub(super) allowed: RoundsAllowed,
-    /// The client's tools, if text that may be calls of them is kept back.
-    pub(super) offered: Option<Arc<OfferedTools>>,
-    /// Whether the client gets nothing of it before the engine has judged all of it.
-    pub(super) is_held: bool,
-    /// The state of the rounds, once the first response has begun and may be continued.
-    pub(super) continued: Option<Box<ContinuedResponse>>,
-}
-
-impl ChatReply {
-    /// Whether a round is over, and the engine has yet to say whether another one follows.
-    pub(super) fn waits_for_tools(&self) -> bool {
-        self.end_handling == ReplyEndHandling::Ended && self.continued.is_some()
-    }
-
-    /// Keeps back what is appended from now on, and lets go what was kept back before.
-    pub(super) fn hold_last_piece(&mut self, out: &mut Outgoing) {
-        self.gate = ReplyGate::LastPiece;
-        out.hold_from_here();
-    }
-}
-
-/// A response that may be continued.
-#[derive(Debug)]
-pub(super) struct ContinuedResponse {
-    pub(super) rounds: ResponseRounds,
-    /// The first round's, of a body that is kept back.
-    pub(super) head: ResponseHead,
-    /// The HTTP status of the current round.
+    /// Whether every byte waits until the prompt is durable.
+    pub(super) is_gated: bool,
+    pub(super) may_ask_again: bool,
+    /// The first response's head, until it is known whether its body comes piece by piece.
+    pub(super) head: Option<Box<ResponseHead>>,
+    /// The HTTP status of the current response.
     pub(super) status: u16,
     /// Whether its connection can be used again.
     pub(super) upstream: Persistence,
-    /// What the client would have by now of a reply that is held until it was judged; `None` if it isn't held, or no longer.
-    pub(super) waiting: Option<Vec<u8>>,
-    /// The first reply with its waiting bytes, while another one is asked for.
-    pub(super) draft: Option<Box<(ResponseRounds, Vec<u8>)>>,
     /// When the client is to hear that something is coming.
     pub(super) comment_due: Option<Instant>,
 }
 
-impl ContinuedResponse {
-    /// Before the first round's body.
-    pub(super) fn new(
-        head: &ResponseHead,
-        media: ErrorEventForm,
-        (dialect, is_held): (Dialect, bool),
-        offered: Option<&Arc<OfferedTools>>,
-    ) -> Self {
-        let form = match media {
-            ErrorEventForm::EventStream | ErrorEventForm::JsonLines => ResponseForm::Stream,
-            ErrorEventForm::Other => ResponseForm::Whole,
-        };
-        let rounds = ResponseRounds::new(form, dialect);
-        Self {
-            rounds: match offered {
-                Some(tools) => rounds.with_watch(Arc::clone(tools)),
-                None => rounds,
-            },
-            head: head.clone(),
-            status: head.status,
-            upstream: head.persistence,
-            waiting: is_held.then(Vec::new),
-            draft: None,
-            comment_due: None,
-        }
-    }
-
-    /// Bytes that the client doesn't have yet.
-    pub(super) fn held_bytes(&self) -> usize {
-        let draft = self.draft.as_deref();
-        let draft = draft.map_or(0, |(rounds, waiting)| rounds.held_bytes() + waiting.len());
-        self.rounds.held_bytes() + self.waiting.as_ref().map_or(0, Vec::len) + draft
-    }
-
-    /// Whether the reply under way is longer than what is kept back of one.
-    pub(super) fn is_too_long(&self) -> bool {
-        let waiting = self.waiting.as_ref().map_or(0, Vec::len);
-        self.rounds.held_bytes() + waiting > HELD_BYTES_MAX
-    }
-
-    /// What the client gets now of bytes that the rounds let pass.
-    pub(super) fn pass(&mut self, passed: Vec<u8>) -> Vec<u8> {
-        match &mut self.waiting {
-            Some(waiting) => {
-                waiting.extend(passed);
-                Vec::new()
-            }
-            None => passed,
-        }
-    }
-
-    /// What waited goes to the client, and what follows as it comes.
-    pub(super) fn release(&mut self) -> Vec<u8> {
-        self.waiting.take().unwrap_or_default()
-    }
-
-    /// Another reply is asked for in the place of this one.
-    pub(super) fn set_aside(&mut self, dialect: Dialect, usage: ServerUsage) {
-        let mut rounds = ResponseRounds::new(self.rounds.response_form(), dialect);
-        rounds.add_usage(usage);
-        let rounds = std::mem::replace(&mut self.rounds, rounds);
-        let waiting = self.waiting.replace(Vec::new()).unwrap_or_default();
-        self.draft = Some(Box::new((rounds, waiting)));
-    }
-
-    /// The reply that was set aside is the one that the client gets.
-    pub(super) fn take_draft_back(&mut self, usage: ServerUsage) {
-        if let Some(draft) = self.draft.take() {
-            let (rounds, waiting) = *draft;
-            (self.rounds, self.waiting) = (rounds, Some(waiting));
-            self.rounds.add_usage(usage);
-            self.status = self.head.status;
-        }
-    }
-
-    /// Whether the model server refuses the round under way.
-    pub(super) const fn is_refused(&self) -> bool {
-        !matches!(self.status, 200..=299)
+impl ChatReply {
+    /// Whether the model server refuses to go on.
+    pub(super) const fn is_refused_later(&self) -> bool {
+        let is_later = self.pipe.is_continued() || self.pipe.has_draft();
+        is_later && !matches!(self.status, 200..=299)
     }
 }
 
@@ -513,18 +406,6 @@ pub(super) enum ReplyEndHandling {
     Ended,
     /// It knows of the end, and has looked at the files that the reply is about.
     Looked,
-}
-
-/// The reason for which response bytes are kept back from the client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ReplyGate {
-    /// The prompt isn't durable yet.
-    Closed,
-    /// None: bytes pass.
-    Open,
-    /// The client may act on the reply once it has what came last: that was the reply's end, or completed a tool call. It mustn't
-    /// see it before the engine has looked at the files, lest what it writes be taken for somebody else's change.
-    LastPiece,
 }
 
 /// The stage of the response to the client.

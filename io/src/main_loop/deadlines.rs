@@ -8,14 +8,14 @@ use tslp_wire::http::server_connection::ExpectedPart;
 use super::MainLoop;
 use super::client::{
     ArmedDeadline, CallConnection, Client, ClientStage, Downstream, ExchangeStage, LinkStage,
-    ReplyEndHandling, ReplyGate, Upload, UpstreamCall, WaitFor,
+    ReplyEndHandling, Upload, UpstreamCall, WaitFor,
 };
 use crate::upstream::connection::ReceivedSoFar;
 
 /// Time for which leftovers on a closed connection are read.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// Time for which a piece that may be the reply's last is kept back for the message's end and the look at its files.
+/// Time for which a stream's last events wait for its end, which some servers never send.
 const LAST_PIECE: Duration = Duration::from_millis(200);
 
 /// `Retry-After` for a request that found no memory.
@@ -83,17 +83,14 @@ impl MainLoop {
 
     fn awaited_of_call(&self, client: &Client, call: &UpstreamCall) -> Option<(WaitFor, Duration)> {
         let limits = &self.config.timeouts;
-        if let Some(reply) = &call.chat {
-            let continued = reply.continued.as_ref();
-            let is_kept_back = continued.is_some_and(|it| it.rounds.is_ending());
-            if reply.gate == ReplyGate::LastPiece
-                || is_kept_back && reply.end_handling == ReplyEndHandling::NotYet
-            {
-                return Some((WaitFor::LastPiece, LAST_PIECE));
-            }
+        if let Some(reply) = &call.chat
+            && reply.pipe.is_ending()
+            && reply.end_handling == ReplyEndHandling::NotYet
+        {
+            return Some((WaitFor::LastPiece, LAST_PIECE));
         }
-        // Whoever waits for durability, for room or for a tool doesn't wait for the upstream.
-        if call.waits_for_tools()
+        // Whoever waits for durability, for room or for the engine doesn't wait for the upstream.
+        if call.waits_for_engine()
             || call.downstream == Downstream::Done
             || client.out.len() >= self.buffered_bytes_max()
         {
@@ -112,7 +109,12 @@ impl MainLoop {
                 (Upload::Length | Upload::Chunked(_), _) => Some((WaitFor::Body, limits.body_idle)),
                 (_, ReceivedSoFar::Nothing) => Some((WaitFor::FirstByte, limits.first_byte)),
                 (_, ReceivedSoFar::Bytes | ReceivedSoFar::Head) => {
-                    Some((WaitFor::UpstreamIdle, limits.upstream_idle))
+                    // What tslp itself tells the client meanwhile doesn't count.
+                    let silent = call.heard.map(|at| self.now.saturating_duration_since(at));
+                    let left = limits
+                        .upstream_idle
+                        .saturating_sub(silent.unwrap_or_default());
+                    Some((WaitFor::UpstreamIdle, left))
                 }
             },
         }

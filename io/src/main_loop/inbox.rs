@@ -1,24 +1,21 @@
 //! Messages from the other threads, and the queue to the engine.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tslp_core::ids::{EpisodeId, Seq};
-use tslp_wire::chat::lost_calls::OfferedTools;
-use tslp_wire::chat::stream_progress::StreamProgress;
+use tslp_wire::chat::reply_pipe::{EndedReply, PipeRules, ReplyPipe};
 use tslp_wire::http::head::{ContentCoding, RequestFraming};
+use tslp_wire::http::request::Persistence;
 use tslp_wire::http::response::ExpectedBody;
 
 use super::client::{
-    CallConnection, ChatReply, Client, Downstream, ExchangeStage, ReplyEndHandling, ReplyGate,
-    Retry, Upload, UpstreamCall,
+    CallConnection, ChatReply, Client, Downstream, ExchangeStage, ReplyEndHandling, Retry, Upload,
+    UpstreamCall,
 };
 use super::rounds::AskedFor;
 use super::{LoopInput, MainLoop};
-use crate::channel::{
-    ExchangeId, ModelRequest, OwnHeaders, ResponseEnd, RoundsAllowed, ToEngine, ToLoop,
-};
+use crate::channel::{ExchangeId, ModelRequest, OwnHeaders, ResponseEnd, ToEngine, ToLoop};
 use crate::upstream::connection::{RequestBytes, ResponseReader};
 use crate::upstream::server::ServerNumber;
 
@@ -44,12 +41,11 @@ impl MainLoop {
                 durable_at,
                 episode,
                 headers,
-                rounds,
-                offered,
-                is_held,
+                rules,
+                may_ask_again,
             } => {
                 let reply = (durable_at, episode, headers);
-                self.forward_prompt(exchange, request, reply, (rounds, offered, is_held));
+                self.forward_prompt(exchange, request, reply, (rules, may_ask_again));
             }
             ToLoop::Say { exchange, text } => {
                 self.with_exchange(exchange, |main_loop, _, client| {
@@ -124,7 +120,7 @@ impl MainLoop {
         id: ExchangeId,
         request: ModelRequest,
         (durable_at, episode, headers): (Seq, EpisodeId, OwnHeaders),
-        (allowed, offered, is_held): (RoundsAllowed, Option<Arc<OfferedTools>>, bool),
+        (rules, may_ask_again): (PipeRules, bool),
     ) {
         let request_bytes = request.body.len() as u64;
         self.budget
@@ -135,6 +131,7 @@ impl MainLoop {
             return self.engine.send(ToEngine::ReplyEnd {
                 exchange: id,
                 ending: ResponseEnd::ClientGone,
+                reply: Box::new(EndedReply::default()),
                 added: Duration::ZERO,
             });
         };
@@ -144,22 +141,21 @@ impl MainLoop {
             .expect("a client is found by the exchange that it has")
             .chat_dialect();
         let reply = ChatReply {
-            dialect,
             durable_at,
             episode,
             added: Duration::ZERO,
             headers,
             inflate: None,
-            copied_bytes: Vec::new(),
             handover_at: None,
             route_not_found: None,
-            progress: StreamProgress::new(dialect),
+            pipe: ReplyPipe::new(dialect, rules),
             end_handling: ReplyEndHandling::NotYet,
-            gate: ReplyGate::Closed,
-            allowed,
-            offered,
-            is_held,
-            continued: None,
+            is_gated: true,
+            may_ask_again,
+            head: None,
+            status: 0,
+            upstream: Persistence::Close,
+            comment_due: None,
         };
         self.durability.hold_client(key);
         self.with_client(key, |main_loop, client| {
@@ -210,6 +206,7 @@ impl MainLoop {
             connection: CallConnection::Off,
             retry,
             reader: ResponseReader::new(ExpectedBody::WithBody),
+            heard: None,
             chat,
             downstream: Downstream::Waiting,
         }));
@@ -246,7 +243,7 @@ impl MainLoop {
                     return self.refuse_current(client, &refusal);
                 }
                 ExchangeStage::Upstream(_) if client.is_gated() => {}
-                ExchangeStage::Upstream(call) if call.waits_for_tools() => {
+                ExchangeStage::Upstream(call) if call.waits_for_engine() => {
                     return self.response_broke(client, &refusal);
                 }
                 _ => return,

@@ -1,12 +1,11 @@
 //! The upstream's response on its way to the client, and everything that can cut it short.
 
-use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tslp_core::redact;
 use tslp_wire::chat::dialect::Dialect;
-use tslp_wire::chat::stream_progress::StreamStage;
+use tslp_wire::chat::reply_pipe::StreamForm;
 use tslp_wire::http::error::Refusal;
 use tslp_wire::http::head::{self, LAST_CHUNK, ResponseContent, ResponseFraming};
 use tslp_wire::http::inflate::Inflate;
@@ -15,20 +14,19 @@ use tslp_wire::http::response::{ResponseBody, ResponseHead};
 
 use super::MainLoop;
 use super::client::{
-    CallConnection, Client, ClientStage, ContinuedResponse, Downstream, ErrorEventForm, Exchange,
-    ExchangeStage, LinkStage, ReplyEndHandling, ReplyGate, Retry, RouteNotFound, Upload,
-    UpstreamCall,
+    CallConnection, Client, ClientStage, Downstream, ErrorEventForm, Exchange, ExchangeStage,
+    LinkStage, ReplyEndHandling, Retry, RouteNotFound, Upload,
 };
 use super::rounds::write_body;
 use super::upstreams::LinkUse;
-use crate::channel::{Handover, ResponseEnd, RoundsAllowed, ToEngine};
+use crate::channel::{Handover, ResponseEnd, ToEngine};
 use crate::socket::TransferResult;
 use crate::upstream::connection::{FedBytes, ReceivedSoFar};
 use crate::upstream::server::ServerNumber;
 
-/// The engine's copy is handed over in pieces of at least this size. Smaller ones would wake the engine for every few
-/// tokens: a server writes some 250 bytes of JSON for each.
-const SIDE_BYTES: usize = 16 * 1024;
+/// What was read is handed over to the engine after so many bytes. Less would wake it for every few tokens: a server writes some 250
+/// bytes of JSON for each.
+const HANDOVER_BYTES: usize = 16 * 1024;
 
 /// Time for which a reply's text may remain unrecorded.
 const HANDOVER: Duration = Duration::from_millis(250);
@@ -83,7 +81,7 @@ impl MainLoop {
         let CallConnection::Linked(link_key) = call.connection else {
             return;
         };
-        // Each byte is copied for the engine: while that can't keep up, none is read.
+        // What is read goes to the engine: while that can't keep up, nothing is.
         if call.chat.is_some() && self.engine.is_backlogged() {
             return self.engine.add_waiting_client(key);
         }
@@ -104,6 +102,9 @@ impl MainLoop {
             TransferResult::Blocked => {}
             TransferResult::Bytes(count) => {
                 client.moves += 1;
+                if let Some(call) = client.call() {
+                    call.heard = Some(self.now);
+                }
                 self.take_response(key, client, &scratch[..count]);
             }
             TransferResult::Ended => self.response_ended(key, client),
@@ -170,26 +171,35 @@ impl MainLoop {
 
     pub(super) fn relay_head(&mut self, client: &mut Client, response: &ResponseHead) {
         self.upstream_is_down &= client.server() != ServerNumber::default();
-        let Client { exchange, out, .. } = client;
-        let Some(exchange) = exchange.as_deref_mut() else {
+        let Some(exchange) = client.exchange.as_deref_mut() else {
             return;
         };
         let Exchange {
             id,
             head,
-            persistence,
             stage: ExchangeStage::Upstream(call),
             ..
         } = exchange
         else {
             return;
         };
-        if let Some(continued) = call.rounds_state() {
-            // The client has the head, or gets the first round's.
-            continued.status = response.status;
-            continued.upstream = response.persistence;
-            call.free_sent_request();
-            return;
+        let media = if response.is_of_type("text/event-stream") {
+            ErrorEventForm::EventStream
+        } else if response.is_of_type("application/x-ndjson") {
+            ErrorEventForm::JsonLines
+        } else {
+            ErrorEventForm::Other
+        };
+        if let Some(reply) = &mut call.chat {
+            (reply.status, reply.upstream) = (response.status, response.persistence);
+            if media == ErrorEventForm::Other {
+                reply.pipe.expect_one_value();
+            }
+            if reply.pipe.is_continued() || reply.pipe.has_draft() {
+                // The client has the head, or gets the first response's.
+                call.free_sent_request();
+                return;
+            }
         }
         if let Some(reply) = &mut call.chat
             && is_explained(response.status)
@@ -202,35 +212,41 @@ impl MainLoop {
             }));
             return;
         }
-        let media = if response.is_of_type("text/event-stream") {
-            ErrorEventForm::EventStream
-        } else if response.is_of_type("application/x-ndjson") {
-            ErrorEventForm::JsonLines
-        } else {
-            ErrorEventForm::Other
-        };
-        if call.free_sent_request() && !call.may_go_on() {
+        if call.free_sent_request() && !call.may_ask_again() {
             self.budget.request_gone(*id);
         }
-        let mut may_go_on = false;
-        if let Some(reply) = &mut call.chat
-            && (reply.allowed != RoundsAllowed::One || reply.offered.is_some())
-            && response.status == 200
-            && head.method != "HEAD"
-        {
-            may_go_on = true;
-            let form = (reply.dialect, reply.is_held);
-            let offered = reply.offered.as_ref();
-            let continued = ContinuedResponse::new(response, media, form, offered);
-            reply.continued = Some(Box::new(continued));
-            // The head of a whole body states its length, which the next rounds may change: it waits for them.
-            if media == ErrorEventForm::Other {
+        if let Some(reply) = &mut call.chat {
+            if response.status != 200 || head.method == "HEAD" {
+                // Nothing is held yet.
+                let _ = reply.pipe.pass_on();
+            } else if media == ErrorEventForm::Other {
+                // Whether its body comes piece by piece, the first of it shows; what one value states of its length may change.
+                reply.head = Some(Box::new(response.clone()));
                 return;
             }
         }
+        self.write_head(client, response, media);
+    }
+
+    /// Lets the client have the response's head.
+    fn write_head(&mut self, client: &mut Client, response: &ResponseHead, media: ErrorEventForm) {
+        let Client { exchange, out, .. } = client;
+        let Some(exchange) = exchange.as_deref_mut() else {
+            return;
+        };
+        let Exchange {
+            head,
+            persistence,
+            stage: ExchangeStage::Upstream(call),
+            ..
+        } = exchange
+        else {
+            return;
+        };
+        let is_changeable = call.chat.as_ref().is_some_and(|it| !it.pipe.is_passed_on());
         let framing = match (response.body, head.version) {
             (ResponseBody::Absent, _) => ResponseFraming::Bodiless,
-            (ResponseBody::Known(bytes), _) if !may_go_on => ResponseFraming::Length(bytes),
+            (ResponseBody::Known(bytes), _) if !is_changeable => ResponseFraming::Length(bytes),
             (_, HttpVersion::Http11) => ResponseFraming::Chunked,
             // HTTP/1.0 has no chunks: its body ends with the connection.
             (_, HttpVersion::Http10) => {
@@ -277,70 +293,50 @@ impl MainLoop {
             route_not_found.body.extend_from_slice(kept);
             return;
         }
-        let media = match call.downstream {
-            Downstream::Streaming { media, .. } => media,
-            Downstream::Waiting => ErrorEventForm::Other,
-            Downstream::Done => return,
+        if call.downstream == Downstream::Done {
+            return;
+        }
+        let Some(reply) = &mut call.chat else {
+            return write_body(out, call.downstream, data);
         };
-        let mut passed = Cow::Borrowed(data);
-        let mut goes_its_way = false;
-        let mut complete = Vec::new();
-        if let Some(reply) = &mut call.chat {
-            reply.copied_bytes.extend_from_slice(data);
-            let at = *reply.handover_at.get_or_insert(self.now + HANDOVER);
-            self.next_handover = Some(self.next_handover.map_or(at, |next| next.min(at)));
-            let stage_before = reply.progress.stage();
-            if media != ErrorEventForm::Other {
-                reply.progress.read_piece(data);
-            }
-            // In the first piece of each of these stages; what follows is held with it.
-            let may_be_acted_on = reply.progress.stage() >= StreamStage::ToolCallComplete
-                && reply.progress.stage() > stage_before;
-            match (media, reply.gate) {
-                _ if reply.continued.is_some() => {}
-                (ErrorEventForm::EventStream | ErrorEventForm::JsonLines, ReplyGate::Open)
-                    if may_be_acted_on =>
-                {
-                    reply.hold_last_piece(out);
-                }
-                // Any piece may be the last: the one before it goes.
-                (ErrorEventForm::Other, ReplyGate::Open | ReplyGate::LastPiece) => {
-                    reply.hold_last_piece(out)
-                }
-                _ => {}
-            }
-            if let Some(continued) = &mut reply.continued {
-                passed = if continued.is_refused() {
-                    Cow::default()
-                } else {
-                    let passed = continued.rounds.push(data);
-                    Cow::Owned(continued.pass(passed))
-                };
-                // Calls that are some need no watch: from here on the reply is any other one.
-                let is_clean = reply.allowed == RoundsAllowed::One
-                    && continued.waiting.is_none()
-                    && continued.rounds.has_calls();
-                goes_its_way = is_clean || continued.is_too_long();
-                if reply.allowed != RoundsAllowed::One {
-                    complete = continued.rounds.complete_calls(false);
-                }
-            }
-            // A piece that the client may act on goes to the engine at once, since the client's own copy waits for its look.
-            if may_be_acted_on || reply.copied_bytes.len() >= SIDE_BYTES {
-                let bytes = std::mem::take(&mut reply.copied_bytes);
-                self.engine.send(ToEngine::ReplyBytes {
-                    exchange: id,
-                    bytes,
-                    handover: Handover::Enough,
-                });
-            }
+        let at = *reply.handover_at.get_or_insert(self.now + HANDOVER);
+        self.next_handover = Some(self.next_handover.map_or(at, |next| next.min(at)));
+        let passed = match reply.is_refused_later() {
+            true => Vec::new(),
+            false => reply.pipe.push(data),
+        };
+        let is_too_long = reply.pipe.is_too_long() && !reply.pipe.is_passed_on();
+        if reply.pipe.is_read_urgent() || reply.pipe.unheard_bytes() >= HANDOVER_BYTES {
+            self.engine.send(ToEngine::ReplyRead {
+                exchange: id,
+                read: Box::new(reply.pipe.take_read()),
+                handover: Handover::Enough,
+            });
         }
-        write_body(out, call.downstream, &passed);
-        self.ask_about_calls(id, call, complete, false);
-        if goes_its_way {
-            return self.pass_on_as_it_came(client);
+        if !passed.is_empty() || !reply.pipe.is_whole() {
+            reply.comment_due = reply.comment_due.filter(|_| passed.is_empty());
+            self.write_waiting_head(client);
         }
-        self.comment_if_due(client);
+        if let Some((_, call, out)) = client.call_parts() {
+            write_body(out, call.downstream, &passed);
+        }
+        match is_too_long {
+            true => self.pass_on_as_it_came(client),
+            false => self.comment_if_due(client),
+        }
+    }
+
+    /// Lets the client have a head that waited for the body's first bytes.
+    pub(super) fn write_waiting_head(&mut self, client: &mut Client) {
+        let head = client.chat().and_then(|reply| reply.head.take());
+        if let Some(head) = head {
+            let form = match client.chat().map(|reply| reply.pipe.stream_form()) {
+                Some(Some(StreamForm::Events)) => ErrorEventForm::EventStream,
+                Some(Some(StreamForm::JsonLines)) => ErrorEventForm::JsonLines,
+                _ => ErrorEventForm::Other,
+            };
+            self.write_head(client, &head, form);
+        }
     }
 
     /// Hands over what all replies have said so far: a client may have acted on it already.
@@ -369,9 +365,9 @@ impl MainLoop {
             };
             if at <= until {
                 reply.handover_at = None;
-                due.push(ToEngine::ReplyBytes {
+                due.push(ToEngine::ReplyRead {
                     exchange: id,
-                    bytes: std::mem::take(&mut reply.copied_bytes),
+                    read: Box::new(reply.pipe.take_read()),
                     handover: Handover::Due,
                 });
             } else {
@@ -399,9 +395,10 @@ impl MainLoop {
             if let Some(route_not_found) = reply.route_not_found.take() {
                 return self.explain_route_not_found(client, *route_not_found);
             }
-            if reply.continued.is_some() {
+            if !reply.pipe.is_passed_on() {
                 return self.round_complete(client, leftover == LinkLeftover::None);
             }
+            reply.pipe.end();
         }
         let Downstream::Streaming {
             framing,
@@ -414,11 +411,6 @@ impl MainLoop {
         };
         // Queued before the last bytes are let go: the client's next prompt can't overtake it.
         self.end_reply(id, call, ResponseEnd::Complete { status });
-        if let Some(reply) = &mut call.chat
-            && reply.gate == ReplyGate::Open
-        {
-            reply.hold_last_piece(out);
-        }
         if framing == ResponseFraming::Chunked {
             out.buffer().extend_from_slice(LAST_CHUNK);
         }
@@ -439,7 +431,10 @@ impl MainLoop {
     fn explain_route_not_found(&mut self, client: &mut Client, route_not_found: RouteNotFound) {
         let RouteNotFound { head, body } = route_not_found;
         if let Some(reply) = client.chat() {
-            reply.copied_bytes.extend_from_slice(&body);
+            // It is on record as what the model server said, not as a reply.
+            let _ = reply.pipe.pass_on();
+            reply.pipe.push(&body);
+            reply.pipe.end();
         }
         let Some(exchange) = client.exchange.as_deref_mut() else {
             return;
@@ -492,33 +487,23 @@ impl MainLoop {
 
     /// The engine has looked at the files that the reply is about, so the client may see the reply's end and write them.
     pub(super) fn files_looked_at(&mut self, client: &mut Client) {
+        let waits = client.call().is_some_and(|call| call.waits_for_engine());
         if let Some(reply) = client.chat() {
-            let waits_for_tools = reply.waits_for_tools();
             reply.end_handling = ReplyEndHandling::Looked;
-            if waits_for_tools {
-                return self.finish_rounds(client);
-            }
         }
-        self.release_last_piece(client);
+        if waits {
+            self.finish_rounds(client);
+        }
     }
 
-    /// The last piece has waited long enough: for the engine, or for the end of a response that has said that it is over.
+    /// A response has said that it is over, and doesn't end.
     pub(super) fn last_piece_waited(&mut self, client: &mut Client) {
-        let continued = client.call().and_then(UpstreamCall::rounds_state);
-        if continued.is_some_and(|it| it.waiting.is_some() || it.rounds.holds_text()) {
-            return self.round_complete(client, false);
-        }
-        self.pass_on_as_it_came(client);
-        self.release_last_piece(client);
-    }
-
-    pub(super) fn release_last_piece(&mut self, client: &mut Client) {
-        client.moves += 1;
-        if let Some(reply) = client.chat()
-            && reply.gate == ReplyGate::LastPiece
+        match client
+            .chat()
+            .is_some_and(|reply| reply.pipe.counts_as_over())
         {
-            reply.gate = ReplyGate::Open;
-            client.out.release();
+            true => self.round_complete(client, false),
+            false => self.pass_on_as_it_came(client),
         }
     }
 
@@ -531,32 +516,16 @@ impl MainLoop {
         };
         let done = call.downstream == Downstream::Done;
         if let Some(reply) = &mut call.chat
-            && reply.gate == ReplyGate::Closed
+            && reply.is_gated
         {
             if reply.durable_at > durable {
                 return;
             }
-            // The end may already be among the held bytes. Rounds of tools wait elsewhere (`finish_rounds`).
-            let may_be_over = reply.end_handling == ReplyEndHandling::Ended
-                || reply.progress.stage() >= StreamStage::ToolCallComplete;
-            if may_be_over
-                && reply.end_handling != ReplyEndHandling::Looked
-                && reply.continued.is_none()
-            {
-                reply.gate = ReplyGate::LastPiece;
-            } else {
-                reply.gate = ReplyGate::Open;
-                client.out.release();
-            }
+            reply.is_gated = false;
+            client.out.release();
             client.moves += 1;
         }
-        let waits = client
-            .chat()
-            .is_some_and(|reply| reply.gate == ReplyGate::LastPiece);
-        if done
-            && !waits
-            && let Some(exchange) = client.exchange.take()
-        {
+        if done && let Some(exchange) = client.exchange.take() {
             self.finish_exchange(client, &exchange);
         }
     }
@@ -609,7 +578,7 @@ impl MainLoop {
         debug_assert!(client.is_gated(), "only a gated response can be withdrawn");
         client.out.discard();
         if let Some(reply) = client.chat() {
-            reply.gate = ReplyGate::Open;
+            reply.is_gated = false;
         }
         self.replace_response(client, refusal, ResponseEnd::LedgerFailed);
     }
@@ -641,8 +610,8 @@ impl MainLoop {
     pub(super) fn end_call(&mut self, client: &mut Client, ending: ResponseEnd) {
         if let Some((id, call, _)) = client.call_parts() {
             self.leave_link(call, LinkUse::Close);
-            call.downstream = Downstream::Done;
             self.end_reply(id, call, ending);
+            call.downstream = Downstream::Done;
         }
         client.moves += 1;
     }
@@ -664,21 +633,14 @@ impl MainLoop {
             return;
         };
         if let Some(reply) = &mut call.chat
-            && let Some(continued) = &mut reply.continued
+            && !reply.pipe.is_passed_on()
         {
             if call.downstream == Downstream::Waiting {
-                // A body that was kept back: nothing of it is out.
-                self.replace_response(client, refusal, ResponseEnd::UpstreamBroken);
-                return forget_rounds(client);
+                // A body that was held: nothing of it is out.
+                return self.replace_response(client, refusal, ResponseEnd::UpstreamBroken);
             }
-            let may_hold_calls =
-                reply.allowed == RoundsAllowed::OneJudged && continued.rounds.may_hold_calls();
-            let waited = continued.release();
-            write_body(out, call.downstream, &waited);
-            if !continued.rounds.is_continued() && !may_hold_calls {
-                let held = continued.rounds.take_held();
-                write_body(out, call.downstream, &held);
-            }
+            let held = reply.pipe.take_held();
+            write_body(out, call.downstream, &held);
         }
         // The response isn't complete by its framing, so nothing can follow it on this connection.
         exchange.persistence = Persistence::Close;
@@ -698,16 +660,8 @@ impl MainLoop {
             }
         }
         self.leave_link(call, LinkUse::Close);
-        call.downstream = Downstream::Done;
         self.end_reply(id, call, ResponseEnd::UpstreamBroken);
-        forget_rounds(client);
-        self.release_last_piece(client);
-    }
-}
-
-/// No round follows, whatever the engine says.
-pub(super) fn forget_rounds(client: &mut Client) {
-    if let Some(reply) = client.chat() {
-        reply.continued = None;
+        call.downstream = Downstream::Done;
+        client.moves += 1;
     }
 }

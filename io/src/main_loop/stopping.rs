@@ -1,11 +1,10 @@
 //! What `tslp stop` does to the replies under way and to the requests that come.
 
-use tslp_wire::chat::ending;
 use tslp_wire::http::error::Refusal;
 use tslp_wire::http::head::{LAST_CHUNK, ResponseFraming};
 
 use super::MainLoop;
-use super::client::{Client, Downstream, ErrorEventForm, ExchangeStage, ReplyGate};
+use super::client::{Client, Downstream, ErrorEventForm, ExchangeStage};
 use super::rounds::write_body;
 use crate::channel::ResponseEnd;
 
@@ -49,26 +48,19 @@ impl MainLoop {
         };
         let downstream = call.downstream;
         // What was held shows what its end belongs to, and nothing is waited for any more.
-        let waited = call.rounds_state().map_or_else(Vec::new, |continued| {
-            continued.draft = None;
-            continued.release()
+        let held = call.open_reply().map(|reply| {
+            reply.pipe.forget_draft();
+            (reply.pipe.release(), reply.pipe.stopped_stream(SAID))
         });
-        // A client may act on a call that looks complete, whatever comes after it.
-        let reply = call
-            .chat
-            .as_ref()
-            .filter(|reply| !reply.progress.calls_tools());
-        let ending =
-            reply.map(|reply| ending::stopped_stream(reply.dialect, &reply.progress, SAID));
+        let (waited, ending) = held.unwrap_or_default();
         if is_gated {
             client.out.discard();
             if let Some(reply) = client.chat() {
-                reply.gate = ReplyGate::Open;
+                reply.is_gated = false;
             }
         }
         if is_gated || downstream == Downstream::Waiting {
-            self.replace_response(client, &refusal(), ResponseEnd::ClientGone);
-            return super::replies::forget_rounds(client);
+            return self.replace_response(client, &refusal(), ResponseEnd::ClientGone);
         }
         let (
             Downstream::Streaming {
@@ -87,7 +79,5 @@ impl MainLoop {
             client.out.buffer().extend_from_slice(LAST_CHUNK);
         }
         self.end_call(client, ResponseEnd::ClientGone);
-        super::replies::forget_rounds(client);
-        self.release_last_piece(client);
     }
 }

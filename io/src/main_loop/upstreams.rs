@@ -161,7 +161,7 @@ impl MainLoop {
             && let Some(exchange) = client.exchange.as_deref()
             && let ExchangeStage::Upstream(call) = &exchange.stage
             && call.request.is_forgotten()
-            && !call.may_go_on()
+            && !call.may_ask_again()
         {
             self.budget.request_gone(exchange.id);
         }
@@ -270,25 +270,25 @@ impl MainLoop {
         ending: ResponseEnd,
     ) {
         self.connections.end_model_use(exchange);
+        let waits = call.waits_for_engine();
         let Some(reply) = &mut call.chat else {
             return;
         };
-        if reply.end_handling != ReplyEndHandling::NotYet && !reply.waits_for_tools() {
+        let is_told = reply.end_handling != ReplyEndHandling::NotYet && !waits;
+        if is_told {
             return;
         }
         reply.end_handling = ReplyEndHandling::Ended;
-        let bytes = std::mem::take(&mut reply.copied_bytes);
         reply.handover_at = None;
-        if !bytes.is_empty() {
-            self.engine.send(ToEngine::ReplyBytes {
-                exchange,
-                bytes,
-                handover: Handover::Enough,
-            });
-        }
+        self.engine.send(ToEngine::ReplyRead {
+            exchange,
+            read: Box::new(reply.pipe.take_read()),
+            handover: Handover::Enough,
+        });
         self.engine.send(ToEngine::ReplyEnd {
             exchange,
             ending,
+            reply: Box::new(reply.pipe.ended_reply()),
             added: reply.added,
         });
     }

@@ -61,14 +61,12 @@ pub(crate) fn read(dialect: Dialect, response: &Response) -> Read {
     let mut text = decoder.push(&response.body).text;
     text += &decoder.end_message().text;
     assert!(decoder.is_finished(), "{}", response.text());
-    let (calls, reason) = decoder.into_parts();
+    let read = decoder.read_reply();
+    let calls = read.calls.into_iter();
     Read {
         text,
-        calls: calls
-            .into_iter()
-            .map(|call| (call.name, call.arguments))
-            .collect(),
-        reason: reason.unwrap_or_default(),
+        calls: calls.map(|(_, call)| (call.name, call.arguments)).collect(),
+        reason: read.finish_reason.unwrap_or_default(),
     }
 }
 

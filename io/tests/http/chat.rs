@@ -38,7 +38,7 @@ fn round_trip() {
         assert_eq!(seen.header("accept-encoding"), Some("identity"));
         assert_eq!(seen.text(), "{\"n\":1}");
         assert_eq!(proxy.note(), "prompt {\"n\":1} - retry=false");
-        assert_eq!(proxy.note(), "bytes {}");
+        assert_eq!(proxy.note(), "read ");
         assert_eq!(proxy.note(), "end Complete { status: 200 }");
     }
 }
@@ -91,17 +91,7 @@ fn stream_in_step() {
     assert_eq!(response.text(), whole);
     assert_eq!(response.header("content-type"), Some("text/event-stream"));
     assert!(proxy.note().starts_with("prompt"));
-    let mut copy = String::new();
-    loop {
-        match proxy.note() {
-            note if note.starts_with("bytes ") => copy.push_str(&note[6..]),
-            note => {
-                assert_eq!(note, "end Complete { status: 200 }");
-                break;
-            }
-        }
-    }
-    assert_eq!(copy, whole);
+    proxy.wait_for("end Complete { status: 200 }");
 }
 
 #[test]
@@ -121,52 +111,51 @@ fn first_event() {
     client.until(b"data: 2\n\n\r\n0\r\n\r\n");
 }
 
+/// A reply that says that it is over and whose response stays open.
+fn open_end() -> (Upstream, crossbeam_channel::Sender<()>) {
+    let (go, wait) = crossbeam_channel::bounded::<()>(0);
+    let upstream = Upstream::start(move |visit| {
+        visit.request();
+        visit.wire.send(STREAM_HEAD).send(chunk("data: [DONE]\n\n"));
+        let _ = wait.recv();
+    });
+    (upstream, go)
+}
+
 /// The engine is told of the end before the client can see it.
 #[test]
 fn end_before_client() {
     // An SDK stops reading at [DONE]; its next prompt must come behind the end of this reply.
-    let (go, wait) = crossbeam_channel::bounded::<()>(0);
-    let upstream = Upstream::start(move |visit| {
-        visit.request();
-        visit.wire.send(STREAM_HEAD).send(chunk("data: [DONE]\n\n"));
-        wait.recv().unwrap();
-        visit.wire.send("0\r\n\r\n");
-    });
+    let (upstream, _open) = open_end();
     let proxy = Proxy::start(&upstream.url, Engine::Echo);
     let mut client = proxy.client();
     client.send(proxy.chat("{}"));
-    proxy.wait_for("bytes data: [DONE]\n\n");
-    go.send(()).unwrap();
     client.until(b"[DONE]");
-    proxy.wait_for("end Complete { status: 200 }");
+    let notes = [
+        "prompt {} - retry=false",
+        "read ",
+        "end Complete { status: 200 }",
+    ];
+    assert_eq!(notes.map(|_| proxy.note()), notes);
 }
 
-/// A reply done before its prompt is durable waits for the engine's look all the same.
+/// A reply done before its prompt is durable waits for that all the same.
 #[test]
 fn done_before_durable() {
-    let (go, wait) = crossbeam_channel::bounded::<()>(0);
-    let upstream = Upstream::start(move |visit| {
-        visit.request();
-        visit.wire.send(STREAM_HEAD).send(chunk("data: [DONE]\n\n"));
-        wait.recv().unwrap();
-        visit.wire.send("0\r\n\r\n");
-    });
+    let (upstream, _open) = open_end();
     let proxy = Proxy::start(&upstream.url, Engine::EchoUndurable);
     let mut client = proxy.client();
     client.send(proxy.chat("{}"));
-    proxy.wait_for("bytes data: [DONE]\n\n");
-    proxy.handle.send(ToLoop::Durable(Seq(1)));
-    check_silent(&proxy, &mut client);
-    go.send(()).unwrap();
-    client.until(b"[DONE]");
     proxy.wait_for("end Complete { status: 200 }");
+    check_silent(&proxy, &mut client);
+    proxy.handle.send(ToLoop::Durable(Seq(1)));
+    client.until(b"[DONE]");
 }
 
 /// A complete call waits for the engine's look though the stream goes on.
 #[test]
 fn complete_call_waits() {
-    let call =
-        "event: response.output_item.done\ndata: {\"item\":{\"type\":\"function_call\"}}\n\n";
+    let call = "event: response.output_item.done\ndata: {\"type\":\"response.output_item.done\",\"item\":{\"type\":\"function_call\"}}\n\n";
     let (go, wait) = crossbeam_channel::bounded::<()>(0);
     let upstream = Upstream::start(move |visit| {
         visit.request();
@@ -178,7 +167,7 @@ fn complete_call_waits() {
     let mut client = proxy.client();
     client.send(proxy.chat("{}").replace("/chat/completions", "/responses"));
     client.until(b"\r\n\r\n");
-    proxy.wait_for(&format!("bytes {call}"));
+    proxy.wait_for("read ");
     check_silent(&proxy, &mut client);
     go.send(()).unwrap();
     client.until(b"response.output_item.done");
@@ -309,9 +298,8 @@ fn client_leaves_first() {
         durable_at: Seq(0),
         episode: tslp_core::ids::EpisodeId(1),
         headers: Vec::new(),
-        rounds: tslp_io::channel::RoundsAllowed::One,
-        offered: None,
-        is_held: false,
+        rules: tslp_wire::chat::reply_pipe::PipeRules::default(),
+        may_ask_again: false,
     });
     assert_eq!(proxy.note(), "end ClientGone");
     assert!(upstream.seen.is_empty());
@@ -357,8 +345,7 @@ fn broken_stream() {
         !text.contains("[DONE]") && !text.ends_with("0\r\n\r\n"),
         "{text}"
     );
-    proxy.wait_for("bytes data: {\"halfdat");
-    assert_eq!(proxy.note(), "end UpstreamBroken");
+    proxy.wait_for("end UpstreamBroken");
 }
 
 /// Ollama's clients parse each line, and take none that is blank.
@@ -401,7 +388,8 @@ fn broken_body() {
     let proxy = Proxy::start(&upstream.url, Engine::Echo);
     let mut client = proxy.client();
     client.send(proxy.chat("{}"));
-    assert!(client.closed().ends_with("\r\n\r\n{\"a\""));
+    // No byte of a body is out before all of it is there.
+    assert_eq!(client.message().status(), 502);
     proxy.wait_for("end UpstreamBroken");
 }
 
@@ -496,15 +484,15 @@ fn full_engine_channel() {
     let mut client = proxy.client();
     let body = client.send(proxy.chat("{}")).message().body;
     assert_eq!(body.len(), 8 << 20);
-    let mut copy = Vec::new();
+    let mut read_bytes = 0;
     for message in &proxy.raw {
         match message {
-            ToEngine::ReplyBytes { bytes, .. } => copy.extend(bytes),
+            ToEngine::ReplyRead { read, .. } => read_bytes += read.bytes,
             ToEngine::ReplyEnd { .. } => break,
             _ => {}
         }
     }
-    assert!(copy == body);
+    assert_eq!(read_bytes, body.len());
 }
 
 /// A shutdown lets streams finish and tells the engine last.

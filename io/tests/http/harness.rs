@@ -10,10 +10,11 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use tslp_core::audit::AuditQuestion;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_io::auditor::queue::{Audit, AuditQueue, AuditedModel};
-use tslp_io::channel::{DiagnosticQuery, ModelRequest, OwnAnswer, RoundsAllowed, ToEngine, ToLoop};
+use tslp_io::channel::{DiagnosticQuery, ModelRequest, OwnAnswer, ToEngine, ToLoop};
 use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::loop_config::LoopConfig;
 use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop};
+use tslp_wire::chat::reply_pipe::PipeRules;
 
 /// Bound on every wait; only a failing test reaches it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
@@ -147,13 +148,9 @@ fn run_engine(
                     String::from_utf8_lossy(body)
                 )
             }
-            ToEngine::ReplyBytes { bytes, .. } => {
-                format!("bytes {}", String::from_utf8_lossy(bytes))
-            }
+            ToEngine::ReplyRead { read, .. } => format!("read {}", read.said.text),
             ToEngine::ReplyEnd { ending, .. } => format!("end {ending:?}"),
-            ToEngine::OneRound(_)
-            | ToEngine::CallComplete { .. }
-            | ToEngine::ToolsTested(_)
+            ToEngine::ToolsTested(_)
             | ToEngine::LinksSeen { .. }
             | ToEngine::CheckEnded { .. }
             | ToEngine::ToolEnded { .. } => "tools".to_owned(),
@@ -177,9 +174,8 @@ fn run_engine(
                 durable_at,
                 episode: EpisodeId(seq),
                 headers: Vec::new(),
-                rounds: RoundsAllowed::One,
-                offered: None,
-                is_held: false,
+                rules: PipeRules::default(),
+                may_ask_again: false,
             });
             if engine == Engine::Echo {
                 handle.send(ToLoop::Durable(durable_at));
@@ -189,8 +185,7 @@ fn run_engine(
         if let ToEngine::ReplyEnd { exchange, .. } = &message {
             handle.send(ToLoop::Looked(*exchange));
         }
-        let is_a_reminder =
-            matches!(&message, ToEngine::ReplyBytes { bytes, .. } if bytes.is_empty());
+        let is_a_reminder = matches!(&message, ToEngine::ReplyRead { read, .. } if read.bytes == 0);
         let _ = raw.send(message);
         // Whether one comes is a matter of time.
         if !is_a_reminder {

@@ -7,9 +7,8 @@
 use serde_json::{Value, json};
 use tslp_scripted::{Reply, encoded};
 use tslp_wire::chat::dialect::Dialect;
-use tslp_wire::chat::held_calls::{ALL_CALLS, CallVerdict};
 use tslp_wire::chat::reply::ReplyDecoder;
-use tslp_wire::chat::rounds::{ResponseForm, ResponseRounds};
+use tslp_wire::chat::reply_pipe::{CallRule, CallVerdict, PipeRules, ReplyPipe};
 
 use Dialect::{ChatCompletions, Messages, OllamaChat, Responses};
 
@@ -40,12 +39,9 @@ fn recorded(dialect: Dialect, bytes: &[u8]) -> (String, Vec<(String, String)>, b
         text += &decoder.push(&bytes[split..]).text;
         text += &decoder.end_message().text;
         let is_finished = decoder.is_finished();
-        let calls = decoder.into_parts().0.into_iter();
-        (
-            text,
-            calls.map(|it| (it.name, it.arguments)).collect(),
-            is_finished,
-        )
+        let calls = decoder.read_reply().calls.into_iter();
+        let calls = calls.map(|(_, it)| (it.name, it.arguments));
+        (text, calls.collect(), is_finished)
     };
     let whole = read(0);
     for split in 1..bytes.len() {
@@ -56,49 +52,44 @@ fn recorded(dialect: Dialect, bytes: &[u8]) -> (String, Vec<(String, String)>, b
 
 /// What a client gets where calls of `bash` are denied, and which calls were judged.
 fn held(dialect: Dialect, streams: bool, bytes: &[u8]) -> (String, Vec<String>) {
-    passed(dialect, streams, bytes, false)
+    passed(dialect, streams, bytes, CallRule::Complete)
 }
 
-/// The same, and what can't be read is denied, too, if `unread_is_denied`.
-fn passed(
-    dialect: Dialect,
-    streams: bool,
-    bytes: &[u8],
-    unread_is_denied: bool,
-) -> (String, Vec<String>) {
-    let form = if streams {
-        ResponseForm::Stream
-    } else {
-        ResponseForm::Whole
+/// The same by a rule.
+fn passed(dialect: Dialect, streams: bool, bytes: &[u8], calls: CallRule) -> (String, Vec<String>) {
+    let rules = PipeRules {
+        calls,
+        ..PipeRules::default()
     };
-    let mut rounds = ResponseRounds::new(form, dialect);
+    let mut pipe = ReplyPipe::new(dialect, rules);
+    if !streams {
+        pipe.expect_one_value();
+    }
     let (mut got, mut judged) = (Vec::new(), Vec::new());
-    let mut judge = |rounds: &mut ResponseRounds, is_over: bool| {
+    let mut judge = |pipe: &mut ReplyPipe| {
         let mut out = Vec::new();
-        for (number, call) in rounds.complete_calls(is_over) {
+        for (number, call) in pipe.take_read().calls {
             judged.push(call.name.clone());
             let verdict = match call.name.contains("bash") || call.arguments.contains("rm -rf") {
                 true => CallVerdict::Denied("kept back".into()),
                 false => CallVerdict::Passes,
             };
-            out.extend(rounds.call_judged(number, verdict));
+            out.extend(pipe.call_judged(number, verdict));
         }
         out
     };
     for piece in bytes.chunks(7) {
-        got.extend(rounds.push(piece));
-        got.extend(judge(&mut rounds, false));
+        got.extend(pipe.push(piece));
+        got.extend(judge(&mut pipe));
     }
-    got.extend(judge(&mut rounds, true));
-    let mut decoder = ReplyDecoder::new(dialect);
-    decoder.push(bytes);
-    decoder.end_message();
-    if unread_is_denied && decoder.is_unreadable() {
-        let verdict = CallVerdict::Denied("kept back".into());
-        got.extend(rounds.call_judged(ALL_CALLS, verdict));
-    }
-    got.extend(rounds.last_bytes());
+    got.extend(pipe.end());
+    got.extend(judge(&mut pipe));
+    got.extend(pipe.last_bytes());
     (String::from_utf8_lossy(&got).into_owned(), judged)
+}
+
+fn passed_judged(dialect: Dialect, streams: bool, bytes: &[u8]) -> (String, Vec<String>) {
+    passed(dialect, streams, bytes, CallRule::Judged)
 }
 
 /// Both calls are on record and judged, and no byte of the one that is denied goes on.
@@ -111,7 +102,7 @@ fn check_calls(dialect: Dialect, streams: bool, mut reply: Value, odd: Value) {
     let what = String::from_utf8_lossy(&bytes);
     assert_eq!(recorded, expected, "{dialect:?} {odd}: {what}");
     assert!(is_finished, "{dialect:?} {odd}");
-    let (got, judged) = held(dialect, streams, &bytes);
+    let (got, judged) = passed(dialect, streams, &bytes, CallRule::Judged);
     assert_eq!(judged, ["bash", "read"], "{dialect:?} {odd}: {what}");
     let is_kept = !got.contains("rm -rf") && !got.contains("\"bash\"");
     assert!(is_kept && got.contains("a.c"), "{dialect:?} {odd}: {got}");
@@ -228,7 +219,7 @@ fn legacy_and_other_choices() {
     );
     let (_, recorded, _) = recorded(ChatCompletions, &whole);
     assert_eq!(recorded[0].0, "bash");
-    let (got, judged) = held(ChatCompletions, false, &whole);
+    let (got, judged) = passed_judged(ChatCompletions, false, &whole);
     assert_eq!((judged.len(), got.contains("rm -rf")), (1, false), "{got}");
     let streamed =
         json!([{"event": 1, "field": "/choices/0/delta/function_call", "set": function}]);
@@ -237,7 +228,7 @@ fn legacy_and_other_choices() {
         true,
         json!({"text": "x", "odd": streamed, "finish": "function_call"}),
     );
-    let (got, judged) = held(ChatCompletions, true, &stream);
+    let (got, judged) = passed_judged(ChatCompletions, true, &stream);
     assert_eq!((judged.len(), got.contains("rm -rf")), (1, false), "{got}");
     // Of a second choice nobody judges calls: none reaches a client.
     let other = bytes(
@@ -245,7 +236,7 @@ fn legacy_and_other_choices() {
         true,
         json!({"calls": calls(), "odd": [{"field": "/choices/0/index", "set": 1}]}),
     );
-    let (got, judged) = held(ChatCompletions, true, &other);
+    let (got, judged) = passed_judged(ChatCompletions, true, &other);
     assert_eq!((judged.len(), got.contains("rm -rf")), (0, false), "{got}");
 }
 
@@ -310,7 +301,7 @@ fn unreadable() {
 
 /// Whatever is read of it, no byte of the call that is denied goes on.
 fn check_closed(dialect: Dialect, streams: bool, bytes: &[u8]) {
-    let (got, _) = passed(dialect, streams, bytes, true);
+    let (got, _) = passed(dialect, streams, bytes, CallRule::Judged);
     assert!(
         !got.contains("rm -rf"),
         "{dialect:?} {}: {got}",

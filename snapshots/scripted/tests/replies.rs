@@ -44,9 +44,12 @@ fn every_form() {
             (Some(7), Some(5)),
             "{dialect:?}"
         );
-        let calls = decoder.into_parts().0;
+        let calls = decoder.read_reply().calls;
         if !dialect.is_bare_prompt() {
-            let calls: Vec<_> = calls.iter().map(|it| (&*it.name, &*it.arguments)).collect();
+            let calls: Vec<_> = calls
+                .iter()
+                .map(|(_, it)| (&*it.name, &*it.arguments))
+                .collect();
             assert_eq!(
                 calls,
                 [("read", r#"{"path":"src/ä.c"}"#)],

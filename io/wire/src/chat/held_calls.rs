@@ -1,32 +1,33 @@
-//! Calls of the client's own tools on their way to the client. Each is kept back from its first piece on until it is complete and the
-//! engine has judged it; one that is denied never goes on, and a text stands in its place.
+//! Calls of the client's own tools on their way to the client. Each is kept back until it is complete and the engine has said what
+//! becomes of it; one that is denied never goes on, and a text stands in its place.
 
 use memchr::memmem;
 use serde_json::{Map, Value, json};
-use tslp_core::message::ToolCall;
 
 use super::dialect::Dialect;
 use super::dialect::openai_responses::is_clients_call;
-use super::ending::{item_events, message_item, piece_bytes, shares_members, values_in};
-use super::lenient::value_of;
-use super::reply::ReplyDecoder;
-use super::reply_content::SURPLUS;
+use super::encode::{
+    HeldEvent, call_value, item_events, message_item, set_arguments, shares_members,
+};
+use super::frames::BodyForm;
+use super::lenient::Fields as _;
+use super::reply_content::{ReplyContent, SURPLUS};
 use crate::http::error::Refusal;
 
-/// Where a call's arguments stand, in an event or in the call itself; in a stream the first three hold pieces of them.
-const ARGUMENTS: [&str; 8] = [
-    "/delta",
-    "/delta/partial_json",
-    "/function/arguments",
-    "/arguments",
-    "/input",
-    "/item/arguments",
-    "/item/input",
-    "/content_block/input",
-];
+/// Said in the place of what a client may read as calls, and tslp can't read.
+const UNREAD: &str = "The Guardian kept the reply's calls of tools back: they can't be read.\n";
 
-/// The number that stands for all calls of a reply that weren't judged.
-pub const ALL_CALLS: usize = usize::MAX;
+/// How the calls of the client's own tools reach it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CallRule {
+    /// Piece by piece as they come; the one that completes a call waits until the engine has looked at the file that it names.
+    #[default]
+    AsTheyCome,
+    /// Each once it is complete, as the engine says.
+    Complete,
+    /// The same, and what isn't read as a call, or wasn't judged, never reaches a client that may read it as one.
+    Judged,
+}
 
 /// What becomes of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,36 +40,17 @@ pub enum CallVerdict {
     Denied(String),
 }
 
-/// One event of a stream, with the numbers of the calls that it is about, in their order in it.
-#[derive(Debug)]
-pub(super) struct StreamEvent {
-    pub(super) bytes: Vec<u8>,
-    pub(super) calls: Vec<usize>,
-    /// Whether it is among the reply's last events.
-    pub(super) is_end: bool,
-    /// Whether it holds a text that may be calls.
-    pub(super) may_be_calls: bool,
-}
-
-/// How many of an event's values may hold calls, or more of those that have begun, and can't be read, so that these can't be judged.
-pub(super) fn unread_in(reply: &ReplyDecoder, event: &[u8]) -> usize {
-    let dialect = reply.dialect();
-    let values = values_in(dialect, event);
-    let has_begun = !reply.call_numbers().is_empty();
-    let may_call = |value: &[u8]| has_begun && value != b"[DONE]" || may_open_call(dialect, value);
-    let unread = |value: &[u8]| may_call(value) && value_of(value).is_none();
-    values.iter().filter(|it| unread(it)).count()
-}
-
 /// The calls of one reply.
 #[derive(Debug, Default)]
 pub(super) struct CallGate {
-    asked: Vec<usize>,
+    pub(super) rule: CallRule,
     verdicts: Vec<(usize, CallVerdict)>,
-    /// Calls that the client has the beginning of, or the text in their place.
-    begun: Vec<usize>,
-    /// Calls in whose place, or in that of whose arguments, the client has something else.
+    /// The calls that the client has the beginning of, in this order, and whether it has what came.
+    passed: Vec<(usize, bool)>,
+    /// Calls in whose place the client has a text.
     replaced: Vec<usize>,
+    /// Whether it has one in the place of what can't be read.
+    tells_unread: bool,
 }
 
 /// Whether a call may begin with this event: a name of the dialect's stands in it, or one that is hidden by escapes. A text holds none,
@@ -89,21 +71,11 @@ pub(super) fn may_open_call(dialect: Dialect, event: &[u8]) -> bool {
 }
 
 impl CallGate {
-    /// The calls that have become complete since this was asked last; all of them once the reply is over.
-    pub(super) fn complete_calls(&mut self, reply: &mut ReplyDecoder) -> Vec<(usize, ToolCall)> {
-        let is_over = reply.is_finished();
-        let numbers = reply.call_numbers().iter().copied();
-        let calls = numbers.zip(reply.tool_calls());
-        let fresh = calls.filter(|(number, _)| {
-            (is_over || reply.ended_calls().contains(number)) && !self.asked.contains(number)
-        });
-        let fresh: Vec<_> = fresh.map(|(number, call)| (number, call.clone())).collect();
-        for (number, _) in &fresh {
-            self.asked.push(*number);
-            // What is judged is all that there is of it.
-            reply.content.end_call(*number);
+    pub(super) fn of_rule(rule: CallRule) -> Self {
+        Self {
+            rule,
+            ..Self::default()
         }
-        fresh
     }
 
     /// A call was judged.
@@ -112,169 +84,142 @@ impl CallGate {
     }
 
     fn verdict(&self, number: usize) -> Option<&CallVerdict> {
-        let find = |number| self.verdicts.iter().find(|(judged, _)| *judged == number);
-        Some(&find(number).or_else(|| find(ALL_CALLS))?.1)
+        let mut verdicts = self.verdicts.iter();
+        Some(&verdicts.find(|(judged, _)| *judged == number)?.1)
     }
 
-    /// Whether a call waits to be judged.
-    pub(super) fn is_open(&self, number: usize) -> bool {
-        number != SURPLUS && self.verdict(number).is_none()
-    }
-
-    /// Whether a call may go on; what wasn't judged may not.
-    fn passes(&self, number: usize) -> bool {
-        matches!(
-            self.verdict(number),
-            Some(CallVerdict::Passes | CallVerdict::Fitted(_))
-        )
-    }
-
-    /// Gives a call its arguments where some are: in a stream all of them with the first piece.
-    fn refill(&mut self, number: usize, json: &mut Value) {
-        let Some(CallVerdict::Fitted(arguments)) = self.verdict(number).cloned() else {
-            return;
+    /// Whether an event waits for a call to be judged.
+    pub(super) fn holds(&self, event: &HeldEvent) -> bool {
+        let waits = match self.rule {
+            CallRule::AsTheyCome => &event.completes,
+            CallRule::Complete | CallRule::Judged => &event.calls,
         };
-        for (at, place) in ARGUMENTS.iter().enumerate() {
-            match json.pointer_mut(place) {
-                Some(Value::String(text)) if !text.is_empty() => {
-                    let is_more = at < 3 && self.replaced.contains(&number);
-                    *text = if is_more {
-                        String::new()
-                    } else {
-                        arguments.clone()
-                    };
-                    self.replaced.extend((at < 3).then_some(number));
-                }
-                Some(whole @ Value::Object(_)) if at > 0 && *whole != json!({}) => {
-                    *whole = value_of(arguments.as_bytes()).unwrap_or_default();
-                }
-                _ => {}
-            }
+        let is_open = |number: &usize| *number != SURPLUS && self.verdict(*number).is_none();
+        waits.iter().any(is_open)
+    }
+
+    /// Whether a call goes on; if calls are judged, one that wasn't doesn't.
+    fn passes(&self, number: usize) -> bool {
+        match self.verdict(number) {
+            Some(verdict) => !matches!(verdict, CallVerdict::Denied(_)),
+            None => self.rule != CallRule::Judged,
         }
     }
 
     /// The text in a call's place, the first time.
     fn text_instead(&mut self, number: usize) -> Option<String> {
-        let CallVerdict::Denied(text) = self.verdict(number)?.clone() else {
-            return None;
+        let text = match self.verdict(number) {
+            Some(CallVerdict::Denied(text)) => text.clone(),
+            _ => return None,
         };
-        let place = match self.verdicts.iter().any(|(judged, _)| *judged == number) {
-            true => number,
-            false => ALL_CALLS,
-        };
-        let is_first = !self.replaced.contains(&place);
+        let is_first = !self.replaced.contains(&number);
         is_first.then(|| {
-            self.replaced.push(place);
+            self.replaced.push(number);
             text
         })
     }
 
     /// Whether there were calls, and the client has none of them.
-    fn leaves_none(&self, reply: &ReplyDecoder) -> bool {
-        let is_denied =
-            |(_, verdict): &(usize, CallVerdict)| matches!(verdict, CallVerdict::Denied(_));
-        let denied = self.verdicts.iter().any(is_denied);
-        (denied || !reply.call_numbers().is_empty()) && self.begun.is_empty()
+    fn leaves_none(&self, reply: &ReplyContent) -> bool {
+        let had_calls = self.tells_unread || !self.replaced.is_empty() || !reply.calls.is_empty();
+        had_calls && self.passed.is_empty()
     }
 
     /// What the client gets of an event: a text that is said before it, and the event without the calls that it may not have.
-    pub(super) fn pass(&mut self, reply: &ReplyDecoder, event: StreamEvent) -> (String, Vec<u8>) {
-        let dialect = reply.dialect();
-        let (mut said, mut out) = (String::new(), Vec::new());
-        let may_change = event.is_end || !event.calls.is_empty();
-        let values = values_in(dialect, &event.bytes);
-        // Of what isn't found in it nothing goes on.
-        let mut is_same = event.calls.is_empty() || !values.is_empty();
-        let mut numbers = event.calls.into_iter();
-        for data in values.iter().filter(|_| may_change) {
-            let is_done = **data == b"[DONE]"[..];
-            let read = value_of(data);
-            let Some(mut json) = read.clone() else {
-                // What can't be read can't be judged.
-                match numbers.next().filter(|_| !is_done) {
-                    Some(number) => said.extend(self.text_instead(number)),
-                    None => out.extend([b"data: ", &**data, b"\n\n"].concat()),
-                }
-                is_same &= is_done;
-                continue;
-            };
-            if shares_members(dialect) {
-                self.take_out(reply, &mut json, &mut numbers, &mut said);
-            } else if let Some(number) = numbers.next() {
-                if !self.passes(number) {
-                    let text = self.text_instead(number);
-                    out.extend(text.into_iter().flat_map(|text| {
-                        let item = text_in_place(dialect, number, &text);
-                        item_events(dialect, number as u64, &item)
-                    }));
-                    is_same = false;
-                    continue;
-                }
-                self.begin(number);
-                self.refill(number, &mut json);
-            } else {
-                self.end_in_blocks(reply, &mut json);
-            }
-            is_same &= read.as_ref() == Some(&json);
-            let name = json["type"].as_str().unwrap_or_default();
-            out.extend(piece_bytes(dialect, name, &json));
-        }
-        match is_same {
-            true => (said, event.bytes),
-            false => (said, out),
-        }
-    }
-
-    /// Notes that the client has something of a call; returns which of those it has that is.
-    fn begin(&mut self, number: usize) -> usize {
-        let at = self.begun.iter().position(|begun| *begun == number);
-        at.unwrap_or_else(|| {
-            self.begun.push(number);
-            self.begun.len() - 1
-        })
-    }
-
-    /// What the client gets of a whole body, after its calls were judged; and the text that goes on with the reply's.
-    pub(super) fn pass_body(
+    pub(super) fn pass(
         &mut self,
-        reply: &ReplyDecoder,
-        calls: Vec<usize>,
-        body: &[u8],
-    ) -> (String, Vec<u8>) {
+        reply: &ReplyContent,
+        (dialect, form): (Dialect, BodyForm),
+        mut event: HeldEvent,
+    ) -> (String, HeldEvent) {
         let mut said = String::new();
-        let read = value_of(body);
-        let Some(mut json) = read.clone() else {
-            // Some client may read what we can't.
-            let is_denied = |number: &usize| !self.passes(*number);
-            let why = match self.verdict(ALL_CALLS) {
-                Some(CallVerdict::Denied(why)) => why.trim_end(),
-                _ if reply.call_numbers().iter().any(is_denied) => {
-                    "its calls of tools can't be read"
+        if event.json.is_none() {
+            let may_call = || !reply.calls.is_empty() || may_open_call(dialect, &event.bytes);
+            let is_kept = self.rule == CallRule::Judged
+                && (event.is_unread && (form == BodyForm::Whole || may_call())
+                    || !event.is_end && may_open_call(dialect, &event.bytes));
+            if is_kept && form == BodyForm::Whole {
+                let why = "the reply can't be read, so its calls of tools can't be judged";
+                let refusal = Refusal::new(502, "calls_not_judged", why.to_owned());
+                event.bytes = refusal.body(dialect.error_shape());
+            } else if is_kept {
+                if !std::mem::replace(&mut self.tells_unread, true) {
+                    said.push_str(UNREAD);
                 }
-                _ => return (said, body.to_vec()),
-            };
-            let refusal = Refusal::new(502, "calls_not_judged", why.to_owned());
-            return (said, refusal.body(reply.dialect().error_shape()));
-        };
-        let numbers = reply.call_numbers().to_vec();
-        if !shares_members(reply.dialect()) {
-            self.begun = numbers.into_iter().filter(|it| self.passes(*it)).collect();
-            self.end_in_blocks(reply, &mut json);
+                event.bytes = Vec::new();
+            }
+        } else if self.rule == CallRule::AsTheyCome || event.calls.is_empty() && !event.is_end {
+        } else if shares_members(dialect) {
+            let numbers = std::mem::take(&mut event.calls);
+            event.change(form, |json| {
+                self.take_out(reply, (dialect, form), json, numbers.into_iter(), &mut said);
+            });
+        } else if form == BodyForm::Whole || event.calls.is_empty() {
+            let passed = reply.calls.iter().map(|it| (it.number, true));
+            let is_whole = form == BodyForm::Whole;
+            let passed: Vec<_> = passed.filter(|it| is_whole && self.passes(it.0)).collect();
+            self.passed.extend(passed);
+            event.change(form, |json| self.end_in_blocks(reply, dialect, json));
         } else {
-            self.take_out(reply, &mut json, &mut calls.into_iter(), &mut said);
+            self.pass_of_block(reply, dialect, &mut event);
         }
-        match read.as_ref() == Some(&json) {
-            true => (said, body.to_vec()),
-            false => (said, json.to_string().into_bytes()),
-        }
+        (said, event)
     }
 
-    /// Takes calls out of a piece or a body of a dialect whose calls stand in messages. `numbers` are theirs, in order.
+    /// Notes that the client has something of a call; returns which of those it has that is, and whether it has, and gets, what came.
+    fn begin(&mut self, number: usize, as_it_came: bool) -> (usize, bool, bool) {
+        let known = self.passed.iter().position(|(passed, _)| *passed == number);
+        let at = known.unwrap_or_else(|| {
+            self.passed.push((number, as_it_came));
+            self.passed.len() - 1
+        });
+        (at, self.passed[at].1, known.is_none())
+    }
+
+    /// What goes on of an event about one call, in a dialect with numbered blocks.
+    fn pass_of_block(&mut self, reply: &ReplyContent, dialect: Dialect, event: &mut HeldEvent) {
+        let (number, json) = (event.calls[0], event.json.take().unwrap_or_default());
+        let place = ["index", "output_index"]
+            .into_iter()
+            .find_map(|name| json.number(name));
+        let place = place.unwrap_or(number as u64);
+        if !self.passes(number) {
+            let text = self.text_instead(number);
+            let item = text.map(|text| text_in_place(dialect, number, &text));
+            event.bytes = item.map_or_else(Vec::new, |item| item_events(dialect, place, &item));
+            return;
+        }
+        let fitted = match self.verdict(number) {
+            Some(CallVerdict::Fitted(arguments)) => Some(arguments.clone()),
+            _ => None,
+        };
+        let (_, as_it_came, is_first) = self.begin(number, fitted.is_none());
+        let Some(fitted) = fitted.filter(|_| !as_it_came) else {
+            return;
+        };
+        let item = [&json["item"], &json["content_block"]]
+            .into_iter()
+            .find(|it| it.is_object());
+        let mut item = match (item, reply.call(number)) {
+            (Some(item), _) => item.clone(),
+            (None, Some(read)) => call_value(dialect, &read.id, &read.call),
+            (None, None) => return,
+        };
+        set_arguments(&mut item, &fitted);
+        event.bytes = match is_first {
+            true => item_events(dialect, place, &item),
+            false => Vec::new(),
+        };
+    }
+
+    /// Takes calls out of a piece or a body of a dialect whose calls stand in messages. `numbers` are theirs, in order. A call whose
+    /// pieces clients put together in several ways, or that differs from what came, goes as a whole with its first piece.
     fn take_out(
         &mut self,
-        reply: &ReplyDecoder,
+        reply: &ReplyContent,
+        (dialect, form): (Dialect, BodyForm),
         json: &mut Value,
-        numbers: &mut impl Iterator<Item = usize>,
+        mut numbers: impl Iterator<Item = usize>,
         said: &mut String,
     ) {
         for message in messages_in(json) {
@@ -284,13 +229,42 @@ impl CallGate {
                     said.extend(self.text_instead(number));
                     return false;
                 }
-                let at = self.begin(number);
-                // Clients put the pieces of calls together by numbers without gaps.
-                if let Some(index) = call.get_mut("index") {
-                    *index = at.into();
+                let Some(read) = reply.call(number) else {
+                    return true;
+                };
+                let fitted = match self.verdict(number) {
+                    Some(CallVerdict::Fitted(arguments)) => Some(arguments.clone()),
+                    _ => None,
+                };
+                let is_moved = read.number != self.passed.len() && form == BodyForm::Events;
+                let is_usual =
+                    fitted.is_none() && (form != BodyForm::Events || !read.is_odd && !is_moved);
+                let (at, as_it_came, is_first) = self.begin(number, is_usual);
+                if as_it_came {
+                    return true;
                 }
-                self.refill(number, call);
-                true
+                if form != BodyForm::Events {
+                    fitted.into_iter().for_each(|it| set_arguments(call, &it));
+                    return true;
+                }
+                let mut whole = read.call.clone();
+                whole.arguments = fitted.unwrap_or(whole.arguments);
+                let is_named_twice = reply
+                    .calls
+                    .iter()
+                    .any(|it| it.number < number && it.id == read.id);
+                let id = match is_named_twice {
+                    true => format!("{}_{number}", read.id),
+                    false => read.id.clone(),
+                };
+                *call = call_value(dialect, &id, &whole);
+                call["index"] = at.into();
+                if id.is_empty()
+                    && let Some(call) = call.as_object_mut()
+                {
+                    call.remove("id");
+                }
+                is_first
             };
             let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);
             if let Some(calls) = calls.filter(|calls| !calls.is_empty()) {
@@ -299,9 +273,15 @@ impl CallGate {
                     message.remove("tool_calls");
                 }
             }
-            let legacy = message.get_mut("function_call").filter(|it| it.is_object());
-            if legacy.is_some_and(|call| !keeps(call)) {
-                message.remove("function_call");
+            if message.get("function_call").is_some_and(Value::is_object) {
+                let number = numbers.next().unwrap_or(SURPLUS);
+                match self.passes(number) {
+                    true => _ = self.begin(number, true),
+                    false => {
+                        said.extend(self.text_instead(number));
+                        message.remove("function_call");
+                    }
+                }
             }
         }
         let reason = json.pointer_mut("/choices/0/finish_reason");
@@ -316,8 +296,7 @@ impl CallGate {
     }
 
     /// What the last events, or the body, of a dialect with numbered blocks repeat of the calls.
-    fn end_in_blocks(&mut self, reply: &ReplyDecoder, json: &mut Value) {
-        let dialect = reply.dialect();
+    fn end_in_blocks(&self, reply: &ReplyContent, dialect: Dialect, json: &mut Value) {
         if dialect == Dialect::Messages && self.leaves_none(reply) {
             for place in ["/stop_reason", "/delta/stop_reason"] {
                 if let Some(reason) = json.pointer_mut(place).filter(|it| *it == "tool_use") {
@@ -328,24 +307,17 @@ impl CallGate {
         for place in ["/content", "/output", "/response/output"] {
             let items = json.pointer_mut(place).and_then(Value::as_array_mut);
             for (at, item) in items.into_iter().flatten().enumerate() {
-                let named = item["id"]
-                    .as_str()
-                    .and_then(|id| reply.content.item_named(id));
-                let number = named.unwrap_or(at);
-                let is_known = reply.call_numbers().contains(&number);
-                let is_call = item["type"] == "tool_use"
-                    || is_clients_call(item["type"].as_str().unwrap_or_default());
-                if is_call && is_known {
-                    self.refill(number, item);
-                }
-                if !is_call || is_known && self.passes(number) {
+                let number = reply.item_named(item.text("id")).unwrap_or(at);
+                if item["type"] != "tool_use" && !is_clients_call(item.text("type")) {
                     continue;
                 }
-                let text = match self.verdict(number) {
-                    Some(CallVerdict::Denied(text)) => text.clone(),
-                    _ => String::new(),
-                };
-                *item = text_in_place(dialect, number, &text);
+                let is_known = reply.call(number).is_some() || self.rule != CallRule::Judged;
+                match self.verdict(number) {
+                    Some(CallVerdict::Fitted(arguments)) => set_arguments(item, arguments),
+                    _ if is_known && self.passes(number) => {}
+                    Some(CallVerdict::Denied(text)) => *item = text_in_place(dialect, number, text),
+                    _ => *item = text_in_place(dialect, number, ""),
+                }
             }
         }
     }
@@ -381,14 +353,27 @@ fn messages_in(json: &mut Value) -> Vec<&mut Map<String, Value>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rounds::{ResponseForm, ResponseRounds};
+    use super::super::reply_pipe::{PipeRules, ReplyPipe};
     use super::*;
+
+    fn pipe() -> ReplyPipe {
+        let rules = PipeRules {
+            calls: CallRule::Judged,
+            ..PipeRules::default()
+        };
+        ReplyPipe::new(Dialect::ChatCompletions, rules)
+    }
 
     /// Pieces of a chat completion's calls: each with the call's number and more of its arguments.
     fn stream(pieces: &[(usize, &str)]) -> Vec<String> {
+        let mut begun = Vec::new();
         let pieces = pieces.iter().map(|(index, arguments)| {
-            let function = json!({"name": "bash", "arguments": arguments});
-            let call = json!({"index": index, "function": function});
+            let mut call = json!({"index": index, "function": {"arguments": arguments}});
+            if !begun.contains(index) {
+                begun.push(*index);
+                call["id"] = format!("id_{index}").into();
+                call["function"]["name"] = "bash".into();
+            }
             let choice = json!({"index": 0, "delta": {"tool_calls": [call]}});
             format!("data: {}\n\n", json!({"id": "c", "choices": [choice]}))
         });
@@ -400,27 +385,28 @@ mod tests {
 
     /// What a client gets if calls that name `rm` are denied as soon as they are complete, `\n` after each piece that came.
     fn passed(pieces: &[(usize, &str)]) -> Vec<String> {
-        let mut rounds = ResponseRounds::new(ResponseForm::Stream, Dialect::ChatCompletions);
+        let mut pipe = pipe();
         let mut got: Vec<String> = Vec::new();
-        let judge = |rounds: &mut ResponseRounds, is_over| {
+        let judge = |pipe: &mut ReplyPipe| {
             let mut got = Vec::new();
-            for (number, call) in rounds.complete_calls(is_over) {
+            for (number, call) in pipe.take_read().calls {
                 let denied = call.arguments.contains("rm");
                 let verdict = match denied {
                     true => CallVerdict::Denied(format!("no {number}")),
                     false => CallVerdict::Passes,
                 };
-                got.extend(rounds.call_judged(number, verdict));
+                got.extend(pipe.call_judged(number, verdict));
             }
             got
         };
         for event in stream(pieces) {
-            let mut now = rounds.push(event.as_bytes());
-            now.extend(judge(&mut rounds, false));
+            let mut now = pipe.push(event.as_bytes());
+            now.extend(judge(&mut pipe));
             got.push(String::from_utf8(now).unwrap());
         }
-        judge(&mut rounds, true);
-        got.push(String::from_utf8(rounds.last_bytes()).unwrap());
+        pipe.end();
+        judge(&mut pipe);
+        got.push(String::from_utf8(pipe.last_bytes()).unwrap());
         got
     }
 
@@ -479,15 +465,17 @@ mod tests {
     fn unreadable_call() {
         let events = stream(&[(0, "{}")]);
         let broken = events[0].replace("}]}}]}", "}]}}");
-        let mut rounds = ResponseRounds::new(ResponseForm::Stream, Dialect::ChatCompletions);
-        let mut got = rounds.push(broken.as_bytes());
-        got.extend(rounds.push(events[1..].concat().as_bytes()));
-        assert!(rounds.may_hold_calls());
-        got.extend(rounds.call_judged(ALL_CALLS, CallVerdict::Denied("no".into())));
-        got.extend(rounds.last_bytes());
+        let mut pipe = pipe();
+        let mut got = pipe.push(broken.as_bytes());
+        got.extend(pipe.push(events[1..].concat().as_bytes()));
+        assert!(pipe.may_hold_calls());
+        got.extend(pipe.end());
+        got.extend(pipe.last_bytes());
         let got = String::from_utf8(got).unwrap();
         assert!(
-            got.contains("\"no\"") && !got.contains("tool_calls\":") && got.ends_with("[DONE]\n\n"),
+            got.contains("can't be read")
+                && !got.contains("tool_calls\":")
+                && got.ends_with("[DONE]\n\n"),
             "{got}"
         );
     }

@@ -48,13 +48,14 @@ pub struct FoundCall {
 }
 
 /// What a text is that may be calls.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum FoundText {
     /// Calls and nothing else.
     Calls(Vec<FoundCall>),
     /// It was meant to be calls, and isn't what the client offers, or can't be read: why, for the model.
     Flawed(String),
     /// Something else, such as an explanation of a call.
+    #[default]
     Prose,
 }
 
@@ -89,6 +90,14 @@ enum Beginning {
     /// There is too little of it to tell.
     Undecided,
     Other,
+}
+
+/// What the model is told if it is asked once more, `why` its answer was no call.
+#[must_use]
+pub fn complaint(written: &str, why: &str) -> String {
+    format!(
+        "You answered with a call of a tool that was not run, because {why}:\n{written}\nCall the tool once more, with arguments that fit its schema."
+    )
 }
 
 impl OfferedTools {
@@ -142,12 +151,6 @@ impl LostCallWatch {
             at_line_start: true,
             at_reply_start: true,
         }
-    }
-
-    /// Before the first text of another reply to the same request.
-    #[must_use]
-    pub fn anew(&self) -> Self {
-        Self::new(Arc::clone(&self.tools))
     }
 
     /// Takes more text; returns what is certain to be no call.
@@ -247,15 +250,6 @@ impl LostCallWatch {
             Ok(calls) => FoundText::Calls(calls),
             Err(flaw) => FoundText::Flawed(flaw),
         }
-    }
-
-    /// What the model is told if it is asked once more, `why` its answer was no call.
-    #[must_use]
-    pub fn complaint(&self, why: &str) -> String {
-        format!(
-            "You answered with a call of a tool that was not run, because {why}:\n{}\nCall the tool once more, with arguments that fit its schema.",
-            self.held
-        )
     }
 
     /// How a line begins. Only where nothing else was said a fence or JSON may be a call.

@@ -1,5 +1,5 @@
-//! Replies as they come from the upstream: server-sent events, JSON lines or one JSON body, decoded from a side copy in pieces of
-//! any size. Never changes what the client gets.
+//! Replies as they come from the upstream: server-sent events, JSON lines or one JSON body, decoded in pieces of any size. The decoder
+//! never changes what the client gets.
 
 use serde_json::Value;
 use tslp_core::capture;
@@ -9,17 +9,15 @@ use tslp_core::message::ToolCall;
 
 use super::by_dialect;
 use super::dialect::Dialect;
+use super::frames::{Frame, FrameData, Frames};
 use super::json_text::canonical_json;
-use super::lenient::{self, Fields as _};
-use super::reply_content::{ReplyContent, ReplyFlaw};
+use super::lenient::Fields as _;
+use super::reply_content::{EventRole, ReplyContent, ReplyFlaw};
 
 pub use super::reply_content::DecodedPiece;
 
-/// Longest line of an event stream that is read; a longer one ends the decoding.
-const LINE_BYTES_MAX: usize = 1 << 20;
-
-/// What a text may begin with.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// Calls and half-read JSON that are kept of a reply: several times what a model says at once. One that is longer is read no further.
+pub(super) const KEPT_BYTES_MAX: usize = 1 << 20;
 
 /// Bytes of a call's arguments in which its path is looked for before they are whole.
 const PATH_BYTES_AHEAD: usize = 1024;
@@ -28,30 +26,84 @@ const PATH_BYTES_AHEAD: usize = 1024;
 #[derive(Debug, Default)]
 pub struct ReplyDecoder {
     dialect: Dialect,
-    buffer: Vec<u8>,
-    /// The data of an event that isn't whole yet: it may come in several lines.
-    data: Vec<u8>,
-    /// Whether the last line has ended with a CR, to which an LF may belong.
-    after_cr: bool,
+    pub(super) frames: Frames,
     /// The first bytes, in case they turn out to be no reply.
     beginning: Vec<u8>,
     /// All bytes, read or not.
     came_bytes: u64,
-    form: ReplyForm,
     /// How many JSON values came.
     values: usize,
     pub(super) content: ReplyContent,
+    /// Calls whose paths were told, or needn't be looked at again.
+    paths_told: usize,
 }
 
-/// The reply's format, recognised by its first byte.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum ReplyForm {
-    #[default]
-    Unknown,
-    Events,
-    /// A value in each line.
-    JsonLines,
-    Json,
+/// What there is to know of a reply that is over.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadReply {
+    /// Its dialect.
+    pub dialect: Dialect,
+    /// The calls of the client's tools, each with the number under which it came.
+    pub calls: Vec<(usize, ToolCall)>,
+    /// Why the model ended, so far as it has said so.
+    pub finish_reason: Option<String>,
+    /// The name by which the model server keeps the reply, if it gave one.
+    pub response_id: Option<String>,
+    /// What the server says of its work on the prompt, if it says anything.
+    pub usage: Option<ServerUsage>,
+    /// Whether the reply said itself that it is done: a finish reason, or the closing event.
+    pub is_finished: bool,
+    /// Whether a part of it is unreadable, or all that follows, since it is too long.
+    pub is_unreadable: bool,
+    /// Whether it came piece by piece.
+    pub is_stream: bool,
+    /// The body's beginning as text, and how many bytes came after it.
+    pub beginning: (String, u64),
+}
+
+impl ReadReply {
+    /// Whether the model was stopped in the middle, at the most that it may write.
+    #[must_use]
+    pub fn was_cut(&self) -> bool {
+        let cut = ["length", "max_tokens", "max_output_tokens"];
+        let reason = self.finish_reason.as_deref();
+        reason.is_some_and(|it| cut.contains(&it))
+    }
+
+    /// The client gets no calls but these; without any, the reply ends as one does that made none.
+    pub fn keep_calls(&mut self, kept: &[usize]) {
+        let had_calls = !self.calls.is_empty();
+        self.calls.retain(|(number, _)| kept.contains(number));
+        if had_calls
+            && self.calls.is_empty()
+            && let Some(reason) = &mut self.finish_reason
+        {
+            match &**reason {
+                "tool_calls" | "function_call" => "stop".clone_into(reason),
+                "tool_use" => "end_turn".clone_into(reason),
+                _ => {}
+            }
+        }
+    }
+
+    /// The client gets a call that is complete as this one.
+    pub fn replace_call(&mut self, number: usize, call: ToolCall) {
+        let mut calls = self.calls.iter_mut();
+        if let Some((_, known)) = calls.find(|(known, _)| *known == number) {
+            *known = call;
+        }
+    }
+
+    /// The client gets these calls in the place of a text that they were written as.
+    pub fn deliver_calls(&mut self, calls: Vec<ToolCall>) {
+        self.calls = calls.into_iter().enumerate().collect();
+    }
+
+    /// It is no complete one, so nothing of it counts.
+    pub fn give_up(&mut self) {
+        (self.is_finished, self.is_unreadable) = (false, true);
+        self.calls = Vec::new();
+    }
 }
 
 impl ReplyDecoder {
@@ -60,6 +112,7 @@ impl ReplyDecoder {
     pub fn new(dialect: Dialect) -> Self {
         Self {
             dialect,
+            frames: Frames::new(dialect),
             ..Self::default()
         }
     }
@@ -67,29 +120,74 @@ impl ReplyDecoder {
     /// Takes the next bytes.
     pub fn push(&mut self, bytes: &[u8]) -> DecodedPiece {
         let mut said = DecodedPiece::default();
-        debug_assert!(self.beginning.len() <= ERROR_BYTES_MAX);
+        self.push_frames(bytes, |decoder, frame| {
+            decoder.read_frame(&frame, &mut said);
+        });
+        said
+    }
+
+    /// The upstream's message is over.
+    pub fn end_message(&mut self) -> DecodedPiece {
+        let mut said = DecodedPiece::default();
+        self.end_frames(|decoder, frame| decoder.read_frame(&frame, &mut said));
+        said
+    }
+
+    /// Takes the next bytes; `take` gets each frame that is whole with them.
+    pub(super) fn push_frames(&mut self, bytes: &[u8], mut take: impl FnMut(&mut Self, Frame<'_>)) {
         let room = ERROR_BYTES_MAX - self.beginning.len();
         self.beginning
             .extend_from_slice(&bytes[..room.min(bytes.len())]);
         self.came_bytes += bytes.len() as u64;
         if self.is_given_up() {
-            return said;
+            return;
         }
-        self.buffer.extend_from_slice(bytes);
-        if self.form == ReplyForm::Unknown {
-            self.form = form_of(self.dialect, &self.buffer);
+        let mut frames = std::mem::take(&mut self.frames);
+        frames.push(bytes, |frame| take(self, frame));
+        self.frames = frames;
+        if self.kept_bytes() > KEPT_BYTES_MAX {
+            self.content.give_up();
         }
-        match self.form {
-            ReplyForm::Unknown | ReplyForm::Json => {}
-            ReplyForm::Events | ReplyForm::JsonLines => self.read_lines(&mut said),
-        }
-        said
     }
 
-    /// Whether the reply comes piece by piece.
-    #[must_use]
-    pub const fn is_stream(&self) -> bool {
-        self.values > 1
+    /// The upstream's message is over; `take` gets what is left of it.
+    pub(super) fn end_frames(&mut self, mut take: impl FnMut(&mut Self, Frame<'_>)) {
+        if !self.is_given_up() {
+            let mut frames = std::mem::take(&mut self.frames);
+            frames.end(|frame| take(self, frame));
+            self.frames = frames;
+            let says_nothing = self.came_bytes > 0 && self.values == 0 && !self.is_finished();
+            if says_nothing && self.content.flaw.is_none() {
+                self.content.flaw = Some(ReplyFlaw::Unreadable);
+            }
+        }
+    }
+
+    /// Reads a frame.
+    pub(super) fn read_frame(&mut self, frame: &Frame<'_>, said: &mut DecodedPiece) {
+        if self.is_given_up() {
+            return;
+        }
+        match &frame.data {
+            FrameData::Nothing => {}
+            FrameData::Done => {
+                self.content.end_was_said();
+                said.role = EventRole::Ends;
+            }
+            FrameData::Unread => self.content.flaw = Some(ReplyFlaw::Unreadable),
+            FrameData::Error(line) => {
+                self.content.flaw = Some(ReplyFlaw::Error);
+                said.parts.push((PartKind::Error, 0, line.clone()));
+            }
+            FrameData::Value(value) => {
+                self.values += 1;
+                self.content.count_json_bytes(frame.bytes.len());
+                if !self.is_given_up() {
+                    by_dialect::take_reply(self.dialect, &mut self.content, value, said);
+                    add_reported_usage(value, &mut self.content.usage);
+                }
+            }
+        }
     }
 
     /// The dialect that it reads.
@@ -98,72 +196,23 @@ impl ReplyDecoder {
         self.dialect
     }
 
-    /// Why the model ended, so far as it has said so.
-    #[must_use]
-    pub fn finish_reason(&self) -> Option<&str> {
-        self.content.finish_reason.as_deref()
-    }
-
-    /// Whether the model was stopped in the middle, at the most that it may write.
-    #[must_use]
-    pub fn was_cut(&self) -> bool {
-        let cut = ["length", "max_tokens", "max_output_tokens"];
-        self.finish_reason().is_some_and(|it| cut.contains(&it))
-    }
-
     /// Whether the reply calls any of the client's tools.
     #[must_use]
     pub const fn has_calls(&self) -> bool {
-        !self.content.tool_calls.is_empty()
-    }
-
-    /// The calls of the client's tools so far.
-    #[must_use]
-    pub fn tool_calls(&self) -> &[ToolCall] {
-        &self.content.tool_calls
-    }
-
-    /// The number under which each of them came.
-    #[must_use]
-    pub fn call_numbers(&self) -> &[usize] {
-        self.content.call_numbers()
-    }
-
-    /// The numbers of those of which nothing more comes, in the order in which they became complete.
-    #[must_use]
-    pub fn ended_calls(&self) -> &[usize] {
-        &self.content.ended_calls
-    }
-
-    /// The client gets no calls but these; without any, the reply ends as one does that made none.
-    pub fn keep_calls(&mut self, kept: &[usize]) {
-        self.content.keep_calls(kept);
-    }
-
-    /// The client gets a call that is complete as this one.
-    pub fn replace_call(&mut self, number: usize, call: &ToolCall) {
-        let arguments = call.arguments.clone();
-        self.content.set_call(number, &call.name, arguments);
-    }
-
-    /// The client gets these calls in the place of a text that they were written as.
-    pub fn deliver_calls(&mut self, calls: Vec<ToolCall>) {
-        self.content.deliver_calls(calls);
+        !self.content.calls.is_empty()
     }
 
     /// Bytes that are kept until the reply's end, its text left out.
     #[must_use]
     pub fn kept_bytes(&self) -> usize {
-        let calls = self.content.tool_calls.iter();
-        let calls = calls.map(|call| call.name.len() + call.arguments.len());
-        self.buffer.len() + self.data.len() + calls.sum::<usize>()
+        let calls = self.content.calls.iter();
+        let calls = calls.map(|it| it.call.name.len() + it.call.arguments.len());
+        self.frames.waiting_bytes() + calls.sum::<usize>()
     }
 
     /// Reads no further and lets go of what is kept: the reply is no complete one.
     pub fn give_up(&mut self) {
         self.content.give_up();
-        self.buffer = Vec::new();
-        self.data = Vec::new();
     }
 
     /// Whether a part of the reply is unreadable, or all that follows, since it is too long.
@@ -178,91 +227,10 @@ impl ReplyDecoder {
         self.content.is_given_up
     }
 
-    /// The upstream's message is over.
-    pub fn end_message(&mut self) -> DecodedPiece {
-        let mut said = DecodedPiece::default();
-        let rest = std::mem::take(&mut self.buffer);
-        match self.form {
-            // Not every server ends its last line before it closes.
-            ReplyForm::Events | ReplyForm::JsonLines => {
-                self.read_line(&rest, &mut said);
-                self.end_event(&mut said);
-            }
-            ReplyForm::Json => {
-                if !self.read_json(&rest, &mut said) {
-                    self.content.flaw = Some(ReplyFlaw::Unreadable);
-                }
-            }
-            ReplyForm::Unknown => {}
-        }
-        // What is over gives nothing more.
-        self.form = ReplyForm::Unknown;
-        said
-    }
-
-    /// The name by which the model server keeps the reply, if it gave one.
-    #[must_use]
-    pub fn response_id(&self) -> Option<&str> {
-        self.content.response_id.as_deref()
-    }
-
     /// Whether the reply said itself that it is done: a finish reason, or the closing event.
     #[must_use]
     pub const fn is_finished(&self) -> bool {
         self.content.is_finished()
-    }
-
-    /// The body's beginning as text, and how many bytes came after it.
-    #[must_use]
-    pub fn body_beginning(&self) -> (String, u64) {
-        let text = match core::str::from_utf8(&self.beginning) {
-            // A character may have been cut in two.
-            Err(error) if error.error_len().is_none() => &self.beginning[..error.valid_up_to()],
-            _ => &self.beginning,
-        };
-        let left_out = self.came_bytes - text.len() as u64;
-        (String::from_utf8_lossy(text).into_owned(), left_out)
-    }
-
-    /// The tool calls and the finish reason.
-    #[must_use]
-    pub fn into_parts(mut self) -> (Vec<ToolCall>, Option<String>) {
-        for call in &mut self.content.tool_calls {
-            call.arguments = arguments_on_record(self.dialect, &call.arguments);
-        }
-        (self.content.tool_calls, self.content.finish_reason)
-    }
-
-    /// The arguments of the calls after the first `known` that a client may act on already, as [`into_parts`](Self::into_parts)
-    /// gives them.
-    pub fn arguments_complete(&self, known: usize) -> Vec<String> {
-        let calls = &self.content.tool_calls;
-        let is_complete = |at: usize, call: &ToolCall| {
-            let json = serde_json::from_str::<serde::de::IgnoredAny>(&call.arguments);
-            at + 1 < calls.len() || self.is_finished() || json.is_ok()
-        };
-        let begun = calls.iter().enumerate().skip(known);
-        begun
-            .take_while(|(at, call)| is_complete(*at, call))
-            .map(|(_, call)| arguments_on_record(self.dialect, &call.arguments))
-            .collect()
-    }
-
-    /// The paths in the tool calls after the first `known`, once they are whole; and how
-    /// many calls needn't be asked about again.
-    pub fn paths_begun(&self, known: usize) -> (Vec<String>, usize) {
-        let mut paths = Vec::new();
-        let mut known = known;
-        for call in self.content.tool_calls.iter().skip(known) {
-            match capture::path_begun(&call.arguments) {
-                Some(path) => paths.push(path),
-                // A path comes first, where models are concerned; one that comes late is read with the reply's end.
-                None if call.arguments.len() > PATH_BYTES_AHEAD => {}
-                None => break,
-            }
-            known += 1;
-        }
-        (paths, known)
     }
 
     /// What the server says of its work on the prompt, if it says anything. Many clients don't ask for it
@@ -272,100 +240,54 @@ impl ReplyDecoder {
         (self.content.usage != ServerUsage::default()).then_some(self.content.usage)
     }
 
-    fn limit_buffer(&mut self, bytes_max: usize) {
-        if self.buffer.len() > bytes_max {
-            self.give_up();
+    /// What there is to know of the reply, once it is over or given up.
+    #[must_use]
+    pub fn read_reply(&self) -> ReadReply {
+        let calls = self.content.calls.iter();
+        let calls = calls.map(|it| (it.number, self.on_record(it.call.clone())));
+        let text = match core::str::from_utf8(&self.beginning) {
+            // A character may have been cut in two.
+            Err(error) if error.error_len().is_none() => &self.beginning[..error.valid_up_to()],
+            _ => &self.beginning,
+        };
+        let left_out = self.came_bytes - text.len() as u64;
+        ReadReply {
+            dialect: self.dialect,
+            calls: calls.collect(),
+            finish_reason: self.content.finish_reason.clone(),
+            response_id: self.content.response_id.clone(),
+            usage: self.server_usage(),
+            is_finished: self.is_finished(),
+            is_unreadable: self.is_unreadable(),
+            is_stream: self.values > 1,
+            beginning: (String::from_utf8_lossy(text).into_owned(), left_out),
         }
     }
 
-    /// Reads all whole lines; they may end LF, CRLF or CR.
-    fn read_lines(&mut self, said: &mut DecodedPiece) {
-        let buffer = std::mem::take(&mut self.buffer);
-        let mut from = usize::from(self.after_cr && buffer.first() == Some(&b'\n'));
-        self.after_cr &= buffer.is_empty();
-        while let Some(end) = memchr::memchr2(b'\n', b'\r', &buffer[from..]) {
-            let end = from + end;
-            self.read_line(&buffer[from..end], said);
-            from = match &buffer[end..] {
-                [b'\r', b'\n', ..] => end + 2,
-                rest => {
-                    self.after_cr = rest == b"\r";
-                    end + 1
-                }
+    /// A call with its arguments in the form in which clients of the dialect send them back.
+    pub(super) fn on_record(&self, mut call: ToolCall) -> ToolCall {
+        if self.dialect.rewrites_arguments() {
+            call.arguments = match &*call.arguments {
+                "" => "{}".to_owned(),
+                arguments => canonical_json(arguments),
             };
         }
-        self.buffer = buffer[from..].to_vec();
-        self.limit_buffer(LINE_BYTES_MAX);
+        call
     }
 
-    fn read_line(&mut self, line: &[u8], said: &mut DecodedPiece) {
-        // The standard of event streams lets one begin with a byte order mark.
-        let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
-        if self.form == ReplyForm::JsonLines {
-            let value = line.trim_ascii();
-            if !value.is_empty() && !self.read_json(value, said) {
-                self.content.flaw = Some(ReplyFlaw::Unreadable);
+    /// The paths in the calls that have come since this was asked last, as far as they are whole.
+    pub(super) fn take_paths(&mut self) -> Vec<String> {
+        let mut paths = Vec::new();
+        for read in self.content.calls.iter().skip(self.paths_told) {
+            match capture::path_begun(&read.call.arguments) {
+                Some(path) => paths.push(path),
+                // A path comes first, where models are concerned; one that comes late is read with the reply's end.
+                None if read.call.arguments.len() > PATH_BYTES_AHEAD => {}
+                None => break,
             }
-            return;
+            self.paths_told += 1;
         }
-        let Some(data) = line.strip_prefix(b"data:") else {
-            // Ollama ends a broken stream with a bare JSON error line.
-            if line.starts_with(b"{\"error\"") {
-                self.content.flaw = Some(ReplyFlaw::Error);
-                let line = String::from_utf8_lossy(line);
-                said.parts.push((PartKind::Error, 0, line.into_owned()));
-            }
-            if line.is_empty() {
-                self.end_event(said);
-            }
-            return;
-        };
-        let data = data.trim_ascii();
-        if data == b"[DONE]" {
-            self.content.end_was_said();
-        } else if !data.is_empty() {
-            // Not every server puts an empty line between two events: a line that is a value is one.
-            if self.data.is_empty() && self.read_json(data, said) {
-                return;
-            }
-            self.data.extend_from_slice(data);
-            self.data.push(b'\n');
-            if self.data.len() > LINE_BYTES_MAX {
-                self.give_up();
-            }
-        }
-    }
-
-    /// An event is over, whose data may have come in several lines.
-    fn end_event(&mut self, said: &mut DecodedPiece) {
-        let data = std::mem::take(&mut self.data);
-        if !data.is_empty() && !self.read_json(&data, said) {
-            self.content.flaw = Some(ReplyFlaw::Unreadable);
-        }
-    }
-
-    /// Whether it could be read.
-    fn read_json(&mut self, json: &[u8], said: &mut DecodedPiece) -> bool {
-        let Some(value) = lenient::value_of(json) else {
-            return false;
-        };
-        self.values += 1;
-        self.content.count_json_bytes(json.len());
-        if self.is_given_up() {
-            return true;
-        }
-        by_dialect::take_reply(self.dialect, &mut self.content, &value, said);
-        add_reported_usage(&value, &mut self.content.usage);
-        true
-    }
-}
-
-/// A call's arguments in the form in which clients of the dialect send them back.
-fn arguments_on_record(dialect: Dialect, arguments: &str) -> String {
-    match arguments {
-        "" if dialect.rewrites_arguments() => "{}".to_owned(),
-        arguments if dialect.rewrites_arguments() => canonical_json(arguments),
-        arguments => arguments.to_owned(),
+        paths
     }
 }
 
@@ -381,18 +303,6 @@ fn add_reported_usage(json: &Value, known: &mut ServerUsage) {
     known.cached_tokens = cached.or(known.cached_tokens);
     known.completion_tokens = written.or(known.completion_tokens);
     known.evaluated_tokens = timings.figure("prompt_n").or(known.evaluated_tokens);
-}
-
-/// A stream of events never begins with a brace.
-fn form_of(dialect: Dialect, bytes: &[u8]) -> ReplyForm {
-    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
-    match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
-        None => ReplyForm::Unknown,
-        Some(_) if BYTE_ORDER_MARK.starts_with(bytes) => ReplyForm::Unknown,
-        Some(b'{') if dialect.streams_json_lines() => ReplyForm::JsonLines,
-        Some(b'{') => ReplyForm::Json,
-        Some(_) => ReplyForm::Events,
-    }
 }
 
 #[cfg(test)]
@@ -419,7 +329,7 @@ mod tests {
             assert_eq!(said, text, "split at {split}");
             assert_eq!(decoder.is_finished(), finished, "split at {split}");
             assert_eq!(
-                decoder.into_parts().1.as_deref(),
+                decoder.read_reply().finish_reason.as_deref(),
                 finish_reason,
                 "split at {split}"
             );
@@ -591,7 +501,7 @@ mod tests {
             decoder.push(piece);
         }
         decoder.end_message();
-        let (beginning, left_out) = decoder.body_beginning();
+        let (beginning, left_out) = decoder.read_reply().beginning;
         assert!(page.starts_with(&beginning), "{beginning}");
         assert_eq!(beginning.len() as u64 + left_out, page.len() as u64);
         assert!((ERROR_BYTES_MAX - 3..=ERROR_BYTES_MAX).contains(&beginning.len()));
@@ -677,10 +587,14 @@ mod tests {
         let mut decoder = ReplyDecoder::default();
         decoder.push(b"data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"write\",\"arguments\":\"{\\\"a\"}}]}}]}\n\n");
         decoder.push(b"data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"\\\":1}\"}}]},\"finish_reason\":\"tool_calls\"}]}\n\n");
-        let (calls, reason) = decoder.into_parts();
+        let ReadReply {
+            calls,
+            finish_reason: reason,
+            ..
+        } = decoder.read_reply();
         assert_eq!(calls.len(), 1);
         assert_eq!(
-            (calls[0].name.as_str(), calls[0].arguments.as_str()),
+            (calls[0].1.name.as_str(), calls[0].1.arguments.as_str()),
             ("write", "{\"a\":1}")
         );
         assert_eq!(reason.as_deref(), Some("tool_calls"));
@@ -712,10 +626,10 @@ mod tests {
                 decoder.server_usage().and_then(|usage| usage.prompt_tokens),
                 Some(9)
             );
-            let (found, _) = decoder.into_parts();
+            let found = decoder.read_reply().calls;
             let found: Vec<_> = found
                 .iter()
-                .map(|call| (call.name.as_str(), call.arguments.as_str()))
+                .map(|(_, call)| (call.name.as_str(), call.arguments.as_str()))
                 .collect();
             assert_eq!(found, calls, "{dialect:?} split at {split}");
         }

@@ -14,6 +14,20 @@ const TOOL_CALLS_MAX: usize = 128;
 /// Blocks of text of one reply that are told apart.
 const TEXT_BLOCKS_MAX: usize = 256;
 
+/// What an event is to the reply that it belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum EventRole {
+    /// A part of what is said.
+    #[default]
+    Content,
+    /// A block or an item of text begins with it.
+    OpensText,
+    /// Another block or item begins with it.
+    OpensOther,
+    /// The events that say what the whole reply was begin with it. More of it may follow, if a block or an item begins.
+    Ends,
+}
+
 /// The content decoded from one piece of a reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DecodedPiece {
@@ -23,6 +37,7 @@ pub struct DecodedPiece {
     pub parts: Vec<(PartKind, u32, String)>,
     /// The numbers of the calls that it is about, in their order in it.
     pub(super) calls: Vec<usize>,
+    pub(super) role: EventRole,
 }
 
 /// What one reply holds, as far as it was read. A dialect reports text with [`add_text`](DecodedPiece::add_text) (or
@@ -32,21 +47,14 @@ pub struct DecodedPiece {
 #[derive(Debug, Default)]
 pub(super) struct ReplyContent {
     read_bytes: usize,
-    pub(super) tool_calls: Vec<ToolCall>,
-    /// The number of each call.
-    call_numbers: Vec<usize>,
-    /// What each call's fragments are known by, as far as the server gives it: an id, an index.
-    call_keys: Vec<(String, Option<u64>)>,
-    /// Those whose arguments are what their block began with, until there are pieces.
-    begun_with: Vec<usize>,
+    /// The calls of the client's tools, in the order in which they began.
+    pub(super) calls: Vec<ReadCall>,
     /// The names of a response's items, in their order.
     items: Vec<String>,
-    /// The numbers of those that are complete, in the order in which they became so.
-    pub(super) ended_calls: Vec<usize>,
-    /// How far each call's arguments have come, in the dialect that shows no end of a call.
-    json_ends: Vec<JsonEnd>,
     /// The blocks that there was text of, in the order of their first text, where texts come in blocks.
     text_blocks: Vec<u64>,
+    /// The block that is open, where blocks are opened and closed.
+    pub(super) open_block: Option<u64>,
     /// Whether thoughts came piece by piece: then they aren't taken again from the whole item.
     pub(super) has_thoughts: bool,
     /// Why the model stopped; with one the reply is done.
@@ -59,8 +67,29 @@ pub(super) struct ReplyContent {
     done: bool,
 }
 
+/// A call of one of the client's tools, as far as it was read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ReadCall {
+    /// Its number among the calls, or its block's or item's number where those have some.
+    pub(super) number: usize,
+    /// What its pieces are known by, as far as the server gives it.
+    pub(super) id: String,
+    index: Option<u64>,
+    pub(super) call: ToolCall,
+    /// Whether its arguments are what its block began with, until there are pieces.
+    is_begun_with: bool,
+    /// How far its arguments have come, in the dialect that shows no end of a call.
+    json_end: JsonEnd,
+    /// Whether nothing more comes of it.
+    pub(super) has_ended: bool,
+    /// Whether clients may put its pieces together in other ways than we do.
+    pub(super) is_odd: bool,
+    /// Whether the engine was told that it is complete.
+    is_told: bool,
+}
+
 /// The number of pieces that no client may get: of a call that has ended, or of another choice than the first.
-pub(super) const SURPLUS: usize = usize::MAX - 1;
+pub(super) const SURPLUS: usize = usize::MAX;
 
 /// The reason why a reply that came to its end isn't complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +101,17 @@ pub(super) enum ReplyFlaw {
 }
 
 impl DecodedPiece {
+    /// What came after it.
+    pub(super) fn append(&mut self, more: Self) {
+        self.text.push_str(&more.text);
+        for (kind, choice, text) in more.parts {
+            match self.parts.last_mut() {
+                Some((last, of, known)) if (*last, *of) == (kind, choice) => known.push_str(&text),
+                _ => self.parts.push((kind, choice, text)),
+            }
+        }
+    }
+
     /// Adds text of a choice.
     pub(super) fn add_text(&mut self, choice: u32, text: &str) {
         match choice {
@@ -93,8 +133,7 @@ impl ReplyContent {
     pub(super) fn give_up(&mut self) {
         self.flaw = Some(ReplyFlaw::Unreadable);
         self.is_given_up = true;
-        self.tool_calls = Vec::new();
-        self.call_numbers = Vec::new();
+        self.calls = Vec::new();
     }
 
     /// Whether the reply said itself that it is done, and had no flaw.
@@ -105,6 +144,11 @@ impl ReplyContent {
     /// The reply said that nothing follows.
     pub(super) const fn end_was_said(&mut self) {
         self.done = true;
+    }
+
+    /// Whether the reply said that nothing follows.
+    pub(super) const fn was_end_said(&self) -> bool {
+        self.done
     }
 
     /// The reply carried an error.
@@ -145,43 +189,42 @@ impl ReplyContent {
     /// The number of the call that a fragment belongs to. A new id with a name is a new call; then its index tells, then the order: without
     /// either a name begins one. Clients differ: some join what has one index, others what has one id.
     pub(super) fn call_number(&mut self, id: &str, index: Option<u64>, name: &str) -> usize {
-        let keys = || self.call_keys.iter().enumerate().rev();
-        let is_other =
-            |key: &(String, Option<u64>)| index.is_some() && key.1 != index && !name.is_empty();
-        let of_id = keys().find(|(_, key)| !id.is_empty() && key.0 == id && !is_other(key));
-        let of_index = || match index {
-            Some(_) => keys().find(|(_, key)| key.1 == index),
-            None => keys().next(),
-        };
-        let goes_on = |(at, key): &(usize, &(String, Option<u64>))| {
-            let is_same = id.is_empty() || key.0.is_empty() || name.is_empty();
-            let is_begun = || {
-                self.tool_calls
-                    .get(*at)
-                    .is_some_and(|call| !call.arguments.is_empty())
-            };
-            is_same && (index.is_some() || name.is_empty() || !is_begun())
-        };
-        let known = of_id
-            .or_else(|| of_index().filter(goes_on))
-            .map(|(at, _)| at);
-        let Some(at) = known else {
-            return self.new_call(id, index);
-        };
-        let key = &mut self.call_keys[at];
-        if key.0.is_empty() {
-            id.clone_into(&mut key.0);
+        let is_other = |it: &ReadCall| index.is_some() && it.index != index && !name.is_empty();
+        let is_named = |it: &&ReadCall| !id.is_empty() && it.id == id && !is_other(it);
+        if let Some(call) = self.calls.iter().rev().find(is_named) {
+            return call.number;
         }
-        at
+        let mut calls = self.calls.iter_mut().rev();
+        let last = calls.find(|it| index.is_none() || it.index == index);
+        let goes_on = |it: &&mut ReadCall| {
+            let is_same = id.is_empty() || it.id.is_empty() || name.is_empty();
+            is_same && (index.is_some() || name.is_empty() || it.call.arguments.is_empty())
+        };
+        match last.filter(goes_on) {
+            Some(call) => {
+                if call.id.is_empty() {
+                    id.clone_into(&mut call.id);
+                }
+                call.number
+            }
+            None => self.new_call(id, index),
+        }
     }
 
     /// The number of a call that is none of those before it; of too many nobody gets any.
     pub(super) fn new_call(&mut self, id: &str, index: Option<u64>) -> usize {
-        if self.call_keys.len() >= TOOL_CALLS_MAX {
+        if self.calls.len() >= TOOL_CALLS_MAX {
             return SURPLUS;
         }
-        self.call_keys.push((id.to_owned(), index));
-        self.call_keys.len() - 1
+        let number = self.calls.len();
+        self.calls.push(ReadCall {
+            number,
+            id: id.to_owned(),
+            index,
+            is_odd: !id.is_empty() && self.calls.iter().any(|it| it.id == id),
+            ..ReadCall::default()
+        });
+        number
     }
 
     /// The position of an item of a response by its name.
@@ -211,114 +254,96 @@ impl ReplyContent {
         at
     }
 
-    /// Whether a call of this number has begun.
-    pub(super) fn has_call(&self, number: usize) -> bool {
-        self.call_numbers.contains(&number)
+    /// The call of this number, if one has begun.
+    pub(super) fn call(&self, number: usize) -> Option<&ReadCall> {
+        self.calls.iter().find(|it| it.number == number)
     }
 
     /// Whether nothing more is to come of a call.
     pub(super) fn has_ended(&self, number: usize) -> bool {
-        self.ended_calls.contains(&number)
+        self.call(number).is_some_and(|it| it.has_ended)
     }
 
     /// A fragment of a tool call. Those of one call come under one number; only the first names the tool.
     pub(super) fn add_call_piece(&mut self, number: usize, name: &str, arguments: &str) {
-        let is_first = !arguments.is_empty() && self.begun_with.contains(&number);
-        self.begun_with.retain(|it| !is_first || *it != number);
-        if let Some(call) = self.tool_call_at(number) {
-            if is_first {
-                call.arguments.clear();
+        if let Some(read) = self.call_at(number) {
+            if !arguments.is_empty() && std::mem::take(&mut read.is_begun_with) {
+                read.call.arguments.clear();
             }
             // Some servers repeat the name with each piece.
-            if call.name != name {
-                call.name.push_str(name);
+            if read.call.name != name {
+                read.call.name.push_str(name);
             }
-            call.arguments.push_str(arguments);
+            read.call.arguments.push_str(arguments);
         }
     }
 
     /// What a call's block begins with: its arguments, unless pieces follow.
-    pub(super) fn begin_arguments(&mut self, number: usize, arguments: String) {
-        if let Some(call) = self.tool_call_at(number) {
-            call.arguments = arguments;
-            self.begun_with.push(number);
+    pub(super) fn begin_arguments(&mut self, number: usize, id: &str, arguments: String) {
+        if let Some(read) = self.call_at(number) {
+            id.clone_into(&mut read.id);
+            read.call.arguments = arguments;
+            read.is_begun_with = true;
         }
     }
 
     /// A tool call that came whole, whatever came of it before.
-    pub(super) fn set_call(&mut self, number: usize, name: &str, arguments: String) {
-        if let Some(call) = self.tool_call_at(number) {
-            name.clone_into(&mut call.name);
-            call.arguments = arguments;
+    pub(super) fn set_call(&mut self, number: usize, (id, name): (&str, &str), arguments: String) {
+        if let Some(read) = self.call_at(number) {
+            id.clone_into(&mut read.id);
+            name.clone_into(&mut read.call.name);
+            read.call.arguments = arguments;
+            read.has_ended = true;
         }
-        self.end_call(number);
-    }
-
-    pub(super) fn call_numbers(&self) -> &[usize] {
-        &self.call_numbers
-    }
-
-    /// Takes calls in the place of a text.
-    pub(super) fn deliver_calls(&mut self, calls: Vec<ToolCall>) {
-        self.call_numbers = (0..calls.len()).collect();
-        self.tool_calls = calls;
     }
 
     /// Nothing more comes of a call.
     pub(super) fn end_call(&mut self, number: usize) {
-        if self.call_numbers.contains(&number) && !self.ended_calls.contains(&number) {
-            self.ended_calls.push(number);
-        }
+        let call = self.calls.iter_mut().find(|it| it.number == number);
+        call.into_iter().for_each(|it| it.has_ended = true);
     }
 
     /// A fragment of a call came whose end no event shows: it is complete with the brace that closes its arguments.
     pub(super) fn end_closed_call(&mut self, number: usize, fragment: &str) {
-        let at = self.call_numbers.iter().position(|known| *known == number);
-        let Some(at) = at else { return };
-        self.json_ends
-            .resize(self.call_numbers.len(), JsonEnd::default());
-        if self.json_ends[at].closes(fragment) {
-            self.end_call(number);
+        if let Some(read) = self.calls.iter_mut().find(|it| it.number == number) {
+            read.has_ended |= read.json_end.closes(fragment);
         }
     }
 
-    /// Forgets the calls that the client doesn't get: all but these.
-    pub(super) fn keep_calls(&mut self, kept: &[usize]) {
-        let had_calls = !self.tool_calls.is_empty();
-        let numbers = self.call_numbers.iter().copied();
-        let calls = numbers.zip(std::mem::take(&mut self.tool_calls));
-        let left = calls.filter(|(number, _)| kept.contains(number));
-        (self.call_numbers, self.tool_calls) = left.unzip();
-        if had_calls
-            && self.tool_calls.is_empty()
-            && let Some(reason) = &mut self.finish_reason
-        {
-            let instead = match &**reason {
-                "tool_calls" | "function_call" => "stop",
-                "tool_use" => "end_turn",
-                _ => return,
-            };
-            instead.clone_into(reason);
+    /// Clients may put a call's pieces together in other ways than we do.
+    pub(super) fn note_odd_call(&mut self, number: usize) {
+        if let Some(read) = self.calls.iter_mut().find(|it| it.number == number) {
+            read.is_odd = true;
         }
+    }
+
+    /// The calls that have become complete since this was asked last; all of them once the reply is over. What was told is all
+    /// that there is of a call.
+    pub(super) fn take_complete_calls(&mut self, is_over: bool) -> Vec<(usize, ToolCall)> {
+        let calls = self.calls.iter_mut();
+        let complete = calls.filter(|it| (is_over || it.has_ended) && !it.is_told);
+        let told = complete.map(|it| {
+            (it.is_told, it.has_ended) = (true, true);
+            (it.number, it.call.clone())
+        });
+        told.collect()
     }
 
     /// `None` if there are too many.
-    fn tool_call_at(&mut self, number: usize) -> Option<&mut ToolCall> {
-        if number == SURPLUS {
-            return None;
-        }
-        let known = self.call_numbers.iter().position(|known| *known == number);
+    fn call_at(&mut self, number: usize) -> Option<&mut ReadCall> {
+        let known = self.calls.iter().position(|it| it.number == number);
         let at = match known {
             Some(at) => at,
-            None if self.tool_calls.len() >= TOOL_CALLS_MAX => return None,
+            None if number == SURPLUS || self.calls.len() >= TOOL_CALLS_MAX => return None,
             None => {
-                self.call_numbers.push(number);
-                self.tool_calls.push(ToolCall::default());
-                self.tool_calls.len() - 1
+                self.calls.push(ReadCall {
+                    number,
+                    ..ReadCall::default()
+                });
+                self.calls.len() - 1
             }
         };
-        debug_assert_eq!(self.call_numbers.len(), self.tool_calls.len());
-        self.tool_calls.get_mut(at)
+        self.calls.get_mut(at)
     }
 }
 

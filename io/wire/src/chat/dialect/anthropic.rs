@@ -9,7 +9,7 @@ use tslp_core::message::Role;
 
 use crate::chat::json_text::{present_value, read_object};
 use crate::chat::lenient::Fields as _;
-use crate::chat::reply_content::{DecodedPiece, ReplyContent, SURPLUS};
+use crate::chat::reply_content::{DecodedPiece, EventRole, ReplyContent, SURPLUS};
 use crate::chat::wire_message::{WireMessage, own_last, read_content};
 
 /// How Codex begins a message with the project's instructions for agents.
@@ -63,7 +63,7 @@ pub(in crate::chat) fn take_reply(
         for (number, block) in list.iter().enumerate() {
             take_block(reply, number, block, said);
             reply.end_call(number);
-            said.calls.extend(reply.has_call(number).then_some(number));
+            said.calls.extend(reply.call(number).map(|_| number));
         }
     }
     let delta = &event["delta"];
@@ -84,14 +84,24 @@ pub(in crate::chat) fn take_reply(
     }
     let is_of_call = !more.is_empty() || event["content_block"]["type"] == "tool_use";
     let is_stop = kind == "content_block_stop" && !had_ended;
-    if reply.has_call(number) && (is_of_call || is_stop) {
+    if reply.call(number).is_some() && (is_of_call || is_stop) {
         said.calls.push(if had_ended { SURPLUS } else { number });
     }
     match kind {
-        "content_block_stop" => reply.end_call(number),
+        "content_block_start" => reply.open_block = Some(number as u64),
+        "content_block_stop" => {
+            reply.end_call(number);
+            reply.open_block = None;
+        }
         "message_stop" => reply.end_was_said(),
         _ => {}
     }
+    said.role = match kind {
+        "content_block_start" if event["content_block"]["type"] == "text" => EventRole::OpensText,
+        "content_block_start" => EventRole::OpensOther,
+        "content_block_stop" | "message_delta" | "message_stop" => EventRole::Ends,
+        _ => EventRole::Content,
+    };
 }
 
 fn take_block(reply: &mut ReplyContent, number: usize, block: &Value, said: &mut DecodedPiece) {
@@ -99,7 +109,7 @@ fn take_block(reply: &mut ReplyContent, number: usize, block: &Value, said: &mut
         "tool_use" => {
             reply.add_call_piece(number, block.text("name"), "");
             // An empty object is a place holder in a stream, and in a whole reply what no arguments are written as.
-            reply.begin_arguments(number, block.arguments("input"));
+            reply.begin_arguments(number, block.text("id"), block.arguments("input"));
         }
         "thinking" => said.add_part(PartKind::Reasoning, 0, block.text("thinking")),
         _ => reply.add_block_text(number as u64, block.text("text"), said),

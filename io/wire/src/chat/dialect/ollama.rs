@@ -6,7 +6,7 @@ use tslp_core::hash::ArtifactHash;
 
 use crate::chat::json_text::canonical_json;
 use crate::chat::lenient::Fields as _;
-use crate::chat::reply_content::{DecodedPiece, ReplyContent};
+use crate::chat::reply_content::{DecodedPiece, EventRole, ReplyContent};
 
 /// The name of a conversation that client and server keep as tokens; `None` without any.
 pub(in crate::chat) fn context_id(tokens: &str) -> Option<String> {
@@ -32,11 +32,13 @@ pub(in crate::chat) fn take_reply(reply: &mut ReplyContent, line: &Value, said: 
             empty if empty.is_empty() => "{}".to_owned(),
             arguments => canonical_json(&arguments),
         };
-        let number = reply.tool_calls.len();
-        reply.set_call(number, function.text("name"), arguments);
+        let number = reply.calls.len();
+        reply.set_call(number, (call.text("id"), function.text("name")), arguments);
         said.calls.push(number);
     }
     if line["done"] == true {
+        said.role = EventRole::Ends;
+        reply.end_was_said();
         let reason = line.word("done_reason").unwrap_or("stop");
         reply.finish_reason = Some(reason.to_owned());
         let context = line

@@ -8,7 +8,7 @@ use tslp_core::message::Role;
 
 use crate::chat::json_text::{empty_if_null, present_value, read_object};
 use crate::chat::lenient::Fields as _;
-use crate::chat::reply_content::{DecodedPiece, ReplyContent, SURPLUS};
+use crate::chat::reply_content::{DecodedPiece, EventRole, ReplyContent, SURPLUS};
 use crate::chat::wire_message::{
     ArgumentsForm, TextInsertion, WireMessage, own_last, read_content,
 };
@@ -92,8 +92,11 @@ pub(in crate::chat) fn take_reply(
     }
     for choice in chunk.list("choices") {
         let index = choice.figure("index").unwrap_or(0);
-        if let Some(reason) = choice.word("finish_reason").filter(|_| index == 0) {
-            reply.finish_reason = Some(reason.to_owned());
+        if let Some(reason) = choice.word("finish_reason") {
+            said.role = EventRole::Ends;
+            if index == 0 {
+                reply.finish_reason = Some(reason.to_owned());
+            }
         }
         said.add_text(index, choice.text("text"));
         // Both may hold calls, whichever of them a client reads.
@@ -143,8 +146,19 @@ fn take_delta(
             false => reply.call_number(id, index, name),
         };
         let is_empty = name.is_empty() && arguments.trim().is_empty();
-        let is_surplus = reply.has_ended(number) && !is_empty;
+        let known = reply.call(number);
+        let is_surplus = known.is_some_and(|it| it.has_ended) && !is_empty;
         said.calls.push(if is_surplus { SURPLUS } else { number });
+        // As OpenAI's own server says it; what differs from that clients read in several ways.
+        let is_first =
+            known.is_some_and(|it| it.call.name.is_empty() && it.call.arguments.is_empty());
+        let is_usual = index == Some(number as u64)
+            && (is_first || id.is_empty() && name.is_empty())
+            && (!is_first || !id.is_empty() && !name.is_empty())
+            && (function[of].is_string() || function[of].is_null());
+        if !is_usual && call.is_object() {
+            reply.note_odd_call(number);
+        }
         reply.add_call_piece(number, name, &arguments);
         reply.end_closed_call(number, &arguments);
     }

@@ -11,7 +11,7 @@ use tslp_core::message::Role;
 use super::anthropic::is_clients_text;
 use crate::chat::json_text::{empty_if_null, present_value, read_object};
 use crate::chat::lenient::Fields as _;
-use crate::chat::reply_content::{DecodedPiece, ReplyContent, SURPLUS};
+use crate::chat::reply_content::{DecodedPiece, EventRole, ReplyContent, SURPLUS};
 use crate::chat::wire_message::{
     ArgumentsForm, WireMessage, input_arguments, own_last, read_content,
 };
@@ -185,16 +185,19 @@ pub(in crate::chat) fn take_reply(
             reply.add_call_piece(number, item.text("name"), "");
         }
         "response.output_item.done" => take_item(reply, number, item, said),
+        "response.created" => {
+            reply.response_id = event["response"].word("id").map(str::to_owned);
+        }
         "response.completed" | "response.incomplete" | "response.failed" => {
             // A call may be told with the end alone. Names of items may differ there.
             let items = event["response"].list("output").iter();
             let calls = items.filter(|item| is_clients_call(item.text("type")));
-            let are_more = calls.clone().count() > reply.call_numbers().len();
+            let are_more = calls.clone().count() > reply.calls.len();
             for item in calls.filter(|_| are_more) {
                 let id = item.text("id");
                 let known = reply.item_named(id);
                 let number = known.unwrap_or_else(|| reply.item_position(None, id, true));
-                if !reply.has_call(number) {
+                if reply.call(number).is_none() {
                     take_item(reply, number, item, said);
                 }
             }
@@ -210,16 +213,26 @@ pub(in crate::chat) fn take_reply(
         _ => {
             for (number, item) in event.list("output").iter().enumerate() {
                 take_item(reply, number, item, said);
-                said.calls.extend(reply.has_call(number).then_some(number));
+                said.calls.extend(reply.call(number).map(|_| number));
             }
             take_end(reply, event, said);
         }
     }
     let is_text =
         kind.starts_with("response.output_text") || kind.starts_with("response.content_part");
-    if is_of_item && !is_text && reply.has_call(number) {
+    if is_of_item && !is_text && reply.call(number).is_some() {
         said.calls.push(if had_ended { SURPLUS } else { number });
     }
+    said.role = match kind {
+        "response.content_part.added" => EventRole::OpensText,
+        "response.output_item.added" if item["type"] == "message" => EventRole::OpensText,
+        "response.output_item.added" => EventRole::OpensOther,
+        "response.output_text.done"
+        | "response.completed"
+        | "response.incomplete"
+        | "response.failed" => EventRole::Ends,
+        _ => EventRole::Content,
+    };
 }
 
 fn block_number(item: usize, part: u64) -> u64 {
@@ -228,18 +241,20 @@ fn block_number(item: usize, part: u64) -> u64 {
 
 /// An item that is whole. Its text may have come piece by piece before.
 fn take_item(reply: &mut ReplyContent, number: usize, item: &Value, said: &mut DecodedPiece) {
+    let id = item.text("call_id");
     match item.text("type") {
         "custom_tool_call" => {
             let arguments = input_arguments(item.text("input"));
-            reply.set_call(number, item.text("name"), arguments);
+            reply.set_call(number, (id, item.text("name")), arguments);
         }
         "function_call" => {
-            reply.set_call(number, item.text("name"), item.arguments("arguments"));
+            let arguments = item.arguments("arguments");
+            reply.set_call(number, (id, item.text("name")), arguments);
         }
         kind if is_clients_call(kind) => {
             let name = kind.trim_end_matches("_call");
             let does = ["action", "operation"].map(|name| item.arguments(name));
-            reply.set_call(number, name, does.concat());
+            reply.set_call(number, (id, name), does.concat());
         }
         "message" => {
             for (part, content) in (0..).zip(item.list("content")) {

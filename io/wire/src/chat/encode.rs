@@ -1,111 +1,105 @@
-//! The last events of a reply in each dialect, and what is added to the reply before them.
+//! Events, lines and bodies of a reply as the proxy writes them: a text, a call, an end, and what the last events repeat of the reply.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
-use memchr::memmem;
 use serde_json::{Map, Value, json};
 use tslp_core::delimiter;
-use tslp_core::event::{PartKind, ServerUsage};
+use tslp_core::event::ServerUsage;
+use tslp_core::message::ToolCall;
 
 use super::dialect::Dialect;
-use super::lenient::{Fields as _, value_of};
-use super::stream_progress::StreamProgress;
+use super::frames::BodyForm;
+use super::lenient::value_of;
 
-/// The response's form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResponseForm {
-    /// A stream: server-sent events, or a line of JSON after the other.
-    Stream,
-    /// One JSON body.
-    Whole,
+/// An event of a stream, a line of JSON or a whole body on its way to the client.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HeldEvent {
+    /// What the client gets.
+    pub(super) bytes: Vec<u8>,
+    /// The event's name, if the server gives one.
+    pub(super) name: String,
+    /// What it says, if it says anything and can be read.
+    pub(super) json: Option<Value>,
+    /// Whether it can't be read.
+    pub(super) is_unread: bool,
+    /// The numbers of the calls that it is about, in their order in it.
+    pub(super) calls: Vec<usize>,
+    /// Those that are complete with it.
+    pub(super) completes: Vec<usize>,
+    /// Whether it is among the reply's last events.
+    pub(super) is_end: bool,
+    /// Whether it holds a text that may be calls.
+    pub(super) may_be_calls: bool,
 }
 
-/// Whether an event is of this kind, by its name, or by its data where the server gives none.
-pub(super) fn is_named(event: &[u8], kind: &str) -> bool {
-    memmem::find_iter(event, kind).any(|at| {
-        let before = event[..at].trim_ascii_end();
-        before.ends_with(b"event:")
-            || before.strip_suffix(b"\"").is_some_and(|before| {
-                let name = before.trim_ascii_end().strip_suffix(b":");
-                name.is_some_and(|name| name.trim_ascii_end().ends_with(b"\"type\""))
-            })
-    })
+impl HeldEvent {
+    /// What kind of event it is.
+    pub(super) fn kind(&self) -> &str {
+        let kind = self.json.as_ref().and_then(|json| json["type"].as_str());
+        kind.unwrap_or(&self.name)
+    }
+
+    /// Changes what it says.
+    pub(super) fn change(&mut self, form: BodyForm, change: impl FnOnce(&mut Value)) {
+        let Some(json) = &mut self.json else { return };
+        let before = json.clone();
+        change(json);
+        if *json != before {
+            self.bytes = encoded(form, &self.name, json);
+        }
+    }
 }
 
-/// Whether the events that say what the whole reply was begin with this one. More of it may follow (see [`resumes`]).
-pub(super) fn begins(dialect: Dialect, event: &[u8]) -> bool {
+/// The bytes of an event, a line or a body.
+pub(super) fn encoded(form: BodyForm, name: &str, json: &Value) -> Vec<u8> {
+    let text = match (form, name) {
+        (BodyForm::Whole | BodyForm::Unknown, _) => json.to_string(),
+        (BodyForm::JsonLines, _) => format!("{json}\n"),
+        (BodyForm::Events, "") => format!("data: {json}\n\n"),
+        (BodyForm::Events, name) => format!("event: {name}\ndata: {json}\n\n"),
+    };
+    text.into_bytes()
+}
+
+/// A call in a dialect's own form: in a message, as a block, or as an item.
+pub(super) fn call_value(dialect: Dialect, id: &str, call: &ToolCall) -> Value {
+    let arguments = || value_of(call.arguments.as_bytes()).unwrap_or_else(|| json!({}));
     match dialect {
         Dialect::Messages => {
-            is_named(event, "content_block_stop") || is_named(event, "message_delta")
+            json!({"type": "tool_use", "id": id, "name": call.name, "input": arguments()})
         }
-        Dialect::Responses => {
-            is_named(event, "response.output_text.done") || is_named(event, "response.completed")
+        Dialect::Responses => json!({
+            "type": "function_call", "id": format!("fc_{id}"), "call_id": id, "name": call.name,
+            "arguments": call.arguments, "status": "completed",
+        }),
+        Dialect::OllamaChat => {
+            json!({"function": {"name": call.name, "arguments": arguments()}})
         }
-        Dialect::OllamaChat | Dialect::OllamaGenerate => {
-            memmem::find(event, b"\"done\"").is_some()
-                && value_of(event).is_some_and(|json| json["done"] == true)
+        _ => {
+            json!({"id": id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}})
         }
-        Dialect::ChatCompletions | Dialect::Completions => is_last(dialect, event),
     }
 }
 
-/// Whether a round's last events begin with this one: it says why the model stopped, or that the stream is over. Most events say neither,
-/// and aren't read for it.
-fn is_last(dialect: Dialect, event: &[u8]) -> bool {
-    let shows = |mark: &[u8]| memmem::find(event, mark).is_some();
-    let says_why = |value: &[u8]| {
-        let choices = value_of(value).unwrap_or_default();
-        let mut choices = choices.list("choices").iter();
-        choices.any(|choice| choice.word("finish_reason").is_some())
+/// Gives a call in its dialect's form other arguments.
+pub(super) fn set_arguments(call: &mut Value, arguments: &str) {
+    let read = value_of(arguments.as_bytes()).unwrap_or_default();
+    // A custom tool has a text for its input.
+    let input = match read["input"].as_str() {
+        Some(input) => input.into(),
+        None => Value::from(arguments),
     };
-    (shows(b"[DONE]") || shows(b"\"finish_reason\":\"") || shows(b"\"finish_reason\": \""))
-        && values_in(dialect, event)
-            .iter()
-            .any(|value| **value == b"[DONE]"[..] || says_why(value))
-}
-
-/// Whether a block that begins with this event is text; `None` if none begins.
-pub(super) fn opens_text(dialect: Dialect, event: &[u8]) -> Option<bool> {
-    if dialect != Dialect::Messages || !resumes(dialect, event) {
-        return None;
-    }
-    let data = events(event).into_iter().find_map(|it| it.data)?;
-    Some(value_of(&event[data])?["content_block"]["type"] == "text")
-}
-
-/// Whether a block or an item begins with an event of this name, in the dialects whose replies have some.
-pub(super) fn opens_block(dialect: Dialect, name: &str) -> bool {
-    let names = [
-        "content_block_start",
-        "response.output_item.added",
-        "response.content_part.added",
-    ];
-    !shares_members(dialect) && names.contains(&name)
-}
-
-/// Whether an event opens a block or an item of text, and holds none.
-pub(super) fn opens_text_block(dialect: Dialect, event: &[u8]) -> bool {
-    match dialect {
-        Dialect::Messages => opens_text(dialect, event) == Some(true),
-        Dialect::Responses => {
-            is_named(event, "response.content_part.added")
-                || is_named(event, "response.output_item.added")
-                    && memmem::find(event, b"\"message\"").is_some()
+    for (place, text) in [
+        ("/custom/input", &input),
+        ("/function/arguments", &arguments.into()),
+        ("/arguments", &arguments.into()),
+        ("/input", &input),
+    ] {
+        match call.pointer_mut(place) {
+            Some(whole @ Value::Object(_)) => *whole = read.clone(),
+            Some(known @ Value::String(_)) => *known = text.clone(),
+            _ => {}
         }
-        _ => false,
-    }
-}
-
-/// Whether more of the reply begins with this event, after what seemed to be its end.
-pub(super) fn resumes(dialect: Dialect, event: &[u8]) -> bool {
-    match dialect {
-        Dialect::Messages => is_named(event, "content_block_start"),
-        Dialect::Responses => {
-            is_named(event, "response.output_item.added")
-                || is_named(event, "response.content_part.added")
-        }
-        _ => false,
     }
 }
 
@@ -135,52 +129,41 @@ const USAGES: [&str; 3] = ["/usage", "/response/usage", ""];
 
 /// A reply's last events, or its whole body, once more was said after it: what they repeat of the text and of the usage is of all of
 /// it.
-pub(super) fn completed(
+pub(super) fn complete_events(
     dialect: Dialect,
-    form: ResponseForm,
-    held: &[u8],
+    form: BodyForm,
+    held: &mut [HeldEvent],
     addition: &Addition<'_>,
-) -> Vec<u8> {
-    let mut out = Vec::new();
-    for piece in pieces(dialect, form, held) {
-        let read = piece.data.and_then(|range| value_of(&held[range]));
-        let mut json = read.clone();
-        if let Some(json) = &mut json {
-            complete(dialect, form, json, addition);
-        }
-        match json.filter(|json| Some(json) != read.as_ref()) {
-            Some(json) if form == ResponseForm::Whole => out.extend(json.to_string().into_bytes()),
-            Some(json) => out.extend(piece_bytes(dialect, &piece.name, &json)),
-            None => out.extend_from_slice(&held[piece.bytes]),
-        }
+) {
+    for event in held {
+        event.change(form, |json| complete(dialect, form, json, addition));
     }
-    out
 }
 
-fn complete(dialect: Dialect, form: ResponseForm, json: &mut Value, addition: &Addition<'_>) {
+fn complete(dialect: Dialect, form: BodyForm, json: &mut Value, addition: &Addition<'_>) {
     let text = match form {
-        ResponseForm::Whole => last_text_of_body(dialect, json),
-        ResponseForm::Stream => repeated_text(json),
+        BodyForm::Whole => last_text_of_body(dialect, json),
+        _ => repeated_text(json),
     };
     if let Some(text) = text {
         let said = text.as_str().unwrap_or_default();
         let said = said.strip_suffix(addition.cut).unwrap_or(said);
         let before = match form {
-            ResponseForm::Whole => delimiter::unmarked(said),
-            ResponseForm::Stream => Cow::Borrowed(said),
+            BodyForm::Whole => delimiter::unmarked(said),
+            _ => Cow::Borrowed(said),
         };
         *text = [&*before, addition.text].concat().into();
     }
     let body = match form {
-        ResponseForm::Whole => Some(&mut *json),
-        ResponseForm::Stream => json.get_mut("response").filter(|it| it.is_object()),
+        BodyForm::Whole => Some(&mut *json),
+        _ => json.get_mut("response").filter(|it| it.is_object()),
     };
     if let (Some(body), Some(change)) = (body, addition.changes_body) {
         change(body);
     }
     if let Some(word) = addition.finish_reason {
         // Pieces of the same members say none until the last one.
-        let may_follow = form == ResponseForm::Stream && shares_members(dialect);
+        let may_follow = form != BodyForm::Whole && shares_members(dialect);
         let says_why = |it: &Value| it.is_string() || it.is_null() && !may_follow;
         let mut places = FINISH_REASONS.into_iter();
         let place = places.find(|place| json.pointer(place).is_some_and(says_why));
@@ -216,30 +199,21 @@ fn complete(dialect: Dialect, form: ResponseForm, json: &mut Value, addition: &A
     }
 }
 
-/// The text among a stream's last events that was new with them, and the events without it.
-pub(super) fn without_text(dialect: Dialect, held: &[u8]) -> (String, Vec<u8>) {
-    let (mut text, mut rest) = (String::new(), Vec::new());
-    for piece in pieces(dialect, ResponseForm::Stream, held) {
-        let mut json = piece.data.and_then(|range| value_of(&held[range]));
-        let place = json.as_mut().and_then(|json| new_text(dialect, json));
-        let new = place.and_then(|place| match place.take() {
-            Value::String(new) if !new.is_empty() => {
-                *place = "".into();
-                Some(new)
-            }
-            _ => None,
-        });
-        match (new, json) {
-            (Some(new), Some(json)) => {
-                text.push_str(&new);
-                if shares_members(dialect) {
-                    rest.extend(piece_bytes(dialect, &piece.name, &json));
-                }
-            }
-            _ => rest.extend_from_slice(&held[piece.bytes]),
+/// Takes the text that was new with a stream's last events out of them.
+pub(super) fn take_text(dialect: Dialect, form: BodyForm, held: &mut Vec<HeldEvent>) -> String {
+    let mut text = String::new();
+    held.retain_mut(|event| {
+        let place = event.json.as_mut().and_then(|json| new_text(dialect, json));
+        let Some(Value::String(new)) = place.filter(|place| place.as_str() != Some("")) else {
+            return true;
+        };
+        text.push_str(&std::mem::take(new));
+        if let Some(json) = &event.json {
+            event.bytes = encoded(form, &event.name, json);
         }
-    }
-    (text, rest)
+        shares_members(dialect)
+    });
+    text
 }
 
 /// The text that is new with a piece.
@@ -273,23 +247,17 @@ pub(super) fn shared_of(piece: &Value) -> Map<String, Value> {
 
 /// A piece of text, or of a thought, before the events that end the reply; nothing where the stream has no place for it.
 pub(super) fn piece(
-    dialect: Dialect,
+    (dialect, form): (Dialect, BodyForm),
     shared: &Map<String, Value>,
-    held: &[u8],
-    kind: PartKind,
-    text: &str,
+    held: &[HeldEvent],
+    (text, is_thought): (&str, bool),
 ) -> Vec<u8> {
-    let is_thought = kind == PartKind::Reasoning;
     if !shares_members(dialect) {
-        let mut ends = pieces(dialect, ResponseForm::Stream, held).into_iter();
-        let event = ends.find_map(|end| {
-            let json = value_of(&held[end.data?])?;
-            text_event(&end.name, &json, text)
-        });
-        return event.filter(|_| !is_thought).unwrap_or_default();
+        let mut ends = held.iter().filter_map(|end| text_event(end, text));
+        return ends.next().filter(|_| !is_thought).unwrap_or_default();
     }
     let piece = shared_piece(dialect, shared, is_thought, text);
-    piece.map_or_else(Vec::new, |piece| piece_bytes(dialect, "", &piece))
+    piece.map_or_else(Vec::new, |piece| encoded(form, "", &piece))
 }
 
 /// A piece in the dialects whose pieces have the same members; `None` where one has no place for a thought.
@@ -332,8 +300,9 @@ pub(super) fn shared_piece(
 }
 
 /// A piece of text, before the event that ends the text.
-pub(super) fn text_event(ending: &str, json: &Value, text: &str) -> Option<Vec<u8>> {
-    match ending {
+pub(super) fn text_event(ending: &HeldEvent, text: &str) -> Option<Vec<u8>> {
+    let json = ending.json.as_ref()?;
+    match ending.kind() {
         "content_block_stop" => {
             let delta = json!({"type": "text_delta", "text": text});
             let piece =
@@ -352,13 +321,15 @@ pub(super) fn text_event(ending: &str, json: &Value, text: &str) -> Option<Vec<u
 }
 
 /// The end of a stream that is cut on purpose: a text, and what a client of the dialect takes for a reply's proper end.
-#[must_use]
-pub fn stopped_stream(dialect: Dialect, progress: &StreamProgress, text: &str) -> Vec<u8> {
-    let id = progress.reply_id().unwrap_or("tslp-stopped");
+pub(super) fn stopped_stream(
+    dialect: Dialect,
+    (id, open_block): (&str, Option<u64>),
+    text: &str,
+) -> Vec<u8> {
     match dialect {
         Dialect::Messages => {
             let mut out = Vec::new();
-            if let Some(index) = progress.open_block() {
+            if let Some(index) = open_block {
                 let delta = json!({"type": "text_delta", "text": text});
                 let piece = json!({"type": "content_block_delta", "index": index, "delta": delta});
                 let stop = json!({"type": "content_block_stop", "index": index});
@@ -395,10 +366,10 @@ pub fn stopped_stream(dialect: Dialect, progress: &StreamProgress, text: &str) -
             let mut last = shared_piece(dialect, &shared, false, text).unwrap_or_default();
             if dialect.streams_json_lines() {
                 (last["done"], last["done_reason"]) = (true.into(), "stop".into());
-                return piece_bytes(dialect, "", &last);
+                return format!("{last}\n").into_bytes();
             }
             last["choices"][0]["finish_reason"] = "stop".into();
-            [&piece_bytes(dialect, "", &last)[..], b"data: [DONE]\n\n"].concat()
+            format!("data: {last}\n\ndata: [DONE]\n\n").into_bytes()
         }
     }
 }
@@ -456,76 +427,6 @@ fn last_text(parts: &mut Value) -> Option<&mut Value> {
     parts.find_map(|part| Some(&mut part["text"]).filter(|text| text.is_string()))
 }
 
-/// An event of a stream: its bytes, its name and its data's bytes.
-pub(super) struct Event {
-    pub(super) bytes: Range<usize>,
-    pub(super) name: String,
-    pub(super) data: Option<Range<usize>>,
-}
-
-pub(super) fn events(held: &[u8]) -> Vec<Event> {
-    let mut events = Vec::new();
-    let mut event = Event {
-        bytes: 0..0,
-        name: String::new(),
-        data: None,
-    };
-    for line in held.split_inclusive(|byte| *byte == b'\n') {
-        let start = event.bytes.end;
-        event.bytes.end += line.len();
-        let said = line.trim_ascii_end();
-        if let Some(name) = said.strip_prefix(b"event:") {
-            event.name = String::from_utf8_lossy(name.trim_ascii()).into_owned();
-        } else if let Some(data) = said.strip_prefix(b"data:") {
-            let end = start + said.len();
-            event.data = Some(end - data.len()..end);
-        } else if said.is_empty() {
-            let after = event.bytes.end..event.bytes.end;
-            let next = Event {
-                bytes: after,
-                name: String::new(),
-                data: None,
-            };
-            events.push(std::mem::replace(&mut event, next));
-        }
-    }
-    if !event.bytes.is_empty() {
-        events.push(event);
-    }
-    events
-}
-
-/// What a reply consists of: events, lines of JSON, or one body.
-pub(super) fn pieces(dialect: Dialect, form: ResponseForm, held: &[u8]) -> Vec<Event> {
-    let whole = |bytes: Range<usize>| Event {
-        data: Some(bytes.clone()),
-        bytes,
-        name: String::new(),
-    };
-    if form == ResponseForm::Whole {
-        return vec![whole(0..held.len())];
-    }
-    if !dialect.streams_json_lines() {
-        return events(held);
-    }
-    let mut start = 0;
-    let lines = held.split_inclusive(|byte| *byte == b'\n');
-    let lines = lines.map(|line| {
-        let bytes = start..start + line.len();
-        start = bytes.end;
-        whole(bytes)
-    });
-    lines.collect()
-}
-
-pub(super) fn piece_bytes(dialect: Dialect, name: &str, json: &Value) -> Vec<u8> {
-    match name {
-        _ if dialect.streams_json_lines() => format!("{json}\n").into_bytes(),
-        "" => format!("data: {json}\n\n").into_bytes(),
-        name => event_bytes(name, json),
-    }
-}
-
 /// The events of a whole block or item in a stream: a text, or a call.
 pub(super) fn item_events(dialect: Dialect, number: u64, item: &Value) -> Vec<u8> {
     let mut begun = item.clone();
@@ -562,12 +463,13 @@ pub(super) fn item_events(dialect: Dialect, number: u64, item: &Value) -> Vec<u8
             ];
             ("content", json!([]), between)
         } else {
-            let at = |kind: &str, name: &str| json!({"type": kind, "output_index": number, "item_id": item["id"], name: item["arguments"]});
-            let between = vec![
-                at("response.function_call_arguments.delta", "delta"),
-                at("response.function_call_arguments.done", "arguments"),
-            ];
-            ("arguments", json!(""), between)
+            let (member, kind) = match item.get("input") {
+                Some(_) => ("input", "custom_tool_call_input"),
+                None => ("arguments", "function_call_arguments"),
+            };
+            let at = |end: &str, name: &str| json!({"type": format!("response.{kind}.{end}"), "output_index": number, "item_id": item["id"], name: item[member]});
+            let between = vec![at("delta", "delta"), at("done", member)];
+            (member, json!(""), between)
         };
         begun[member] = empty;
         let added =
@@ -585,63 +487,46 @@ pub(super) fn event_bytes(name: &str, json: &Value) -> Vec<u8> {
     format!("event: {name}\ndata: {json}\n\n").into_bytes()
 }
 
-/// The values in an event: lines of data that are some, and those that are one together. What can't be read stands for itself.
-pub(super) fn values_in(dialect: Dialect, event: &[u8]) -> Vec<Cow<'_, [u8]>> {
-    let is_line = dialect.streams_json_lines();
-    let event = event.strip_prefix(b"\xef\xbb\xbf").unwrap_or(event);
-    let lines = event.split(move |byte| *byte == b'\n' || !is_line && *byte == b'\r');
-    let lines = lines.filter_map(move |line| match is_line {
-        true => Some(line),
-        false => line.strip_prefix(b"data:"),
-    });
-    let mut values: Vec<Cow<'_, [u8]>> = Vec::new();
-    let mut open: Vec<u8> = Vec::new();
-    let lines = lines.map(<[u8]>::trim_ascii);
-    for line in lines.filter(|line| !line.is_empty()) {
-        let is_one = is_line || line == b"[DONE]" || open.is_empty() && value_of(line).is_some();
-        if is_one {
-            values.push(Cow::Borrowed(line));
-        } else {
-            open.extend_from_slice(line);
-            open.push(b'\n');
-        }
-    }
-    if !open.is_empty() {
-        values.push(Cow::Owned(open));
-    }
-    values
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::reply::ReplyDecoder;
-    use super::super::rounds::ResponseRounds;
+    use super::super::reply_pipe::{PipeRules, ReplyPipe};
     use super::*;
 
     /// What a client reads of a reply that ends with a line.
-    fn check(dialect: Dialect, form: ResponseForm, reply: &str, expected: &str) {
+    fn check(dialect: Dialect, form: BodyForm, reply: &str, expected: &str) {
+        let new = || {
+            let mut pipe = ReplyPipe::new(dialect, PipeRules::default());
+            if form == BodyForm::Whole {
+                pipe.expect_one_value();
+            }
+            pipe
+        };
         for piece in [1, 7, reply.len()] {
-            let mut rounds = ResponseRounds::new(form, dialect);
+            let mut pipe = new();
             let mut read = Vec::new();
             for bytes in reply.as_bytes().chunks(piece) {
-                read.extend(rounds.push(bytes));
+                read.extend(pipe.push(bytes));
             }
-            read.extend(rounds.say_for_model(" [tslp] STALE"));
-            read.extend(rounds.last_bytes());
+            read.extend(pipe.end());
+            read.extend(pipe.say_for_model(" [tslp] STALE"));
+            read.extend(pipe.last_bytes());
             let mut decoder = ReplyDecoder::new(dialect);
             let mut said = decoder.push(&read).text;
             said += &decoder.end_message().text;
             assert_eq!(said, expected, "{}", String::from_utf8_lossy(&read));
             assert!(decoder.is_finished(), "{dialect:?}");
             // Another round goes on in the same reply, whatever the pieces.
-            let mut rounds = ResponseRounds::new(form, dialect);
-            let mut read = rounds.push(reply.as_bytes());
-            read.extend(rounds.say_for_model(" I "));
-            read.extend(rounds.next_round());
+            let mut pipe = new();
+            let mut read = pipe.push(reply.as_bytes());
+            read.extend(pipe.end());
+            read.extend(pipe.say_for_model(" I "));
+            read.extend(pipe.next_round());
             for bytes in reply.as_bytes().chunks(piece) {
-                read.extend(rounds.push(bytes));
+                read.extend(pipe.push(bytes));
             }
-            read.extend(rounds.last_bytes());
+            read.extend(pipe.end());
+            read.extend(pipe.last_bytes());
             let mut decoder = ReplyDecoder::new(dialect);
             let mut said = decoder.push(&read).text;
             said += &decoder.end_message().text;
@@ -661,9 +546,10 @@ mod tests {
                 String::from_utf8_lossy(&read)
             );
             // What isn't told anything is passed on byte for byte.
-            let mut rounds = ResponseRounds::new(form, dialect);
-            let mut read = rounds.push(reply.as_bytes());
-            read.extend(rounds.last_bytes());
+            let mut pipe = new();
+            let mut read = pipe.push(reply.as_bytes());
+            read.extend(pipe.end());
+            read.extend(pipe.last_bytes());
             assert_eq!(String::from_utf8_lossy(&read), reply);
         }
     }
@@ -706,7 +592,7 @@ mod tests {
             (Dialect::ChatCompletions, chat),
             (Dialect::Completions, &completions),
         ] {
-            check(dialect, ResponseForm::Stream, stream, said);
+            check(dialect, BodyForm::Events, stream, said);
         }
         let whole = [
             (
@@ -735,7 +621,7 @@ mod tests {
             ),
         ];
         for (dialect, body) in whole {
-            check(dialect, ResponseForm::Whole, body, said);
+            check(dialect, BodyForm::Whole, body, said);
         }
     }
 }

@@ -1,0 +1,239 @@
+//! What a body consists of: server-sent events, as the WHATWG standard reads them and some servers bend it, lines of JSON, or one
+//! value.
+
+use serde_json::Value;
+
+use super::dialect::Dialect;
+use super::lenient::value_of;
+
+/// What a text may begin with.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The form of a body, recognised by its first byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum BodyForm {
+    /// Nothing came yet.
+    #[default]
+    Unknown,
+    /// Server-sent events, or what is no JSON.
+    Events,
+    /// A value in each line.
+    JsonLines,
+    /// One JSON value.
+    Whole,
+}
+
+/// An event, a line, or a whole body.
+#[derive(Debug)]
+pub(super) struct Frame<'b> {
+    /// Its bytes as they came, with what separates it from the next one.
+    pub(super) bytes: &'b [u8],
+    /// The event's name; empty if it has none.
+    pub(super) name: &'b str,
+    pub(super) data: FrameData,
+    /// The form of the body that it is of.
+    pub(super) form: BodyForm,
+}
+
+/// What a frame says.
+#[derive(Debug, Default, PartialEq)]
+pub(super) enum FrameData {
+    /// Nothing: a comment, or what separates frames.
+    #[default]
+    Nothing,
+    Value(Value),
+    /// `[DONE]`.
+    Done,
+    /// What no client could read.
+    Unread,
+    /// The bare line of JSON with which Ollama ends a broken stream of events.
+    Error(String),
+}
+
+/// Takes a body apart, in pieces of any size.
+#[derive(Debug, Default)]
+pub(super) struct Frames {
+    form: BodyForm,
+    /// Whether the server says that it sends lines of JSON.
+    has_lines: bool,
+    /// The frame that isn't whole yet.
+    bytes: Vec<u8>,
+    /// Where its first line that isn't read yet begins.
+    line_at: usize,
+    /// Whether the last line ended with a CR, to which an LF may belong.
+    after_cr: bool,
+    name: String,
+    data: FrameData,
+    /// Data that isn't whole yet: it may come in several lines.
+    open_data: Vec<u8>,
+    /// Whether the frame has any line that isn't blank.
+    has_words: bool,
+}
+
+impl Frames {
+    /// Of a body in this dialect.
+    pub(super) fn new(dialect: Dialect) -> Self {
+        Self {
+            has_lines: dialect.streams_json_lines(),
+            ..Self::default()
+        }
+    }
+
+    /// The server says that its body is one value.
+    pub(super) const fn expect_one_value(&mut self) {
+        self.has_lines = false;
+    }
+
+    pub(super) const fn form(&self) -> BodyForm {
+        self.form
+    }
+
+    /// Bytes of a frame that isn't whole.
+    pub(super) const fn waiting_bytes(&self) -> usize {
+        self.bytes.len() + self.open_data.len()
+    }
+
+    /// The frame that isn't whole, as far as it came.
+    pub(super) fn rest(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Takes more bytes, and hands over each frame that is whole.
+    pub(super) fn push(&mut self, more: &[u8], mut take: impl FnMut(Frame<'_>)) {
+        self.bytes.extend_from_slice(more);
+        if self.form == BodyForm::Unknown {
+            self.form = form_of(self.has_lines, &self.bytes);
+        }
+        if !matches!(self.form, BodyForm::Events | BodyForm::JsonLines) {
+            return;
+        }
+        let bytes = std::mem::take(&mut self.bytes);
+        let (mut from, mut at) = (0, self.line_at);
+        while let Some(length) = memchr::memchr2(b'\n', b'\r', &bytes[at..]) {
+            let end = at + length;
+            let is_rest_of_crlf = self.after_cr && length == 0 && bytes[end] == b'\n';
+            let next = match &bytes[end..] {
+                [b'\r', b'\n', ..] => end + 2,
+                _ => end + 1,
+            };
+            self.after_cr = bytes[end..] == *b"\r";
+            if !is_rest_of_crlf {
+                let line = &bytes[at..end];
+                if self.begins_frame(line) {
+                    self.hand_over(&bytes[from..at], &mut take);
+                    from = at;
+                }
+                if self.read_line(line) {
+                    self.hand_over(&bytes[from..next], &mut take);
+                    from = next;
+                }
+            }
+            at = next;
+        }
+        self.line_at = at - from;
+        self.bytes = bytes[from..].to_vec();
+    }
+
+    /// Nothing more comes. Not every server ends its last line.
+    pub(super) fn end(&mut self, mut take: impl FnMut(Frame<'_>)) {
+        let bytes = std::mem::take(&mut self.bytes);
+        match self.form {
+            BodyForm::Events | BodyForm::JsonLines => {
+                let line = &bytes[self.line_at..];
+                if self.begins_frame(line) {
+                    self.hand_over(&bytes[..self.line_at], &mut take);
+                    self.read_line(line);
+                    self.hand_over(&bytes[self.line_at..], &mut take);
+                } else {
+                    self.read_line(line);
+                    self.hand_over(&bytes, &mut take);
+                }
+            }
+            BodyForm::Whole | BodyForm::Unknown => {
+                if self.form == BodyForm::Whole {
+                    self.data = value_of(&bytes).map_or(FrameData::Unread, FrameData::Value);
+                }
+                self.hand_over(&bytes, &mut take);
+            }
+        }
+        self.line_at = 0;
+        self.form = BodyForm::Unknown;
+    }
+
+    fn hand_over(&mut self, bytes: &[u8], take: &mut impl FnMut(Frame<'_>)) {
+        let open = std::mem::take(&mut self.open_data);
+        if !open.is_empty() {
+            self.data = value_of(&open).map_or(FrameData::Unread, FrameData::Value);
+        }
+        self.has_words = false;
+        let name = std::mem::take(&mut self.name);
+        let data = std::mem::take(&mut self.data);
+        if !bytes.is_empty() {
+            take(Frame {
+                bytes,
+                name: &name,
+                data,
+                form: self.form,
+            });
+        }
+    }
+
+    /// Whether a line begins another event although no blank one ended the last: not every server writes them.
+    fn begins_frame(&self, line: &[u8]) -> bool {
+        self.data != FrameData::Nothing
+            && (line.starts_with(b"data:") || line.starts_with(b"event:"))
+    }
+
+    /// Reads a line; whether the frame ends with it.
+    fn read_line(&mut self, line: &[u8]) -> bool {
+        // The standard of event streams lets one begin with a byte order mark.
+        let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
+        if self.form == BodyForm::JsonLines {
+            let value = line.trim_ascii();
+            if value.is_empty() {
+                return false;
+            }
+            self.data = value_of(value).map_or(FrameData::Unread, FrameData::Value);
+            return true;
+        }
+        if line.is_empty() {
+            return self.has_words;
+        }
+        self.has_words = true;
+        if let Some(name) = line.strip_prefix(b"event:") {
+            self.name = String::from_utf8_lossy(name.trim_ascii()).into_owned();
+        } else if let Some(data) = line.strip_prefix(b"data:") {
+            self.read_data(data.trim_ascii());
+        } else if line.starts_with(b"{\"error\"") {
+            self.data = FrameData::Error(String::from_utf8_lossy(line).into_owned());
+        }
+        false
+    }
+
+    fn read_data(&mut self, data: &[u8]) {
+        if data == b"[DONE]" {
+            self.data = FrameData::Done;
+        } else if !data.is_empty() {
+            if self.open_data.is_empty()
+                && let Some(value) = value_of(data)
+            {
+                self.data = FrameData::Value(value);
+                return;
+            }
+            self.open_data.extend_from_slice(data);
+            self.open_data.push(b'\n');
+        }
+    }
+}
+
+/// A stream of events never begins with a brace.
+fn form_of(has_lines: bool, bytes: &[u8]) -> BodyForm {
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+    match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        None => BodyForm::Unknown,
+        Some(_) if BYTE_ORDER_MARK.starts_with(bytes) => BodyForm::Unknown,
+        Some(_) if has_lines => BodyForm::JsonLines,
+        Some(b'{') => BodyForm::Whole,
+        Some(_) => BodyForm::Events,
+    }
+}

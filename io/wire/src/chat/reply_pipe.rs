@@ -1,0 +1,679 @@
+//! One reply on its way from the model server to the client, decoded once: bytes pass, are held, or are replaced, and what was read of
+//! them goes to the engine.
+//!
+//! Every byte is passed on as it came as long as nothing holds it: a call of the client's own tools that isn't complete or judged, a
+//! text that may be such calls, the end of the reply, or all of it, if it may be asked for once more. The last events wait until it is
+//! known whether another round follows, and so does a whole body. What is said after the first round, by the engine or by the model, is
+//! more text of the same reply: a stream's further pieces, and the end repeats the whole text, where it repeats any, with the usage of
+//! all rounds.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use tslp_core::delimiter;
+use tslp_core::event::{PartKind, ServerUsage};
+use tslp_core::message::ToolCall;
+
+pub use super::delivered_calls::DeliveredCalls;
+use super::delivered_calls::deliver;
+use super::dialect::Dialect;
+use super::encode::{self, Addition, HeldEvent};
+use super::frames::{BodyForm, Frame, FrameData, Frames};
+use super::held_calls::{CallGate, may_open_call};
+pub use super::held_calls::{CallRule, CallVerdict};
+use super::lost_calls::{FoundText, LostCallWatch, OfferedTools};
+use super::reply::{DecodedPiece, KEPT_BYTES_MAX, ReadReply, ReplyDecoder};
+use super::reply_content::EventRole;
+
+/// The form of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamForm {
+    /// Server-sent events.
+    Events,
+    /// A line of JSON after the other.
+    JsonLines,
+}
+
+/// How a reply is piped.
+#[derive(Clone, Debug, Default)]
+pub struct PipeRules {
+    /// How the client's calls reach it.
+    pub calls: CallRule,
+    /// The client's tools, if a text that may be calls of them is held.
+    pub offered: Option<Arc<OfferedTools>>,
+    /// Whether the client gets nothing of it before the engine has judged all of it.
+    pub is_held: bool,
+}
+
+/// What was read since the engine heard last.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReplyRead {
+    /// Bytes that it was read from.
+    pub bytes: usize,
+    /// Text, and what is recorded beside it; without text that may be calls.
+    pub said: DecodedPiece,
+    /// Paths in the calls that have come.
+    pub paths: Vec<String>,
+    /// The calls that are complete, each with its number: what completes one waits for [`ReplyPipe::call_judged`].
+    pub calls: Vec<(usize, ToolCall)>,
+    /// Whether the rest goes to the client as it comes, and nothing can be added to it.
+    pub is_passed_on: bool,
+}
+
+/// A reply that is over, with the end of its text that may be calls.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EndedReply {
+    /// What was read of it.
+    pub read: ReadReply,
+    /// The text that may be calls, which [`ReplyRead::said`] lacks.
+    pub held_text: String,
+    /// What that is.
+    pub found: FoundText,
+}
+
+/// The reply so far.
+#[derive(Debug)]
+pub struct ReplyPipe {
+    dialect: Dialect,
+    rules: PipeRules,
+    /// Reads the first round.
+    decoder: ReplyDecoder,
+    form: BodyForm,
+    /// Events that the client doesn't have: those that wait for something, then the round's last ones.
+    held: Vec<HeldEvent>,
+    gate: CallGate,
+    /// Whether the round's last events have begun.
+    ends: bool,
+    /// Whether the block that came last is text, where blocks say what they are.
+    in_text: bool,
+    /// The members that all pieces share, from the first one, where pieces have any.
+    shared: Map<String, Value>,
+    /// What was said after the first round's text.
+    said: String,
+    /// The rounds after the first one.
+    later: Option<LaterRounds>,
+    /// Where the text may be calls.
+    watch: Option<Box<LostCallWatch>>,
+    /// What other responses cost that were asked for in the same turn.
+    usage: ServerUsage,
+    read: ReplyRead,
+    /// What the client would have by now of a reply that is held until it was judged; `None` if it isn't held, or no longer.
+    waiting: Option<Vec<u8>>,
+    /// The first reply, while another one is asked for.
+    draft: Option<Box<ReplyPipe>>,
+}
+
+/// The rounds after the first one.
+#[derive(Debug)]
+struct LaterRounds {
+    /// Reads the one that is under way.
+    decoder: ReplyDecoder,
+    /// Why the last one ended.
+    finish_reason: Option<String>,
+}
+
+impl LaterRounds {
+    fn new(dialect: Dialect) -> Self {
+        Self {
+            decoder: ReplyDecoder::new(dialect),
+            finish_reason: None,
+        }
+    }
+
+    /// The round that was under way is over: what it cost.
+    fn end_round(&mut self) -> ServerUsage {
+        let dialect = self.decoder.dialect();
+        let decoder = std::mem::replace(&mut self.decoder, ReplyDecoder::new(dialect));
+        self.finish_reason = decoder.content.finish_reason.clone();
+        decoder.server_usage().unwrap_or_default()
+    }
+}
+
+impl ReplyPipe {
+    /// Before the first byte.
+    #[must_use]
+    pub fn new(dialect: Dialect, rules: PipeRules) -> Self {
+        let watch = rules.offered.as_ref().map(Arc::clone);
+        Self {
+            dialect,
+            decoder: ReplyDecoder::new(dialect),
+            form: BodyForm::Unknown,
+            held: Vec::new(),
+            gate: CallGate::of_rule(rules.calls),
+            ends: false,
+            in_text: true,
+            shared: Map::new(),
+            said: String::new(),
+            later: None,
+            watch: watch.map(|tools| Box::new(LostCallWatch::new(tools))),
+            usage: ServerUsage::default(),
+            read: ReplyRead::default(),
+            waiting: rules.is_held.then(Vec::new),
+            draft: None,
+            rules,
+        }
+    }
+
+    /// The model server says that its body is one value.
+    pub const fn expect_one_value(&mut self) {
+        self.decoder.frames.expect_one_value();
+    }
+
+    /// Whether the body is one value, or nothing came of it.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        matches!(self.form, BodyForm::Whole | BodyForm::Unknown)
+    }
+
+    /// The form of a stream; `None` of a whole body, or before its first byte.
+    #[must_use]
+    pub const fn stream_form(&self) -> Option<StreamForm> {
+        match self.form {
+            BodyForm::Events => Some(StreamForm::Events),
+            BodyForm::JsonLines => Some(StreamForm::JsonLines),
+            BodyForm::Unknown | BodyForm::Whole => None,
+        }
+    }
+
+    /// Adds what another response of the same turn cost: the client's figures are those of all.
+    fn add_usage(&mut self, usage: ServerUsage) {
+        for (sum, more) in [
+            (&mut self.usage.prompt_tokens, usage.prompt_tokens),
+            (&mut self.usage.completion_tokens, usage.completion_tokens),
+        ] {
+            *sum = match (*sum, more) {
+                (Some(sum), Some(more)) => Some(sum.saturating_add(more)),
+                (sum, more) => sum.or(more),
+            };
+        }
+    }
+
+    /// Whether a stream's last events are held.
+    #[must_use]
+    pub const fn is_ending(&self) -> bool {
+        self.ends
+    }
+
+    /// Whether anything is held that the client could have by now.
+    #[must_use]
+    pub fn holds_anything(&self) -> bool {
+        !self.held.is_empty() || self.waiting.is_some()
+    }
+
+    /// Whether a stream that doesn't end is over: it has said so, or what is held must be judged before it goes on.
+    #[must_use]
+    pub fn counts_as_over(&self) -> bool {
+        let watch = self.watch.as_ref();
+        let holds_text = watch.is_some_and(|watch| !watch.held().is_empty());
+        self.decoder.content.was_end_said() || self.waiting.is_some() || holds_text
+    }
+
+    /// Whether the rest is passed on as it comes.
+    #[must_use]
+    pub const fn is_passed_on(&self) -> bool {
+        self.read.is_passed_on
+    }
+
+    /// Whether the reply calls tools of the client's.
+    #[must_use]
+    pub const fn has_calls(&self) -> bool {
+        self.decoder.has_calls()
+    }
+
+    /// Whether something of it must not reach the client unjudged, as far as it was read.
+    #[must_use]
+    pub fn may_hold_calls(&self) -> bool {
+        let is_open = self.is_whole() || self.has_calls() || self.decoder.is_unreadable();
+        let may_open = || may_open_call(self.dialect, self.decoder.frames.rest());
+        self.rules.calls != CallRule::AsTheyCome && (is_open || may_open())
+    }
+
+    /// What is held of a response that broke off, as it came.
+    #[must_use]
+    pub fn take_held(&mut self) -> Vec<u8> {
+        let mut held = self.release();
+        if !self.is_continued() && !self.may_hold_calls() {
+            let events = std::mem::take(&mut self.held).into_iter();
+            held.extend(events.flat_map(|event| event.bytes));
+            held.extend_from_slice(self.decoder.frames.rest());
+        }
+        held
+    }
+
+    /// Whether a reply was asked for in the place of another, which is kept.
+    #[must_use]
+    pub const fn has_draft(&self) -> bool {
+        self.draft.is_some()
+    }
+
+    /// Whether there was a round before this one.
+    #[must_use]
+    pub const fn is_continued(&self) -> bool {
+        self.later.is_some()
+    }
+
+    /// Bytes that are held.
+    #[must_use]
+    pub fn held_bytes(&self) -> usize {
+        let held = self.held.iter().map(|event| event.bytes.len());
+        let waiting = self.waiting.as_ref().map_or(0, Vec::len);
+        let later = self.later.as_ref().map_or(0, |it| it.decoder.kept_bytes());
+        let draft = self.draft.as_ref().map_or(0, |draft| draft.held_bytes());
+        self.decoder.frames.waiting_bytes() + held.sum::<usize>() + waiting + later + draft
+    }
+
+    /// Whether it is longer than what is held of one.
+    #[must_use]
+    pub fn is_too_long(&self) -> bool {
+        let draft = self.draft.as_ref().map_or(0, |draft| draft.held_bytes());
+        self.held_bytes() - draft > KEPT_BYTES_MAX || self.decoder.is_given_up()
+    }
+
+    /// What was read since this was asked last.
+    #[must_use]
+    pub fn take_read(&mut self) -> ReplyRead {
+        let next = ReplyRead {
+            is_passed_on: self.read.is_passed_on,
+            ..ReplyRead::default()
+        };
+        std::mem::replace(&mut self.read, next)
+    }
+
+    /// Whether the engine has to hear of what was read before more of it goes to the client.
+    #[must_use]
+    pub const fn is_read_urgent(&self) -> bool {
+        !self.read.calls.is_empty()
+    }
+
+    /// Bytes that the engine hasn't heard of.
+    #[must_use]
+    pub const fn unheard_bytes(&self) -> usize {
+        self.read.bytes
+    }
+
+    /// The reply under way as it was read, once the model server's message is over.
+    #[must_use]
+    pub fn ended_reply(&self) -> EndedReply {
+        let decoder = self.later.as_ref().map_or(&self.decoder, |it| &it.decoder);
+        let watch = self.watch.as_ref();
+        EndedReply {
+            read: decoder.read_reply(),
+            held_text: watch.map_or_else(String::new, |it| it.held().to_owned()),
+            found: watch.map_or(FoundText::Prose, |it| it.found()),
+        }
+    }
+
+    /// From now on bytes are passed on as they come. Returns what was held.
+    #[must_use]
+    pub fn pass_on(&mut self) -> Vec<u8> {
+        self.read.is_passed_on = true;
+        self.forget_watch();
+        let mut passed = self.waiting.take().unwrap_or_default();
+        match self.is_continued() {
+            true => passed.extend(self.last_bytes()),
+            false => passed.extend(
+                std::mem::take(&mut self.held)
+                    .into_iter()
+                    .flat_map(|it| it.bytes),
+            ),
+        }
+        passed.extend_from_slice(self.decoder.frames.rest());
+        if self.decoder.is_given_up() {
+            self.decoder.frames = Frames::default();
+        }
+        self.ends = false;
+        passed
+    }
+
+    /// What was said is text, whatever it looks like.
+    fn forget_watch(&mut self) {
+        if let Some(watch) = self.watch.take() {
+            self.read.said.text.push_str(watch.held());
+        }
+    }
+
+    /// Takes more of the model server's response; returns the bytes that the client gets now.
+    pub fn push(&mut self, data: &[u8]) -> Vec<u8> {
+        self.read.bytes += data.len();
+        let mut passed = Vec::new();
+        if let Some(later) = &mut self.later {
+            let piece = later.decoder.push(data);
+            self.ends = later.decoder.is_finished();
+            passed.extend(self.pass_later(piece));
+        } else {
+            let mut decoder = std::mem::take(&mut self.decoder);
+            decoder.push_frames(data, |decoder, frame| self.take_frame(decoder, frame));
+            self.decoder = decoder;
+            self.form = self.decoder.frames.form();
+            passed.extend(self.let_go(false));
+        }
+        self.note_calls();
+        match self.read.is_passed_on {
+            true => data.to_vec(),
+            false => self.let_out(passed),
+        }
+    }
+
+    /// The model server's message is over: reads the rest of it.
+    pub fn end(&mut self) -> Vec<u8> {
+        let mut passed = Vec::new();
+        if let Some(later) = &mut self.later {
+            let piece = later.decoder.end_message();
+            passed.extend(self.pass_later(piece));
+        } else {
+            let mut decoder = std::mem::take(&mut self.decoder);
+            decoder.end_frames(|decoder, frame| self.take_frame(decoder, frame));
+            self.decoder = decoder;
+            passed.extend(self.let_go(false));
+        }
+        self.note_calls();
+        self.let_out(passed)
+    }
+
+    /// What the client gets now of bytes that may go.
+    fn let_out(&mut self, passed: Vec<u8>) -> Vec<u8> {
+        match &mut self.waiting {
+            Some(waiting) => {
+                waiting.extend(passed);
+                Vec::new()
+            }
+            None => passed,
+        }
+    }
+
+    fn note_calls(&mut self) {
+        let decoder = match &mut self.later {
+            Some(later) => &mut later.decoder,
+            None => &mut self.decoder,
+        };
+        self.read.paths.extend(decoder.take_paths());
+    }
+
+    fn take_frame(&mut self, decoder: &mut ReplyDecoder, frame: Frame<'_>) {
+        let mut piece = DecodedPiece::default();
+        decoder.read_frame(&frame, &mut piece);
+        self.form = frame.form;
+        let complete = decoder.content.take_complete_calls(decoder.is_finished());
+        let complete = complete.into_iter();
+        let complete: Vec<_> = complete
+            .map(|(number, call)| (number, decoder.on_record(call)))
+            .collect();
+        let completes: Vec<usize> = complete.iter().map(|(number, _)| *number).collect();
+        self.read.calls.extend(complete);
+        if decoder.has_calls() {
+            // A reply with real calls needs no search for written ones.
+            self.forget_watch();
+        }
+        let role = piece.role;
+        if let EventRole::OpensText | EventRole::OpensOther = role
+            && self.dialect == Dialect::Messages
+        {
+            self.in_text = role == EventRole::OpensText;
+        }
+        let calls = std::mem::take(&mut piece.calls);
+        let may_be_calls = match &mut self.watch {
+            Some(watch) => {
+                self.read.said.text.push_str(&watch.push(&piece.text));
+                piece.text.clear();
+                // A block that is opened and stays empty goes with the text that it was opened for.
+                !watch.held().is_empty() || role == EventRole::OpensText
+            }
+            None => false,
+        };
+        if !may_be_calls {
+            self.held.iter_mut().for_each(|it| it.may_be_calls = false);
+        }
+        self.read.said.append(piece);
+        if self.read.is_passed_on {
+            return;
+        }
+        // The last events say what the whole reply was, which another round would make false: they wait. A call's own block has
+        // nothing in it that could go on.
+        self.ends = match (self.ends, role) {
+            (true, EventRole::OpensText | EventRole::OpensOther) => false,
+            (true, _) => true,
+            (false, EventRole::Ends) => calls.is_empty() || self.dialect != Dialect::Messages,
+            (false, _) => self.form == BodyForm::Whole,
+        };
+        if !self.ends {
+            self.held.iter_mut().for_each(|it| it.is_end = false);
+        }
+        let is_unread = frame.data == FrameData::Unread;
+        let json = match frame.data {
+            FrameData::Value(json) => Some(json),
+            _ => None,
+        };
+        if self.shared.is_empty() && encode::shares_members(self.dialect) {
+            self.shared = json.as_ref().map(encode::shared_of).unwrap_or_default();
+        }
+        self.held.push(HeldEvent {
+            bytes: frame.bytes.to_vec(),
+            name: frame.name.to_owned(),
+            json,
+            is_unread,
+            calls,
+            completes,
+            is_end: self.ends,
+            may_be_calls,
+        });
+    }
+
+    /// A call was judged; returns the bytes that the client gets now.
+    pub fn call_judged(&mut self, number: usize, verdict: CallVerdict) -> Vec<u8> {
+        self.gate.judge(number, verdict);
+        let passed = self.let_go(false);
+        self.let_out(passed)
+    }
+
+    /// Passes on the events that wait for nothing any more; once the round is over all of them, but for the last ones. Pieces of a call
+    /// that is judged may overtake those of another one, since each has its call's number.
+    fn let_go(&mut self, is_over: bool) -> Vec<u8> {
+        let (mut passed, mut kept) = (Vec::new(), Vec::new());
+        let mut waits_for_text = false;
+        for event in std::mem::take(&mut self.held) {
+            waits_for_text |= event.may_be_calls;
+            let overtakes = !event.calls.is_empty() && self.gate.rule != CallRule::AsTheyCome;
+            let waits = waits_for_text || self.gate.holds(&event) || !overtakes && !kept.is_empty();
+            if event.is_end || waits && !is_over {
+                kept.push(event);
+                continue;
+            }
+            let (said, event) =
+                self.gate
+                    .pass(&self.decoder.content, (self.dialect, self.form), event);
+            passed.extend(self.say(&said));
+            passed.extend(event.bytes);
+        }
+        self.held = kept;
+        passed
+    }
+
+    /// The first round is over: its calls are judged, or never will be.
+    fn end_first_round(&mut self) -> Vec<u8> {
+        let mut passed = self.let_go(true);
+        for event in std::mem::take(&mut self.held) {
+            let (said, event) =
+                self.gate
+                    .pass(&self.decoder.content, (self.dialect, self.form), event);
+            passed.extend(self.say(&said));
+            self.held.push(event);
+        }
+        // They are passed by the gate once.
+        self.gate = CallGate::default();
+        passed
+    }
+
+    /// Says something in the model's place, after all that it said in this round; nothing where a stream ends with no text.
+    pub fn say_for_model(&mut self, text: &str) -> Vec<u8> {
+        let mut passed = self.release();
+        passed.extend(self.close_round());
+        if self.in_text {
+            passed.extend(self.say(text));
+        }
+        passed
+    }
+
+    /// Another round follows.
+    pub fn next_round(&mut self) -> Vec<u8> {
+        let passed = self.close_round();
+        match &mut self.later {
+            Some(later) => {
+                let usage = later.end_round();
+                self.add_usage(usage);
+            }
+            None => self.later = Some(LaterRounds::new(self.dialect)),
+        }
+        self.ends = false;
+        passed
+    }
+
+    /// Another reply is asked for in the place of this one, which cost so much.
+    pub fn set_aside(&mut self, usage: ServerUsage) {
+        let rules = PipeRules {
+            is_held: true,
+            ..self.rules.clone()
+        };
+        let mut other = Self::new(self.dialect, rules);
+        other.add_usage(usage);
+        other.draft = Some(Box::new(std::mem::replace(
+            self,
+            Self::new(self.dialect, PipeRules::default()),
+        )));
+        *self = other;
+    }
+
+    /// The reply that was set aside is the one that the client gets.
+    pub fn take_draft_back(&mut self, usage: ServerUsage) {
+        if let Some(draft) = self.draft.take() {
+            *self = *draft;
+            self.add_usage(usage);
+        }
+    }
+
+    /// Nobody wants the reply that was set aside.
+    pub fn forget_draft(&mut self) {
+        self.draft = None;
+    }
+
+    /// The client gets calls in the place of the text that they were written as.
+    pub fn deliver_calls(&mut self, delivered: &DeliveredCalls) {
+        let held = std::mem::take(&mut self.held);
+        self.held = deliver((self.dialect, self.form), &self.shared, held, delivered);
+        // They are judged.
+        self.gate = CallGate::default();
+        self.watch = None;
+    }
+
+    /// What waited goes to the client, and what follows as it comes.
+    pub fn release(&mut self) -> Vec<u8> {
+        self.waiting.take().unwrap_or_default()
+    }
+
+    /// No round follows: returns the client's remaining bytes.
+    #[must_use]
+    pub fn last_bytes(&mut self) -> Vec<u8> {
+        let mut passed = self.release();
+        passed.extend(self.end_first_round());
+        let mut later = self.later.take();
+        if later.is_some() || !self.said.is_empty() {
+            passed.extend(self.close_round());
+        }
+        if let Some(usage) = later.as_mut().map(LaterRounds::end_round) {
+            self.add_usage(usage);
+        }
+        let repeats_blocks =
+            self.is_whole() && self.held.iter().any(|it| delimiter::is_in(&it.bytes));
+        if later.is_some()
+            || !self.said.is_empty()
+            || self.usage != ServerUsage::default()
+            || repeats_blocks
+        {
+            let addition = Addition {
+                text: &self.said,
+                usage: self.usage,
+                finish_reason: later.as_ref().and_then(|it| it.finish_reason.as_deref()),
+                ..Addition::default()
+            };
+            encode::complete_events(self.dialect, self.form, &mut self.held, &addition);
+        }
+        let held = std::mem::take(&mut self.held);
+        passed.extend(held.into_iter().flat_map(|it| it.bytes));
+        passed
+    }
+
+    /// Passes on the text that is among the round's last events.
+    fn close_round(&mut self) -> Vec<u8> {
+        if self.later.is_some() {
+            return Vec::new();
+        }
+        let mut passed = self.end_first_round();
+        if !self.is_whole() {
+            let text = encode::take_text(self.dialect, self.form, &mut self.held);
+            if !text.is_empty() {
+                passed.extend(self.piece(PartKind::OtherText, &text));
+            }
+        }
+        passed
+    }
+
+    /// More of the reply in a later round, as the model's own.
+    fn pass_later(&mut self, more: DecodedPiece) -> Vec<u8> {
+        let mut passed = Vec::new();
+        let thoughts = more
+            .parts
+            .iter()
+            .filter(|(kind, ..)| *kind == PartKind::Reasoning);
+        for (kind, _, thought) in thoughts.filter(|_| !self.is_whole()) {
+            passed.extend(self.piece(*kind, thought));
+        }
+        passed.extend(self.say(&more.text));
+        self.read.said.append(more);
+        passed
+    }
+
+    /// More of the reply's text.
+    fn say(&mut self, text: &str) -> Vec<u8> {
+        self.said.push_str(text);
+        match self.is_whole() || text.is_empty() {
+            true => Vec::new(),
+            false => self.piece(PartKind::OtherText, text),
+        }
+    }
+
+    fn piece(&self, kind: PartKind, text: &str) -> Vec<u8> {
+        let form = (self.dialect, self.form);
+        encode::piece(
+            form,
+            &self.shared,
+            &self.held,
+            (text, kind == PartKind::Reasoning),
+        )
+    }
+
+    /// A sign of life for a client whose reply is held, in the dialect's own form; nothing where there is none.
+    #[must_use]
+    pub fn sign_of_life(&self) -> Vec<u8> {
+        if let Some(draft) = &self.draft {
+            return draft.sign_of_life();
+        }
+        match (self.dialect, self.form) {
+            (_, BodyForm::Whole | BodyForm::Unknown) => Vec::new(),
+            (Dialect::Messages, _) => b"event: ping\ndata: {\"type\":\"ping\"}\n\n".to_vec(),
+            (_, BodyForm::Events) => b": the reply is judged before it is shown\n\n".to_vec(),
+            (_, BodyForm::JsonLines) => self.piece(PartKind::OtherText, ""),
+        }
+    }
+
+    /// The end of a stream that is cut on purpose: a text, and what a client of the dialect takes for a reply's proper end; `None` if it
+    /// calls tools, since a client may act on a call that looks complete, whatever comes after it.
+    #[must_use]
+    pub fn stopped_stream(&self, text: &str) -> Option<Vec<u8>> {
+        let content = &self.decoder.content;
+        let id = content
+            .response_id
+            .as_deref()
+            .or(self.shared.get("id").and_then(Value::as_str));
+        let open = (id.unwrap_or("tslp-stopped"), content.open_block);
+        (!self.has_calls()).then(|| encode::stopped_stream(self.dialect, open, text))
+    }
+}
