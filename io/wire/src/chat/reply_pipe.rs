@@ -205,7 +205,9 @@ impl ReplyPipe {
     pub fn counts_as_over(&self) -> bool {
         let watch = self.watch.as_ref();
         let holds_text = watch.is_some_and(|watch| !watch.held().is_empty());
-        self.decoder.content.was_end_said() || self.waiting.is_some() || holds_text
+        let has_calls = self.rules.calls != CallRule::AsTheyCome && self.has_calls();
+        let is_over = self.decoder.content.was_end_said();
+        is_over || has_calls || self.waiting.is_some() || holds_text
     }
 
     /// Whether the rest is passed on as it comes.
@@ -225,7 +227,7 @@ impl ReplyPipe {
     pub fn may_hold_calls(&self) -> bool {
         let is_open = self.is_whole() || self.has_calls() || self.decoder.is_unreadable();
         let may_open = || may_open_call(self.dialect, self.decoder.frames.rest());
-        self.rules.calls != CallRule::AsTheyCome && (is_open || may_open())
+        self.rules.calls == CallRule::Judged && (is_open || may_open())
     }
 
     /// What is held of a response that broke off, as it came.
