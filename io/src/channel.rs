@@ -10,7 +10,8 @@ use tslp_core::ids::{EpisodeId, Seq};
 use tslp_grammars::ParsedTexts;
 use tslp_tools::sandbox::RunOutcome;
 use tslp_wire::chat::dialect::Dialect;
-use tslp_wire::chat::reply_pipe::{CallVerdict, DeliveredCalls, EndedReply, PipeRules, ReplyRead};
+use tslp_wire::chat::reply::ReadReply;
+use tslp_wire::chat::reply_pipe::{CallVerdict, DeliveredCalls, PipeRules, ReplyRead};
 use tslp_workspace::tree::reading::ReadFile;
 
 use crate::acts::{Act, ActResult};
@@ -62,7 +63,7 @@ pub enum ToEngine {
         /// The response's end.
         ending: ResponseEnd,
         /// The reply as it was read.
-        reply: Box<EndedReply>,
+        reply: Box<ReadReply>,
         /// How long the proxy kept the prompt, from its last byte until it went on.
         added: Duration,
     },

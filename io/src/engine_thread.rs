@@ -72,9 +72,8 @@ use tslp_wire::chat::bad_request::BadRequest;
 use tslp_wire::chat::checksum::hold_checksum;
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::kept_responses::KeptResponses;
-use tslp_wire::chat::lost_calls::FoundText;
 use tslp_wire::chat::reply::{DecodedPiece, ReadReply};
-use tslp_wire::chat::reply_pipe::{CallRule, EndedReply, PipeRules, ReplyRead};
+use tslp_wire::chat::reply_pipe::{CallRule, PipeRules, ReplyRead};
 use tslp_wire::chat::request::{self, KnownMessages, PromptPlaces, RequestEnvelope};
 use tslp_wire::chat::rewrite::RewrittenMessages;
 use tslp_wire::chat::sent::{SentMessage, SentPrompts};
@@ -164,9 +163,6 @@ struct ReplyUnderWay {
     reply: Reply,
     /// The response as it was read, once it is over.
     read: ReadReply,
-    /// The end of its text that may be calls of the client's tools, and what that is, once it is over.
-    held_text: String,
-    found: FoundText,
     /// Whether it is too long to be judged.
     is_given_up: bool,
     addressee: AuditedModel,
@@ -687,8 +683,6 @@ impl EngineThread {
             dialect: sent.dialect,
             reply: Reply::default(),
             read: ReadReply::default(),
-            held_text: String::new(),
-            found: FoundText::default(),
             is_given_up: false,
             addressee: sent.addressee,
             costs,
@@ -823,10 +817,9 @@ impl EngineThread {
         }
     }
 
-    fn reply_end(&mut self, exchange: ExchangeId, ending: ResponseEnd, reply: EndedReply) {
+    fn reply_end(&mut self, exchange: ExchangeId, ending: ResponseEnd, read: ReadReply) {
         if let Some(running) = self.running.get_mut(&exchange) {
-            running.read = reply.read;
-            (running.held_text, running.found) = (reply.held_text, reply.found);
+            running.read = read;
             if running.is_given_up {
                 running.read.give_up();
             }

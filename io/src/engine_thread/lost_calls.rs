@@ -58,7 +58,7 @@ impl EngineThread {
         let Some(running) = self.running.get_mut(&exchange) else {
             return ControlFlow::Continue(());
         };
-        let written = std::mem::take(&mut running.held_text);
+        let written = std::mem::take(&mut running.read.held_text);
         if !std::mem::take(&mut running.may_hold_calls) {
             running.reply.tail.push_str(&written);
             return ControlFlow::Continue(());
@@ -69,7 +69,7 @@ impl EngineThread {
             _ if !has_ended => FoundText::Prose,
             false if is_second => calls_of(&running.read),
             false => FoundText::Prose,
-            true => std::mem::take(&mut running.found),
+            true => std::mem::take(&mut running.read.found),
         };
         let found = match found {
             FoundText::Calls(calls) if self.makes_harm(exchange, &calls) => FoundText::Prose,

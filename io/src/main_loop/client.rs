@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_wire::chat::dialect::Dialect;
-use tslp_wire::chat::reply_pipe::ReplyPipe;
+use tslp_wire::chat::reply_pipe::{BodyForm, ReplyPipe};
 use tslp_wire::http::head::{ResponseContent, ResponseFraming, ResponseTo};
 use tslp_wire::http::inflate::Inflate;
 use tslp_wire::http::outgoing::Outgoing;
@@ -416,30 +416,12 @@ pub(super) enum Downstream {
     /// The head is out; the body follows.
     Streaming {
         framing: ResponseFraming,
-        media: ErrorEventForm,
+        form: BodyForm,
         status: u16,
         upstream: Persistence,
     },
     /// Everything is in the output buffer.
     Done,
-}
-
-/// The form in which a broken response can carry an error event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ErrorEventForm {
-    EventStream,
-    JsonLines,
-    Other,
-}
-
-impl ErrorEventForm {
-    /// What ends that which the upstream left half-said. Clients of JSON lines read each one, and take none that is blank.
-    pub(super) const fn gap(self) -> &'static [u8] {
-        match self {
-            Self::EventStream => b"\n\n",
-            Self::JsonLines | Self::Other => b"",
-        }
-    }
 }
 
 #[derive(Debug)]

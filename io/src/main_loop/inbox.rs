@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tslp_core::ids::{EpisodeId, Seq};
-use tslp_wire::chat::reply_pipe::{EndedReply, PipeRules, ReplyPipe};
+use tslp_wire::chat::reply_pipe::{PipeRules, ReplyPipe};
 use tslp_wire::http::head::{ContentCoding, RequestFraming};
 use tslp_wire::http::request::Persistence;
 use tslp_wire::http::response::ExpectedBody;
@@ -131,7 +131,7 @@ impl MainLoop {
             return self.engine.send(ToEngine::ReplyEnd {
                 exchange: id,
                 ending: ResponseEnd::ClientGone,
-                reply: Box::new(EndedReply::default()),
+                reply: Box::default(),
                 added: Duration::ZERO,
             });
         };

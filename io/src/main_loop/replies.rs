@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tslp_core::redact;
 use tslp_wire::chat::dialect::Dialect;
-use tslp_wire::chat::reply_pipe::StreamForm;
+use tslp_wire::chat::reply_pipe::BodyForm;
 use tslp_wire::http::error::Refusal;
 use tslp_wire::http::head::{self, LAST_CHUNK, ResponseContent, ResponseFraming};
 use tslp_wire::http::inflate::Inflate;
@@ -14,8 +14,8 @@ use tslp_wire::http::response::{ResponseBody, ResponseHead};
 
 use super::MainLoop;
 use super::client::{
-    CallConnection, Client, ClientStage, Downstream, ErrorEventForm, Exchange, ExchangeStage,
-    LinkStage, ReplyEndHandling, Retry, RouteNotFound, Upload,
+    CallConnection, Client, ClientStage, Downstream, Exchange, ExchangeStage, LinkStage,
+    ReplyEndHandling, Retry, RouteNotFound, Upload,
 };
 use super::rounds::write_body;
 use super::upstreams::LinkUse;
@@ -183,16 +183,10 @@ impl MainLoop {
         else {
             return;
         };
-        let media = if response.is_of_type("text/event-stream") {
-            ErrorEventForm::EventStream
-        } else if response.is_of_type("application/x-ndjson") {
-            ErrorEventForm::JsonLines
-        } else {
-            ErrorEventForm::Other
-        };
+        let form = BodyForm::of_head(response);
         if let Some(reply) = &mut call.chat {
             (reply.status, reply.upstream) = (response.status, response.persistence);
-            if media == ErrorEventForm::Other {
+            if form == BodyForm::Whole {
                 reply.pipe.expect_one_value();
             }
             if reply.pipe.is_continued() || reply.pipe.has_draft() {
@@ -219,17 +213,17 @@ impl MainLoop {
             if response.status != 200 || head.method == "HEAD" {
                 // Nothing is held yet.
                 let _ = reply.pipe.pass_on();
-            } else if media == ErrorEventForm::Other {
+            } else if form == BodyForm::Whole {
                 // Whether its body comes piece by piece, the first of it shows; what one value states of its length may change.
                 reply.head = Some(Box::new(response.clone()));
                 return;
             }
         }
-        self.write_head(client, response, media);
+        self.write_head(client, response, form);
     }
 
     /// Lets the client have the response's head.
-    fn write_head(&mut self, client: &mut Client, response: &ResponseHead, media: ErrorEventForm) {
+    fn write_head(&mut self, client: &mut Client, response: &ResponseHead, form: BodyForm) {
         let Client { exchange, out, .. } = client;
         let Some(exchange) = exchange.as_deref_mut() else {
             return;
@@ -258,7 +252,7 @@ impl MainLoop {
         let headers = call.chat.as_mut().map(|it| std::mem::take(&mut it.headers));
         call.downstream = Downstream::Streaming {
             framing,
-            media,
+            form,
             status: response.status,
             upstream: response.persistence,
         };
@@ -328,13 +322,10 @@ impl MainLoop {
 
     /// Lets the client have a head that waited for the body's first bytes.
     pub(super) fn write_waiting_head(&mut self, client: &mut Client) {
-        let head = client.chat().and_then(|reply| reply.head.take());
-        if let Some(head) = head {
-            let form = match client.chat().map(|reply| reply.pipe.stream_form()) {
-                Some(Some(StreamForm::Events)) => ErrorEventForm::EventStream,
-                Some(Some(StreamForm::JsonLines)) => ErrorEventForm::JsonLines,
-                _ => ErrorEventForm::Other,
-            };
+        if let Some(reply) = client.chat()
+            && let Some(head) = reply.head.take()
+        {
+            let form = reply.pipe.form();
             self.write_head(client, &head, form);
         }
     }
@@ -644,14 +635,11 @@ impl MainLoop {
         }
         // The response isn't complete by its framing, so nothing can follow it on this connection.
         exchange.persistence = Persistence::Close;
-        if let Downstream::Streaming {
-            framing,
-            media: media @ (ErrorEventForm::EventStream | ErrorEventForm::JsonLines),
-            ..
-        } = call.downstream
+        if let Downstream::Streaming { framing, form, .. } = call.downstream
             && whole
+            && form.is_stream()
         {
-            let event = [media.gap(), &refusal.stream_end(dialect)].concat();
+            let event = [form.gap(), &refusal.stream_end(dialect)].concat();
             match framing {
                 // Without the last chunk: the message stays visibly incomplete.
                 ResponseFraming::Chunked => head::write_chunk(out.buffer(), &event),

@@ -4,7 +4,7 @@ use tslp_wire::http::error::Refusal;
 use tslp_wire::http::head::{LAST_CHUNK, ResponseFraming};
 
 use super::MainLoop;
-use super::client::{Client, Downstream, ErrorEventForm, ExchangeStage};
+use super::client::{Client, Downstream, ExchangeStage};
 use super::rounds::write_body;
 use crate::channel::ResponseEnd;
 
@@ -62,18 +62,14 @@ impl MainLoop {
         if is_gated || downstream == Downstream::Waiting {
             return self.replace_response(client, &refusal(), ResponseEnd::ClientGone);
         }
-        let (
-            Downstream::Streaming {
-                framing,
-                media: media @ (ErrorEventForm::EventStream | ErrorEventForm::JsonLines),
-                ..
-            },
-            Some(ending),
-        ) = (downstream, ending)
+        let (Downstream::Streaming { framing, form, .. }, Some(ending)) = (downstream, ending)
         else {
             return self.response_broke(client, &refusal());
         };
-        let out = [&waited, media.gap(), &ending].concat();
+        if !form.is_stream() {
+            return self.response_broke(client, &refusal());
+        }
+        let out = [&waited, form.gap(), &ending].concat();
         write_body(&mut client.out, downstream, &out);
         if framing == ResponseFraming::Chunked {
             client.out.buffer().extend_from_slice(LAST_CHUNK);

@@ -5,13 +5,14 @@ use serde_json::Value;
 
 use super::dialect::Dialect;
 use super::lenient::value_of;
+use crate::http::response::ResponseHead;
 
 /// What a text may begin with.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The form of a body, recognised by its first byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum BodyForm {
+pub enum BodyForm {
     /// Nothing came yet.
     #[default]
     Unknown,
@@ -21,6 +22,35 @@ pub(super) enum BodyForm {
     JsonLines,
     /// One JSON value.
     Whole,
+}
+
+impl BodyForm {
+    /// By what a response says of itself.
+    #[must_use]
+    pub fn of_head(head: &ResponseHead) -> Self {
+        if head.is_of_type("text/event-stream") {
+            Self::Events
+        } else if head.is_of_type("application/x-ndjson") {
+            Self::JsonLines
+        } else {
+            Self::Whole
+        }
+    }
+
+    /// What ends that which the model server left half-said. Clients of JSON lines read each one, and take none that is blank.
+    #[must_use]
+    pub const fn gap(self) -> &'static [u8] {
+        match self {
+            Self::Events => b"\n\n",
+            Self::JsonLines | Self::Whole | Self::Unknown => b"",
+        }
+    }
+
+    /// Whether it comes piece by piece, so that an error can be said in it.
+    #[must_use]
+    pub const fn is_stream(self) -> bool {
+        matches!(self, Self::Events | Self::JsonLines)
+    }
 }
 
 /// An event, a line, or a whole body.

@@ -12,6 +12,7 @@ use super::dialect::Dialect;
 use super::frames::{Frame, FrameData, Frames};
 use super::json_text::canonical_json;
 use super::lenient::Fields as _;
+use super::lost_calls::FoundText;
 use super::reply_content::{EventRole, ReplyContent, ReplyFlaw};
 
 pub use super::reply_content::DecodedPiece;
@@ -59,6 +60,10 @@ pub struct ReadReply {
     pub is_stream: bool,
     /// The body's beginning as text, and how many bytes came after it.
     pub beginning: (String, u64),
+    /// The end of its text that may be calls of the client's tools.
+    pub held_text: String,
+    /// What that is.
+    pub found: FoundText,
 }
 
 impl ReadReply {
@@ -261,6 +266,7 @@ impl ReplyDecoder {
             is_unreadable: self.is_unreadable(),
             is_stream: self.values > 1,
             beginning: (String::from_utf8_lossy(text).into_owned(), left_out),
+            ..ReadReply::default()
         }
     }
 

@@ -18,21 +18,16 @@ pub use super::delivered_calls::DeliveredCalls;
 use super::delivered_calls::deliver;
 use super::dialect::Dialect;
 use super::encode::{self, Addition, HeldEvent};
-use super::frames::{BodyForm, Frame, FrameData, Frames};
+pub use super::frames::BodyForm;
+use super::frames::{Frame, FrameData, Frames};
 use super::held_calls::{CallGate, may_open_call};
 pub use super::held_calls::{CallRule, CallVerdict};
-use super::lost_calls::{FoundText, LostCallWatch, OfferedTools};
+use super::lost_calls::{LostCallWatch, OfferedTools};
 use super::reply::{DecodedPiece, KEPT_BYTES_MAX, ReadReply, ReplyDecoder};
 use super::reply_content::EventRole;
 
-/// The form of a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StreamForm {
-    /// Server-sent events.
-    Events,
-    /// A line of JSON after the other.
-    JsonLines,
-}
+/// What clients of OpenAI's streams hear while their reply is held.
+pub const SIGN_OF_LIFE: &[u8] = b": the reply is judged before it is shown\n\n";
 
 /// How a reply is piped.
 #[derive(Clone, Debug, Default)]
@@ -60,23 +55,12 @@ pub struct ReplyRead {
     pub is_passed_on: bool,
 }
 
-/// A reply that is over, with the end of its text that may be calls.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EndedReply {
-    /// What was read of it.
-    pub read: ReadReply,
-    /// The text that may be calls, which [`ReplyRead::said`] lacks.
-    pub held_text: String,
-    /// What that is.
-    pub found: FoundText,
-}
-
 /// The reply so far.
 #[derive(Debug)]
 pub struct ReplyPipe {
     dialect: Dialect,
     rules: PipeRules,
-    /// Reads the first round.
+    /// Reads the round under way.
     decoder: ReplyDecoder,
     form: BodyForm,
     /// Events that the client doesn't have: those that wait for something, then the round's last ones.
@@ -90,43 +74,17 @@ pub struct ReplyPipe {
     shared: Map<String, Value>,
     /// What was said after the first round's text.
     said: String,
-    /// The rounds after the first one.
-    later: Option<LaterRounds>,
+    /// Whether it isn't the first: what is held is the first one's end.
+    is_continued: bool,
     /// Where the text may be calls.
     watch: Option<Box<LostCallWatch>>,
     /// What other responses cost that were asked for in the same turn.
     usage: ServerUsage,
     read: ReplyRead,
-    /// What the client would have by now of a reply that is held until it was judged; `None` if it isn't held, or no longer.
-    waiting: Option<Vec<u8>>,
+    /// Whether the client gets nothing of it before the engine has judged all of it.
+    is_held: bool,
     /// The first reply, while another one is asked for.
     draft: Option<Box<ReplyPipe>>,
-}
-
-/// The rounds after the first one.
-#[derive(Debug)]
-struct LaterRounds {
-    /// Reads the one that is under way.
-    decoder: ReplyDecoder,
-    /// Why the last one ended.
-    finish_reason: Option<String>,
-}
-
-impl LaterRounds {
-    fn new(dialect: Dialect) -> Self {
-        Self {
-            decoder: ReplyDecoder::new(dialect),
-            finish_reason: None,
-        }
-    }
-
-    /// The round that was under way is over: what it cost.
-    fn end_round(&mut self) -> ServerUsage {
-        let dialect = self.decoder.dialect();
-        let decoder = std::mem::replace(&mut self.decoder, ReplyDecoder::new(dialect));
-        self.finish_reason = decoder.content.finish_reason.clone();
-        decoder.server_usage().unwrap_or_default()
-    }
 }
 
 impl ReplyPipe {
@@ -144,11 +102,11 @@ impl ReplyPipe {
             in_text: true,
             shared: Map::new(),
             said: String::new(),
-            later: None,
+            is_continued: false,
             watch: watch.map(|tools| Box::new(LostCallWatch::new(tools))),
             usage: ServerUsage::default(),
             read: ReplyRead::default(),
-            waiting: rules.is_held.then(Vec::new),
+            is_held: rules.is_held,
             draft: None,
             rules,
         }
@@ -165,14 +123,10 @@ impl ReplyPipe {
         matches!(self.form, BodyForm::Whole | BodyForm::Unknown)
     }
 
-    /// The form of a stream; `None` of a whole body, or before its first byte.
+    /// The body's form, as far as its first byte has shown it.
     #[must_use]
-    pub const fn stream_form(&self) -> Option<StreamForm> {
-        match self.form {
-            BodyForm::Events => Some(StreamForm::Events),
-            BodyForm::JsonLines => Some(StreamForm::JsonLines),
-            BodyForm::Unknown | BodyForm::Whole => None,
-        }
+    pub const fn form(&self) -> BodyForm {
+        self.form
     }
 
     /// Adds what another response of the same turn cost: the client's figures are those of all.
@@ -197,7 +151,7 @@ impl ReplyPipe {
     /// Whether anything is held that the client could have by now.
     #[must_use]
     pub fn holds_anything(&self) -> bool {
-        !self.held.is_empty() || self.waiting.is_some()
+        !self.held.is_empty() || self.draft.is_some()
     }
 
     /// Whether a stream that doesn't end is over: it has said so, or what is held must be judged before it goes on.
@@ -207,7 +161,7 @@ impl ReplyPipe {
         let holds_text = watch.is_some_and(|watch| !watch.held().is_empty());
         let has_calls = self.rules.calls != CallRule::AsTheyCome && self.has_calls();
         let is_over = self.decoder.content.was_end_said();
-        is_over || has_calls || self.waiting.is_some() || holds_text
+        is_over || has_calls || self.is_held || holds_text
     }
 
     /// Whether the rest is passed on as it comes.
@@ -234,9 +188,8 @@ impl ReplyPipe {
     #[must_use]
     pub fn take_held(&mut self) -> Vec<u8> {
         let mut held = self.release();
-        if !self.is_continued() && !self.may_hold_calls() {
-            let events = std::mem::take(&mut self.held).into_iter();
-            held.extend(events.flat_map(|event| event.bytes));
+        if !self.is_continued && !self.may_hold_calls() {
+            held.extend(self.take_events());
             held.extend_from_slice(self.decoder.frames.rest());
         }
         held
@@ -251,17 +204,15 @@ impl ReplyPipe {
     /// Whether there was a round before this one.
     #[must_use]
     pub const fn is_continued(&self) -> bool {
-        self.later.is_some()
+        self.is_continued
     }
 
     /// Bytes that are held.
     #[must_use]
     pub fn held_bytes(&self) -> usize {
         let held = self.held.iter().map(|event| event.bytes.len());
-        let waiting = self.waiting.as_ref().map_or(0, Vec::len);
-        let later = self.later.as_ref().map_or(0, |it| it.decoder.kept_bytes());
         let draft = self.draft.as_ref().map_or(0, |draft| draft.held_bytes());
-        self.decoder.frames.waiting_bytes() + held.sum::<usize>() + waiting + later + draft
+        self.decoder.kept_bytes() + held.sum::<usize>() + draft
     }
 
     /// Whether it is longer than what is held of one.
@@ -295,14 +246,12 @@ impl ReplyPipe {
 
     /// The reply under way as it was read, once the model server's message is over.
     #[must_use]
-    pub fn ended_reply(&self) -> EndedReply {
-        let decoder = self.later.as_ref().map_or(&self.decoder, |it| &it.decoder);
-        let watch = self.watch.as_ref();
-        EndedReply {
-            read: decoder.read_reply(),
-            held_text: watch.map_or_else(String::new, |it| it.held().to_owned()),
-            found: watch.map_or(FoundText::Prose, |it| it.found()),
+    pub fn ended_reply(&self) -> ReadReply {
+        let mut read = self.decoder.read_reply();
+        if let Some(watch) = &self.watch {
+            (read.held_text, read.found) = (watch.held().to_owned(), watch.found());
         }
+        read
     }
 
     /// From now on bytes are passed on as they come. Returns what was held.
@@ -310,21 +259,22 @@ impl ReplyPipe {
     pub fn pass_on(&mut self) -> Vec<u8> {
         self.read.is_passed_on = true;
         self.forget_watch();
-        let mut passed = self.waiting.take().unwrap_or_default();
-        match self.is_continued() {
-            true => passed.extend(self.last_bytes()),
-            false => passed.extend(
-                std::mem::take(&mut self.held)
-                    .into_iter()
-                    .flat_map(|it| it.bytes),
-            ),
-        }
+        let mut passed = match self.is_continued {
+            true => self.last_bytes(),
+            false => self.take_events(),
+        };
         passed.extend_from_slice(self.decoder.frames.rest());
         if self.decoder.is_given_up() {
             self.decoder.frames = Frames::default();
         }
         self.ends = false;
         passed
+    }
+
+    /// What is held, as far as it is whole.
+    fn take_events(&mut self) -> Vec<u8> {
+        let held = std::mem::take(&mut self.held);
+        held.into_iter().flat_map(|event| event.bytes).collect()
     }
 
     /// What was said is text, whatever it looks like.
@@ -337,58 +287,48 @@ impl ReplyPipe {
     /// Takes more of the model server's response; returns the bytes that the client gets now.
     pub fn push(&mut self, data: &[u8]) -> Vec<u8> {
         self.read.bytes += data.len();
-        let mut passed = Vec::new();
-        if let Some(later) = &mut self.later {
-            let piece = later.decoder.push(data);
-            self.ends = later.decoder.is_finished();
-            passed.extend(self.pass_later(piece));
+        let mut decoder = std::mem::take(&mut self.decoder);
+        let passed = if self.is_continued {
+            let piece = decoder.push(data);
+            self.ends = decoder.is_finished();
+            self.pass_later(piece)
         } else {
-            let mut decoder = std::mem::take(&mut self.decoder);
             decoder.push_frames(data, |decoder, frame| self.take_frame(decoder, frame));
-            self.decoder = decoder;
-            self.form = self.decoder.frames.form();
-            passed.extend(self.let_go(false));
-        }
-        self.note_calls();
-        match self.read.is_passed_on {
-            true => data.to_vec(),
-            false => self.let_out(passed),
-        }
+            self.form = decoder.frames.form();
+            Vec::new()
+        };
+        self.take_decoder_back(decoder, passed, data)
     }
 
     /// The model server's message is over: reads the rest of it.
     pub fn end(&mut self) -> Vec<u8> {
-        let mut passed = Vec::new();
-        if let Some(later) = &mut self.later {
-            let piece = later.decoder.end_message();
-            passed.extend(self.pass_later(piece));
+        let mut decoder = std::mem::take(&mut self.decoder);
+        let passed = if self.is_continued {
+            let piece = decoder.end_message();
+            self.pass_later(piece)
         } else {
-            let mut decoder = std::mem::take(&mut self.decoder);
             decoder.end_frames(|decoder, frame| self.take_frame(decoder, frame));
-            self.decoder = decoder;
+            Vec::new()
+        };
+        self.take_decoder_back(decoder, passed, &[])
+    }
+
+    /// What the client gets now, after bytes were read.
+    fn take_decoder_back(
+        &mut self,
+        mut decoder: ReplyDecoder,
+        mut passed: Vec<u8>,
+        data: &[u8],
+    ) -> Vec<u8> {
+        self.read.paths.extend(decoder.take_paths());
+        self.decoder = decoder;
+        if self.read.is_passed_on {
+            return data.to_vec();
+        }
+        if !self.is_continued {
             passed.extend(self.let_go(false));
         }
-        self.note_calls();
-        self.let_out(passed)
-    }
-
-    /// What the client gets now of bytes that may go.
-    fn let_out(&mut self, passed: Vec<u8>) -> Vec<u8> {
-        match &mut self.waiting {
-            Some(waiting) => {
-                waiting.extend(passed);
-                Vec::new()
-            }
-            None => passed,
-        }
-    }
-
-    fn note_calls(&mut self) {
-        let decoder = match &mut self.later {
-            Some(later) => &mut later.decoder,
-            None => &mut self.decoder,
-        };
-        self.read.paths.extend(decoder.take_paths());
+        passed
     }
 
     fn take_frame(&mut self, decoder: &mut ReplyDecoder, frame: Frame<'_>) {
@@ -463,15 +403,14 @@ impl ReplyPipe {
     /// A call was judged; returns the bytes that the client gets now.
     pub fn call_judged(&mut self, number: usize, verdict: CallVerdict) -> Vec<u8> {
         self.gate.judge(number, verdict);
-        let passed = self.let_go(false);
-        self.let_out(passed)
+        self.let_go(false)
     }
 
     /// Passes on the events that wait for nothing any more; once the round is over all of them, but for the last ones. Pieces of a call
     /// that is judged may overtake those of another one, since each has its call's number.
     fn let_go(&mut self, is_over: bool) -> Vec<u8> {
         let (mut passed, mut kept) = (Vec::new(), Vec::new());
-        let mut waits_for_text = false;
+        let mut waits_for_text = self.is_held;
         for event in std::mem::take(&mut self.held) {
             waits_for_text |= event.may_be_calls;
             let overtakes = !event.calls.is_empty() && self.gate.rule != CallRule::AsTheyCome;
@@ -507,8 +446,8 @@ impl ReplyPipe {
 
     /// Says something in the model's place, after all that it said in this round; nothing where a stream ends with no text.
     pub fn say_for_model(&mut self, text: &str) -> Vec<u8> {
-        let mut passed = self.release();
-        passed.extend(self.close_round());
+        self.is_held = false;
+        let mut passed = self.close_round();
         if self.in_text {
             passed.extend(self.say(text));
         }
@@ -518,15 +457,18 @@ impl ReplyPipe {
     /// Another round follows.
     pub fn next_round(&mut self) -> Vec<u8> {
         let passed = self.close_round();
-        match &mut self.later {
-            Some(later) => {
-                let usage = later.end_round();
-                self.add_usage(usage);
-            }
-            None => self.later = Some(LaterRounds::new(self.dialect)),
-        }
+        self.end_later_round();
+        self.is_continued = true;
+        self.decoder = ReplyDecoder::new(self.dialect);
         self.ends = false;
         passed
+    }
+
+    /// A round is over. What the first one cost, the events that it ended with say.
+    fn end_later_round(&mut self) {
+        if self.is_continued {
+            self.add_usage(self.decoder.server_usage().unwrap_or_default());
+        }
     }
 
     /// Another reply is asked for in the place of this one, which cost so much.
@@ -568,44 +510,38 @@ impl ReplyPipe {
 
     /// What waited goes to the client, and what follows as it comes.
     pub fn release(&mut self) -> Vec<u8> {
-        self.waiting.take().unwrap_or_default()
+        self.is_held = false;
+        self.let_go(false)
     }
 
     /// No round follows: returns the client's remaining bytes.
     #[must_use]
     pub fn last_bytes(&mut self) -> Vec<u8> {
-        let mut passed = self.release();
-        passed.extend(self.end_first_round());
-        let mut later = self.later.take();
-        if later.is_some() || !self.said.is_empty() {
+        let mut passed = self.end_first_round();
+        if !self.said.is_empty() {
             passed.extend(self.close_round());
         }
-        if let Some(usage) = later.as_mut().map(LaterRounds::end_round) {
-            self.add_usage(usage);
-        }
+        self.end_later_round();
         let repeats_blocks =
             self.is_whole() && self.held.iter().any(|it| delimiter::is_in(&it.bytes));
-        if later.is_some()
-            || !self.said.is_empty()
-            || self.usage != ServerUsage::default()
-            || repeats_blocks
-        {
+        let has_more = !self.said.is_empty() || self.usage != ServerUsage::default();
+        if self.is_continued || has_more || repeats_blocks {
+            let reason = self.decoder.content.finish_reason.as_deref();
             let addition = Addition {
                 text: &self.said,
                 usage: self.usage,
-                finish_reason: later.as_ref().and_then(|it| it.finish_reason.as_deref()),
+                finish_reason: reason.filter(|_| self.is_continued),
                 ..Addition::default()
             };
             encode::complete_events(self.dialect, self.form, &mut self.held, &addition);
         }
-        let held = std::mem::take(&mut self.held);
-        passed.extend(held.into_iter().flat_map(|it| it.bytes));
+        passed.extend(self.take_events());
         passed
     }
 
     /// Passes on the text that is among the round's last events.
     fn close_round(&mut self) -> Vec<u8> {
-        if self.later.is_some() {
+        if self.is_continued {
             return Vec::new();
         }
         let mut passed = self.end_first_round();
@@ -661,7 +597,7 @@ impl ReplyPipe {
         match (self.dialect, self.form) {
             (_, BodyForm::Whole | BodyForm::Unknown) => Vec::new(),
             (Dialect::Messages, _) => b"event: ping\ndata: {\"type\":\"ping\"}\n\n".to_vec(),
-            (_, BodyForm::Events) => b": the reply is judged before it is shown\n\n".to_vec(),
+            (_, BodyForm::Events) => SIGN_OF_LIFE.to_vec(),
             (_, BodyForm::JsonLines) => self.piece(PartKind::OtherText, ""),
         }
     }
