@@ -8,7 +8,7 @@ use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::reply_pipe::BodyForm;
 use tslp_wire::http::error::Refusal;
 use tslp_wire::http::head::{self, LAST_CHUNK, ResponseContent, ResponseFraming};
-use tslp_wire::http::inflate::Inflate;
+use tslp_wire::http::inflate::{BodyCoding, Inflate};
 use tslp_wire::http::request::{HttpVersion, Persistence};
 use tslp_wire::http::response::{ResponseBody, ResponseHead};
 
@@ -126,7 +126,19 @@ impl MainLoop {
                 Ok(FedBytes::More) => return,
                 Ok(FedBytes::Head { mut head, consumed }) => {
                     if let Some(reply) = &mut call.chat {
-                        reply.inflate = Inflate::of_response(&mut head);
+                        match BodyCoding::of_response(&mut head) {
+                            BodyCoding::Plain => reply.inflate = None,
+                            BodyCoding::Known(inflate) => reply.inflate = Some(inflate),
+                            BodyCoding::Unknown if reply.pipe.judges_calls() => {
+                                let reason =
+                                    "its response is coded in a way that the Guardian can't read";
+                                return self.call_refused(
+                                    client,
+                                    &Refusal::new(502, "calls_not_judged", reason.to_owned()),
+                                );
+                            }
+                            BodyCoding::Unknown => _ = reply.pipe.pass_on(),
+                        }
                     }
                     self.relay_head(client, &head);
                     rest = &rest[consumed..];
@@ -151,6 +163,11 @@ impl MainLoop {
                     rest = &rest[consumed..];
                 }
                 Ok(FedBytes::End) => {
+                    let inflate = call.chat.as_mut().and_then(|reply| reply.inflate.as_mut());
+                    if let Some(Err(error)) = inflate.map(Inflate::end) {
+                        let reason = format!("its response isn't compressed as it says: {error}");
+                        return self.call_broke(key, client, &reason);
+                    }
                     let leftover = if rest.is_empty() {
                         LinkLeftover::None
                     } else {

@@ -22,8 +22,9 @@ const JSON_STARTS: [&str; 4] = [
     "{\"type\":\"function\",\"function\":{\"name\":\"",
 ];
 
-/// Languages of a fence around a call.
-const FENCE_LANGUAGES: [&str; 4] = ["", "json", "xml", "tool_call"];
+/// Languages of a fence around a call; in Gemma's own stands Python.
+const FENCE_LANGUAGES: [&str; 5] = ["", "json", "xml", "tool_call", PYTHON_CALLS];
+const PYTHON_CALLS: &str = "tool_code";
 
 /// Signs of a fence, at least.
 const FENCE_SIGNS_MIN: usize = 3;
@@ -252,7 +253,7 @@ impl LostCallWatch {
         }
     }
 
-    /// How a line begins. Only where nothing else was said a fence or JSON may be a call.
+    /// How a line begins. Only where nothing else was said a fence, JSON or Python may be a call.
     fn beginning_of(&self, line: &str) -> Beginning {
         for thoughts in tokens("thoughts") {
             let (open, close) = thoughts.split_once(' ').unwrap_or((thoughts, ""));
@@ -266,7 +267,7 @@ impl LostCallWatch {
             Beginning::Other if is_open => Beginning::Undecided,
             Beginning::Other if self.at_reply_start => match line.strip_prefix("```") {
                 Some(fence) => self.fence_beginning(fence),
-                None => self.json_beginning(line),
+                None => self.bare_beginning(line, false),
             },
             marked => marked,
         }
@@ -312,19 +313,23 @@ impl LostCallWatch {
             None if known.any(|it| it.starts_with(language)) => Beginning::Undecided,
             Some("") if known.any(|it| *it == language) => Beginning::Undecided,
             Some(inside) if known.any(|it| *it == language) => match self.marked(inside) {
-                Beginning::Other => self.json_beginning(inside),
+                Beginning::Other => self.bare_beginning(inside, language == PYTHON_CALLS),
                 marked => marked,
             },
             _ => Beginning::Other,
         }
     }
 
-    /// How JSON begins: only a tool that is offered makes it a call.
-    fn json_beginning(&self, text: &str) -> Beginning {
+    /// How JSON begins, or Python: only a tool that is offered makes it a call.
+    fn bare_beginning(&self, text: &str, is_python: bool) -> Beginning {
         let signs = text.chars().filter(|c| !c.is_whitespace());
         let signs: String = signs.take(JSON_START_MAX).collect();
         let signs = signs.strip_prefix('[').unwrap_or(&signs);
-        match self.tools.named_at_start(signs, &JSON_STARTS, |c| c == '"') {
+        let begun = match is_python {
+            true => self.tools.named_at_start(signs, &[""], |c| c == '('),
+            false => self.tools.named_at_start(signs, &JSON_STARTS, |c| c == '"'),
+        };
+        match begun {
             Some(true) => Beginning::Call,
             Some(false) => Beginning::Other,
             None => Beginning::Undecided,
@@ -605,6 +610,17 @@ mod tests {
                 "<seed:tool_call>\n<function=read>\n<parameter=path>a.c</parameter>\n</function>\n</seed:tool_call>",
                 1,
             ),
+            // LFM2, Gemma
+            (
+                "<|tool_call_start|>[read(path=\"a.c\"), read(path='a.c')]<|tool_call_end|>",
+                2,
+            ),
+            (
+                "<start_function_call>call:read{path:<escape>a.c<escape>}<end_function_call>",
+                1,
+            ),
+            ("<|tool_call>call:read{path:<|\"|>a.c<|\"|>}<tool_call|>", 1),
+            ("```tool_code\nread(path=\"a.c\")\n```", 1),
             // Harmony
             (
                 "<|start|>assistant<|channel|>commentary to=functions.read <|constrain|>json<|message|>{\"path\": \"a.c\"}<|call|>",
@@ -637,6 +653,12 @@ mod tests {
                 &vec![a(); calls],
             );
         }
+        let nested = json!({"path": "it's", "nested": {"path": "b", "loop": [1.5, true, null]}});
+        check(
+            "<|tool_call_start|>[read(path='it\\'s', nested={'path': \"b\", 'loop': [1.5, True, None]})]<|tool_call_end|>",
+            "",
+            &[call("read", nested)],
+        );
         let thoughts = "<|channel|>analysis<|message|><tool_call>{}<|end|>";
         let said = "<|start|>assistant<|channel|>commentary to=functions.read <|message|>{\"path\": \"a.c\"}";
         check(&format!("{thoughts}{said}"), thoughts, &[a()]);

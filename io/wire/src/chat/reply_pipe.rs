@@ -176,6 +176,12 @@ impl ReplyPipe {
         self.decoder.has_calls()
     }
 
+    /// Whether no call may reach the client unjudged.
+    #[must_use]
+    pub fn judges_calls(&self) -> bool {
+        self.rules.calls == CallRule::Judged
+    }
+
     /// Whether something of it must not reach the client unjudged, as far as it was read.
     #[must_use]
     pub fn may_hold_calls(&self) -> bool {

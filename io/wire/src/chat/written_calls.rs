@@ -12,6 +12,12 @@ const ELEMENT_PREFIX: &str = "｜DSML｜";
 /// The elements that hold a call with its name.
 const CALL_ELEMENTS: [&str; 2] = ["function", "invoke"];
 
+/// Levels of lists and maps in arguments that are no JSON.
+const LITERAL_LEVELS_MAX: usize = 32;
+
+/// What quotes a text in arguments that are no JSON.
+const QUOTES: [&str; 4] = ["\"", "'", "<escape>", "<|\"|>"];
+
 /// A call as it was written.
 pub(super) struct WrittenCall {
     pub(super) name: String,
@@ -67,9 +73,14 @@ pub(super) fn calls_at_start(text: &str) -> ReadCalls<'_> {
     let text = skip_tokens("open", text.trim_start()).0;
     if let Some((name, body)) = CALL_ELEMENTS.iter().find_map(|it| element(text, it)) {
         return match body.trim_start().starts_with('{') {
-            true => with_json(name, body),
+            true => with_literal(name, body),
             false => with_parameters(name, body),
         };
+    }
+    let listed = text.strip_prefix('[').map(str::trim_start);
+    let is_python = |text: &&str| text.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    if let Some(calls) = listed.filter(is_python) {
+        return python_calls(calls);
     }
     if !text.starts_with(['{', '[']) {
         return with_name(text);
@@ -140,17 +151,21 @@ fn with_name(text: &str) -> ReadCalls<'_> {
     if rest.starts_with("<arg_key>") {
         return with_parameters(name, rest);
     }
-    with_json(name, rest)
+    if rest.starts_with('(') {
+        return python_calls(text);
+    }
+    with_literal(name, rest)
 }
 
-/// A call whose arguments are JSON.
-fn with_json<'t>(name: &str, text: &'t str) -> ReadCalls<'t> {
+/// A call whose arguments are JSON, or what a family writes for it.
+fn with_literal<'t>(name: &str, text: &'t str) -> ReadCalls<'t> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-    let arguments = match values.next() {
-        Some(read) => read.map_err(|error| format!("its arguments are no JSON: {error}"))?,
+    let (arguments, rest) = match values.next() {
+        Some(Ok(value)) => (value, &text[values.byte_offset()..]),
+        Some(Err(error)) => literal(text, LITERAL_LEVELS_MAX)
+            .ok_or_else(|| format!("its arguments are no JSON: {error}"))?,
         None => return Err("it breaks off".into()),
     };
-    let rest = &text[values.byte_offset()..];
     let Value::Object(arguments) = arguments else {
         return Err("its arguments are no JSON object".into());
     };
@@ -208,6 +223,101 @@ fn with_parameters<'t>(name: &str, body: &'t str) -> ReadCalls<'t> {
         are_texts: true,
     };
     Ok((vec![call], rest))
+}
+
+/// Calls as Python has them, up to the end or the bracket that closes their list.
+fn python_calls(mut text: &str) -> ReadCalls<'_> {
+    let mut calls = Vec::new();
+    loop {
+        let (name, arguments) = text.split_once('(').ok_or("it breaks off")?;
+        let read = pairs(arguments, ')', LITERAL_LEVELS_MAX);
+        let (arguments, rest) = read.ok_or("its arguments can't be read")?;
+        calls.push(WrittenCall {
+            name: name.trim().to_owned(),
+            arguments,
+            are_texts: false,
+        });
+        let rest = rest.trim_start();
+        match rest.strip_prefix(',') {
+            Some(next) => text = next.trim_start(),
+            None => return Ok((calls, rest.strip_prefix(']').unwrap_or(rest))),
+        }
+    }
+}
+
+/// A value as Python or Gemma writes it.
+fn literal(text: &str, levels: usize) -> Option<(Value, &str)> {
+    let levels = levels.checked_sub(1)?;
+    let text = text.trim_start();
+    if let Some(quote) = QUOTES.iter().find(|quote| text.starts_with(**quote)) {
+        let (said, rest) = quoted(&text[quote.len()..], quote)?;
+        return Some((said.into(), rest));
+    }
+    if let Some(inside) = text.strip_prefix('{') {
+        let (members, rest) = pairs(inside, '}', levels)?;
+        return Some((members.into(), rest));
+    }
+    if let Some(inside) = text.strip_prefix('[') {
+        let (mut items, mut rest) = (Vec::new(), inside.trim_start());
+        while !rest.starts_with(']') {
+            let (item, after) = literal(rest, levels)?;
+            items.push(item);
+            rest = after.trim_start();
+            rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+        }
+        return Some((items.into(), &rest[1..]));
+    }
+    let end = text.find([',', ')', ']', '}']).unwrap_or(text.len());
+    let (word, rest) = text.split_at(end);
+    let value = match word.trim() {
+        "True" => true.into(),
+        "False" => false.into(),
+        "None" => Value::Null,
+        word => serde_json::from_str(word).ok()?,
+    };
+    Some((value, rest))
+}
+
+/// Named values up to this sign.
+fn pairs(text: &str, end: char, levels: usize) -> Option<(Map<String, Value>, &str)> {
+    let (mut members, mut rest) = (Map::new(), text.trim_start());
+    loop {
+        if let Some(after) = rest.strip_prefix(end) {
+            return Some((members, after));
+        }
+        let at = rest.find([':', '='])?;
+        let key = QUOTES.iter().fold(rest[..at].trim(), |key, quote| {
+            key.trim_start_matches(quote).trim_end_matches(quote)
+        });
+        let (value, after) = literal(&rest[at + 1..], levels)?;
+        members.insert(key.to_owned(), value);
+        rest = after.trim_start();
+        rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+    }
+}
+
+/// A text up to its closing quote, and what follows.
+fn quoted<'t>(text: &'t str, quote: &str) -> Option<(String, &'t str)> {
+    // A token isn't escaped, and escapes nothing.
+    if quote.len() > 1 {
+        let (said, rest) = text.split_once(quote)?;
+        return Some((said.to_owned(), rest));
+    }
+    let mut said = String::new();
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' => said.push(match chars.next()?.1 {
+                'n' => '\n',
+                't' => '\t',
+                'r' => '\r',
+                other => other,
+            }),
+            c if quote.starts_with(c) => return Some((said, &text[at + 1..])),
+            c => said.push(c),
+        }
+    }
+    None
 }
 
 fn call_of(json: &Value) -> Result<WrittenCall, String> {
