@@ -3,13 +3,30 @@
 use std::thread;
 use std::time::Instant;
 
-use tslp_core::ids::Seq;
-use tslp_io::channel::{ModelRequest, OwnAnswer, ToEngine, ToLoop};
+use tslp_core::ids::{EpisodeId, Seq};
+use tslp_io::channel::{ExchangeId, ModelRequest, OwnAnswer, ToEngine, ToLoop};
+use tslp_wire::chat::reply_pipe::{CallRule, PipeRules};
 
 use crate::harness::{Client, Engine, OK, PATIENCE, Proxy, Upstream, audit};
 
 const STREAM_HEAD: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+/// A request that is durable already.
+fn forward(exchange: ExchangeId, rules: PipeRules) -> ToLoop {
+    ToLoop::Forward {
+        exchange,
+        request: ModelRequest {
+            model: None,
+            body: b"{}".to_vec().into(),
+        },
+        durable_at: Seq(0),
+        episode: EpisodeId(1),
+        headers: Vec::new(),
+        rules,
+        may_ask_again: false,
+    }
+}
 
 fn chunk(text: &str) -> String {
     format!("{:x}\r\n{text}\r\n", text.len())
@@ -174,6 +191,60 @@ fn complete_call_waits() {
     proxy.wait_for("end Complete { status: 200 }");
 }
 
+/// While a call is held the client hears that something comes, in its dialect's own form, and thoughts as they come.
+#[test]
+fn signs_of_life() {
+    let sse = |lines: &[&str]| {
+        lines
+            .iter()
+            .map(|it| format!("data: {it}\n\n"))
+            .collect::<String>()
+    };
+    let chat = sse(&[
+        r#"{"choices":[{"delta":{"reasoning_content":"hm"}}]}"#,
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}]}}]}"#,
+    ]);
+    let messages = sse(&[
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}}"#,
+        r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"a","name":"f","input":{}}}"#,
+    ]);
+    let responses = sse(&[
+        r#"{"type":"response.reasoning_text.delta","output_index":0,"delta":"hm"}"#,
+        r#"{"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","id":"i","call_id":"a","name":"f","arguments":""}}"#,
+    ]);
+    for (path, begun, sign) in [
+        ("/chat/completions", chat, ": the reply is judged"),
+        (
+            "/messages",
+            messages,
+            "event: ping\ndata: {\"type\":\"ping\"}\n\n",
+        ),
+        ("/responses", responses, ": the reply is judged"),
+    ] {
+        let (go, wait) = crossbeam_channel::bounded::<()>(0);
+        let upstream = Upstream::start(move |visit| {
+            visit.request();
+            visit.wire.send(STREAM_HEAD).send(chunk(&begun));
+            let _ = wait.recv();
+        });
+        let proxy = Proxy::start(&upstream.url, Engine::Silent);
+        let mut client = proxy.client();
+        client.send(proxy.chat("{}").replace("/chat/completions", path));
+        let Ok(ToEngine::Prompt { exchange, .. }) = proxy.raw.recv() else {
+            panic!("a prompt");
+        };
+        let rules = PipeRules {
+            calls: CallRule::Complete,
+            ..PipeRules::default()
+        };
+        proxy.handle.send(forward(exchange, rules));
+        client.until(b"hm");
+        client.until(sign.as_bytes());
+        client.until(sign.as_bytes());
+        drop(go);
+    }
+}
+
 /// A later request of another client is answered; this client has got nothing yet.
 fn check_silent(proxy: &Proxy, client: &mut Client) {
     let other = proxy.client().send(proxy.get("/health")).message();
@@ -289,18 +360,7 @@ fn client_leaves_first() {
     };
     client.half_close();
     assert_eq!(client.closed(), "");
-    proxy.handle.send(ToLoop::Forward {
-        exchange,
-        request: ModelRequest {
-            model: None,
-            body: b"{}".to_vec().into(),
-        },
-        durable_at: Seq(0),
-        episode: tslp_core::ids::EpisodeId(1),
-        headers: Vec::new(),
-        rules: tslp_wire::chat::reply_pipe::PipeRules::default(),
-        may_ask_again: false,
-    });
+    proxy.handle.send(forward(exchange, PipeRules::default()));
     assert_eq!(proxy.note(), "end ClientGone");
     assert!(upstream.seen.is_empty());
 }
