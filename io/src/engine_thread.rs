@@ -397,7 +397,7 @@ impl EngineThread {
                 if let Some(running) = self.running.get_mut(&exchange) {
                     running.added = added;
                 }
-                self.reply_end(exchange, ending, *reply);
+                self.response_over(exchange, ending, *reply);
             }
             ToEngine::ToolsTested(tested) => self.tools_tested(tested),
             ToEngine::LinksSeen { exchange, links } => {
@@ -817,7 +817,7 @@ impl EngineThread {
         }
     }
 
-    fn reply_end(&mut self, exchange: ExchangeId, ending: ResponseEnd, read: ReadReply) {
+    fn response_over(&mut self, exchange: ExchangeId, ending: ResponseEnd, read: ReadReply) {
         if let Some(running) = self.running.get_mut(&exchange) {
             running.read = read;
             if running.is_given_up {
@@ -830,7 +830,7 @@ impl EngineThread {
         }
         if let ControlFlow::Break(ending) = self.settle_lost_calls(exchange, ending) {
             if let Some(ending) = ending {
-                self.reply_over(exchange, ending);
+                self.settle_reply(exchange, ending);
             }
             return;
         }
@@ -838,7 +838,7 @@ impl EngineThread {
             return;
         }
         if let Some(ending) = self.end_or_ask_again(exchange, ending) {
-            self.reply_over(exchange, ending);
+            self.settle_reply(exchange, ending);
         }
     }
 
@@ -882,7 +882,7 @@ impl EngineThread {
         Some(first.held)
     }
 
-    fn reply_over(&mut self, exchange: ExchangeId, ending: ResponseEnd) {
+    fn settle_reply(&mut self, exchange: ExchangeId, ending: ResponseEnd) {
         let running = self.running.get(&exchange);
         let were_held =
             |it: &ReplyUnderWay| self.holds_client_calls() && it.calls != CallRule::AsTheyCome;
@@ -895,7 +895,7 @@ impl EngineThread {
         let news = running
             .filter(|it| is_complete && it.calls != CallRule::AsTheyCome && !called_tool)
             .and_then(ReplyUnderWay::news);
-        let ended = self.end_reply(exchange, ending);
+        let ended = self.record_end(exchange, ending);
         let looked = ended.map(|(mut pending, mut touched, episode, addressee)| {
             let touches = pending.touches.iter();
             let touched = touches.map(|path| {
@@ -949,7 +949,7 @@ impl EngineThread {
     }
 
     /// Records the reply's end and reads its code; `None` if the exchange has no reply or the ledger has failed.
-    fn end_reply(
+    fn record_end(
         &mut self,
         exchange: ExchangeId,
         ending: ResponseEnd,

@@ -551,7 +551,7 @@ impl EngineThread {
                 );
                 self.say_for_model(exchange, told);
             }
-            self.reply_over(exchange, ResponseEnd::Complete { status: 200 });
+            self.settle_reply(exchange, ResponseEnd::Complete { status: 200 });
             return None;
         }
         reply.round += 1;

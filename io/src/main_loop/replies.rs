@@ -418,7 +418,7 @@ impl MainLoop {
             return;
         };
         // Queued before the last bytes are let go: the client's next prompt can't overtake it.
-        self.end_reply(id, call, ResponseEnd::Complete { status });
+        self.tell_end(id, call, ResponseEnd::Complete { status });
         if framing == ResponseFraming::Chunked {
             out.buffer().extend_from_slice(LAST_CHUNK);
         }
@@ -618,7 +618,7 @@ impl MainLoop {
     pub(super) fn end_call(&mut self, client: &mut Client, ending: ResponseEnd) {
         if let Some((id, call, _)) = client.call_parts() {
             self.leave_link(call, LinkUse::Close);
-            self.end_reply(id, call, ending);
+            self.tell_end(id, call, ending);
             call.downstream = Downstream::Done;
         }
         client.moves += 1;
@@ -665,7 +665,7 @@ impl MainLoop {
             }
         }
         self.leave_link(call, LinkUse::Close);
-        self.end_reply(id, call, ResponseEnd::UpstreamBroken);
+        self.tell_end(id, call, ResponseEnd::UpstreamBroken);
         call.downstream = Downstream::Done;
         client.moves += 1;
     }

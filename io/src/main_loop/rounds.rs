@@ -55,7 +55,7 @@ impl MainLoop {
             let passed = reply.pipe.end();
             write_body(out, call.downstream, &passed);
         }
-        self.end_reply(id, call, ResponseEnd::Complete { status });
+        self.tell_end(id, call, ResponseEnd::Complete { status });
         let is_sent = call.upload == Upload::Complete && call.request.rest_len() == 0;
         let idle = is_clean && upstream == Persistence::KeepAlive && is_sent;
         self.leave_link(call, if idle { LinkUse::Keep } else { LinkUse::Close });
@@ -269,7 +269,7 @@ impl MainLoop {
         }
         if !call.waits_for_engine() {
             self.leave_link(call, LinkUse::Close);
-            self.end_reply(id, call, ResponseEnd::UpstreamBroken);
+            self.tell_end(id, call, ResponseEnd::UpstreamBroken);
             client.moves += 1;
         }
         true

@@ -258,12 +258,12 @@ impl MainLoop {
         let id = exchange.id;
         if let Some(call) = exchange.call() {
             self.leave_link(call, LinkUse::Close);
-            self.end_reply(id, call, ResponseEnd::ClientGone);
+            self.tell_end(id, call, ResponseEnd::ClientGone);
         }
     }
 
     /// The model is free again. Reports a chat reply's end to the engine, after the last of its bytes.
-    pub(super) fn end_reply(
+    pub(super) fn tell_end(
         &mut self,
         exchange: crate::channel::ExchangeId,
         call: &mut UpstreamCall,
