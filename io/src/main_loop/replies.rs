@@ -227,7 +227,7 @@ impl MainLoop {
             self.budget.request_gone(*id);
         }
         if let Some(reply) = &mut call.chat {
-            if response.status != 200 || head.method == "HEAD" {
+            if !matches!(response.status, 200..=299) || head.method == "HEAD" {
                 // Nothing is held yet.
                 let _ = reply.pipe.pass_on();
             } else if form == BodyForm::Whole {

@@ -411,7 +411,11 @@ pub(super) fn last_text_of_body(dialect: Dialect, body: &mut Value) -> Option<&m
         }
         Dialect::ChatCompletions => {
             content(body.pointer_mut("/choices/0/message")?)?;
-            body.pointer_mut("/choices/0/message/content")
+            let content = body.pointer_mut("/choices/0/message/content")?;
+            match content.is_array() {
+                true => last_text(content),
+                false => Some(content),
+            }
         }
         Dialect::OllamaChat => {
             content(body.get_mut("message")?)?;

@@ -47,10 +47,8 @@ pub(super) struct CallGate {
     verdicts: Vec<(usize, CallVerdict)>,
     /// The calls that the client has the beginning of, in this order, and whether it has what came.
     passed: Vec<(usize, bool)>,
-    /// Calls in whose place the client has a text.
+    /// Calls in whose place the client has a text; [`SURPLUS`] for what nobody could judge.
     replaced: Vec<usize>,
-    /// Whether it has one in the place of what can't be read.
-    tells_unread: bool,
 }
 
 /// Whether a call may begin with this event: a name of the dialect's stands in it, or one that is hidden by escapes. A text holds none,
@@ -106,22 +104,22 @@ impl CallGate {
         }
     }
 
-    /// The text in a call's place, the first time.
+    /// The text in a call's place, the first time; the same for all that nobody could judge.
     fn text_instead(&mut self, number: usize) -> Option<String> {
-        let text = match self.verdict(number) {
-            Some(CallVerdict::Denied(text)) => text.clone(),
-            _ => return None,
+        let (place, text) = match self.verdict(number) {
+            Some(CallVerdict::Denied(text)) => (number, text.clone()),
+            _ => (SURPLUS, UNREAD.to_owned()),
         };
-        let is_first = !self.replaced.contains(&number);
+        let is_first = !self.replaced.contains(&place);
         is_first.then(|| {
-            self.replaced.push(number);
+            self.replaced.push(place);
             text
         })
     }
 
     /// Whether there were calls, and the client has none of them.
     fn leaves_none(&self, reply: &ReplyContent) -> bool {
-        let had_calls = self.tells_unread || !self.replaced.is_empty() || !reply.calls.is_empty();
+        let had_calls = !self.replaced.is_empty() || !reply.calls.is_empty();
         had_calls && self.passed.is_empty()
     }
 
@@ -143,9 +141,7 @@ impl CallGate {
                 let refusal = Refusal::new(502, "calls_not_judged", why.to_owned());
                 event.bytes = refusal.body(dialect.error_shape());
             } else if is_kept {
-                if !std::mem::replace(&mut self.tells_unread, true) {
-                    said.push_str(UNREAD);
-                }
+                said.extend(self.text_instead(SURPLUS));
                 event.bytes = Vec::new();
             }
         } else if self.rule == CallRule::AsTheyCome || event.calls.is_empty() && !event.is_end {
@@ -316,7 +312,7 @@ impl CallGate {
                     Some(CallVerdict::Fitted(arguments)) => set_arguments(item, arguments),
                     _ if is_known && self.passes(number) => {}
                     Some(CallVerdict::Denied(text)) => *item = text_in_place(dialect, number, text),
-                    _ => *item = text_in_place(dialect, number, ""),
+                    _ => *item = text_in_place(dialect, number, UNREAD),
                 }
             }
         }

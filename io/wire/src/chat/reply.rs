@@ -179,7 +179,7 @@ impl ReplyDecoder {
                 self.content.end_was_said();
                 said.role = EventRole::Ends;
             }
-            FrameData::Unread => self.content.flaw = Some(ReplyFlaw::Unreadable),
+            FrameData::Unread => self.content.note_unread(),
             FrameData::Error(line) => {
                 self.content.flaw = Some(ReplyFlaw::Error);
                 said.parts.push((PartKind::Error, 0, line.clone()));

@@ -84,6 +84,8 @@ pub(super) struct ReadCall {
     pub(super) has_ended: bool,
     /// Whether clients may put its pieces together in other ways than we do.
     pub(super) is_odd: bool,
+    /// Whether a piece of it may be in what can't be read.
+    is_torn: bool,
     /// Whether the engine was told that it is complete.
     is_told: bool,
 }
@@ -317,11 +319,18 @@ impl ReplyContent {
         }
     }
 
+    /// A part can't be read, in which there may be more of the calls under way: nobody can say what they are.
+    pub(super) fn note_unread(&mut self) {
+        self.flaw = Some(ReplyFlaw::Unreadable);
+        let open = self.calls.iter_mut().filter(|it| !it.has_ended);
+        open.for_each(|it| it.is_torn = true);
+    }
+
     /// The calls that have become complete since this was asked last; all of them once the reply is over. What was told is all
     /// that there is of a call.
     pub(super) fn take_complete_calls(&mut self, is_over: bool) -> Vec<(usize, ToolCall)> {
         let calls = self.calls.iter_mut();
-        let complete = calls.filter(|it| (is_over || it.has_ended) && !it.is_told);
+        let complete = calls.filter(|it| (is_over || it.has_ended) && !it.is_told && !it.is_torn);
         let told = complete.map(|it| {
             (it.is_told, it.has_ended) = (true, true);
             (it.number, it.call.clone())

@@ -82,7 +82,8 @@ pub(in crate::chat) fn take_reply(
     for usage in [&event["message"]["usage"], &event["usage"]] {
         take_usage(reply, usage);
     }
-    let is_of_call = !more.is_empty() || event["content_block"]["type"] == "tool_use";
+    let is_of_call =
+        delta.get("partial_json").is_some() || event["content_block"]["type"] == "tool_use";
     let is_stop = kind == "content_block_stop" && !had_ended;
     if reply.call(number).is_some() && (is_of_call || is_stop) {
         said.calls.push(if had_ended { SURPLUS } else { number });
