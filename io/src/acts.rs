@@ -399,7 +399,7 @@ pub fn answer_words(verb: Verb, target: &str, reason: Reason) -> Cow<'static, st
         (_, Reason::RecordAccepted) => "kept: `tslp records` lists what is",
         (_, Reason::RecordRejected) => "dropped",
         (_, Reason::DirectiveNotTyped) => {
-            "not done: an agent's call says the same; write `@tslp accept #KEY` in a conversation"
+            "not done: an agent's call says the same, so it may be the agent's; write it as the first line of a message in a conversation, such as `@tslp confirm NAME`"
         }
         (_, Reason::ExternalAnswer) => "what follows counts as another model's answer",
         (Verb::Off | Verb::On, Reason::TargetMissing) => "name a GLOB, such as `secrets/**`",

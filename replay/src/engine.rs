@@ -570,6 +570,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         file: FileText,
     ) -> Vec<Event> {
         let view = self.view();
+        // Commands come in no turn.
+        if ids.0 == EpisodeId::OUTSIDE && direct::is_agents_command(&view, directive) {
+            let about = directive.entity.clone().ok();
+            let refused = NoticeIssued::new(ids, Reason::DirectiveNotTyped, about);
+            return Vec::from([Event::NoticeIssued(refused)]);
+        }
         let said = (directive.verb, directive.target.as_str());
         let change = directive.verb.scope_change();
         let is_of_record = directive.verb.concerns_record(said.1);

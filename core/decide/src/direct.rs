@@ -21,7 +21,7 @@ use super::write_head::{self, CodeSource};
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::directive::Directive;
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{Event, NoticeIssued, ReadFailure, Verb};
+use tslp_core::event::{Author, Event, NoticeIssued, ReadFailure, Verb};
 use tslp_core::extract::Grammars;
 use tslp_core::gate::{DiskVerdict, GateReport, Thresholds, Verdict};
 use tslp_core::ids::{EpisodeId, SessionId};
@@ -110,6 +110,31 @@ fn target_entity(view: &StateView<'_>, policy: &Policy, target: &str) -> Result<
         Err(Reason::PathEscapesWorkspace) => Err(Reason::TargetOutside),
         Err(_) => Err(Reason::TargetNotUsable),
     }
+}
+
+/// Whether a call of an agent's holds a command: then a terminal's, which says the same, may be that call's. Letters and digits are
+/// compared, so that no quotes, escapes or flags between them hide it.
+#[must_use]
+pub fn is_agents_command(view: &StateView<'_>, directive: &ResolvedDirective) -> bool {
+    let lets_more = matches!(
+        directive.verb,
+        Verb::Accept | Verb::Confirm | Verb::On | Verb::Unlock | Verb::Allow | Verb::Resume
+    );
+    let letters = |text: &str| -> String {
+        let letters = text.chars().filter(|c| c.is_alphanumeric());
+        letters.flat_map(char::to_lowercase).collect()
+    };
+    let said = ["tslp", directive.verb.as_str(), &directive.target].map(letters);
+    let mut calls = view.state.provenance().texts_after(None);
+    lets_more
+        && calls.any(|call| {
+            let says_it = |bytes: &[u8]| {
+                let text = letters(&String::from_utf8_lossy(bytes));
+                said.iter().all(|word| text.contains(word.as_str()))
+            };
+            let says_it = || view.with_content(call.text, says_it);
+            call.author == Author::Call && says_it() == Some(true)
+        })
 }
 
 /// The answers to lines that read as directives and aren't, each with the entity that it names.

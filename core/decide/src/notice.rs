@@ -98,7 +98,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<LastFinding<'_>>) -> String {
             "The user's code could not be linked to a file, because nothing names its path.\nIt has NOT modified the State Map. The user can paste it again below a line with its path.",
         ),
         Reason::SaidBefore => format!(
-            "The user sent this message before, word for word. Its code for {name} {}, so it was NOT taken again.\nIt has NOT modified the State Map. If the user wants it back, they can put it into the file and say `@tslp accept {name}`, or paste it in a message with other words.",
+            "The user sent this message before, word for word. Its code for {name} {}, so it was NOT taken again.\nIt has NOT modified the State Map.",
             disk_comparison(disk)
         ),
         Reason::Stale => format!(
@@ -106,17 +106,16 @@ fn notice_text(notice: &NoticeIssued, disk: Option<LastFinding<'_>>) -> String {
             unparsed_remark(disk)
         ),
         Reason::DiskHoldsSuperseded => format!(
-            "{name} is STALE: its file holds a former version again, not the last accepted one. Ask the user which of them counts: `@tslp accept {name}` takes what the file holds.",
+            "{name} is STALE: its file holds a former version again, not the last accepted one. Ask the user which of them counts.",
         ),
-        Reason::DiskHoldsRefused => format!(
-            "The file has the change of {name} that was refused. For the user: `tslp undo {}` prints the way back, `@tslp accept {name}` keeps the change, `tslp why {name}` says what it lost.",
-            name.split("::").next().unwrap_or_default()
-        ),
-        Reason::FileGone => format!(
-            "{name} doesn't exist any more: its file was deleted on disk.\nIf that was meant, the user says `@tslp accept {name}`.",
-        ),
+        Reason::DiskHoldsRefused => {
+            format!("The file has the change of {name} that was refused.")
+        }
+        Reason::FileGone => {
+            format!("{name} doesn't exist any more: its file was deleted on disk.",)
+        }
         Reason::Contradicted => format!(
-            "The user's newer code for {name} is incomplete or can't be read, and the older version is no longer what they want.\nIts code is withheld until the user pastes all of it, or says `@tslp accept {name}` to take what the file holds, or `@tslp reject {name}` to keep the older version. Do not guess it.",
+            "The user's newer code for {name} is incomplete or can't be read, and the older version is no longer what they want.\nIts code is withheld until the user says which of them counts. Do not guess it.",
         ),
         Reason::DeletionAccepted => format!("The user accepted that {name} is gone."),
         Reason::TakenAsShown => format!(
@@ -134,9 +133,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<LastFinding<'_>>) -> String {
         ),
         Reason::BaseUnacknowledged => refused_text(
             &name,
-            &format!(
-                "the current version was not shown to the model, or has changed since; the user says `@tslp confirm {name}` to take it, or `@tslp accept {name}` to take what the file holds"
-            ),
+            "the current version was not shown to the model, or has changed since",
         ),
         Reason::Elided => refused_text(
             &name,
@@ -156,33 +153,25 @@ fn notice_text(notice: &NoticeIssued, disk: Option<LastFinding<'_>>) -> String {
         ),
         Reason::SpecBroken => refused_text(
             &name,
-            &format!(
-                "it breaks the user's rules for code; keep each of them, unless the user says `@tslp confirm {name}`"
-            ),
+            "it breaks the user's rules for code; keep each of them",
         ),
         Reason::StubInPlace => refused_text(
             &name,
-            &format!(
-                "code was replaced by a statement that only returns or fails; give the whole definition, unless the user says `@tslp confirm {name}`"
-            ),
+            "code was replaced by a statement that only returns or fails; give the whole definition",
         ),
         Reason::RemovedUnasked => refused_text(
             &name,
-            &format!(
-                "it removes code that nobody asked to remove; put it back, unless the user asks for it (\"remove the check from {name}\") or says `@tslp confirm {name}`"
-            ),
+            "it removes code that nobody asked to remove; put it back",
         ),
         Reason::BaseUnreadable => refused_text(
             &name,
-            &format!(
-                "the ledger can't give the code that it replaces, so nobody can tell what it removes; `tslp doctor` says what is wrong, and the user says `@tslp confirm {name}` to take it all the same"
-            ),
+            "the ledger can't give the code that it replaces, so nobody can tell what it removes",
         ),
         Reason::MovedOrCopied => format!(
-            "{name} looks like {known}, which is still AUTHORITATIVE in its own file.\nA copy is NOT taken. Write the path of the file that you mean, unless the user says `@tslp confirm {name}`.",
+            "{name} looks like {known}, which is still AUTHORITATIVE in its own file.\nA copy is NOT taken. Write the path of the file that you mean.",
         ),
         Reason::RenameSuspected => format!(
-            "{name} looks like {known} under another name or path.\nThe old name is preserved: {known} is still AUTHORITATIVE. Keep it, unless the user says `@tslp confirm {name}`.",
+            "{name} looks like {known} under another name or path.\nThe old name is preserved: {known} is still AUTHORITATIVE. Keep it.",
         ),
         Reason::RemovedByUser => refused_text(
             &name,
@@ -196,10 +185,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<LastFinding<'_>>) -> String {
             &name,
             "it lost most of the existing code; keep what the change doesn't concern",
         ),
-        Reason::GrantMissing => refused_text(
-            &name,
-            &format!("it waits for the user to say `@tslp confirm {name}`"),
-        ),
+        Reason::GrantMissing => refused_text(&name, "it waits for the user's word"),
         Reason::OverBudget => format!(
             "{name} is known, but too long for this prompt, so its code is not shown. Ask the user which part of it is meant.",
         ),
@@ -223,20 +209,20 @@ fn notice_text(notice: &NoticeIssued, disk: Option<LastFinding<'_>>) -> String {
         }
         Reason::NothingToDo => format!("The user's directive found nothing to do for {name}."),
         Reason::DirectiveNotTyped => format!(
-            "A line with `@tslp` about {name} did nothing: it repeats what the model or a tool said, or stands inside the message, as what is pasted does.\nIf the user means it, they can type it as the first line of a message, or below a request of one line, or run it in a terminal (`tslp --help`)."
+            "A directive about {name} did nothing: it repeats what the model or a tool said, or stands inside the message, as what is pasted does."
         ),
         Reason::GrantNotFirst => String::from(
-            "A line that lets tools do more (`@tslp allow`, `@tslp resume`) did nothing, because it isn't the first line of the user's message. The user can type it there, or run `tslp allow` or `tslp resume` in a terminal.",
+            "A directive that lets tools do more did nothing, because it isn't the first line of the user's message.",
         ),
         Reason::TooManyDirectives => format!(
             "The user's message gives more than {DIRECTIVES_PER_PROMPT_MAX} directives; the first {DIRECTIVES_PER_PROMPT_MAX} were carried out, the others did nothing.\nThe user can give them in further messages."
         ),
         Reason::CodeOfAnother => format!(
-            "The code for {name} in the user's message is what the model or a tool said before, so it is only a proposal.\nIt has NOT modified the State Map. If the user wants it, they can say `@tslp confirm {name}` where it is complete, or put it into the file and say `@tslp accept {name}`."
+            "The code for {name} in the user's message is what the model or a tool said before, so it is only a proposal.\nIt has NOT modified the State Map."
         ),
-        Reason::UnknownDirective => String::from(
-            "The user gave a directive that the state ledger doesn't know.\nKnown directives: accept PATH[::SYMBOL], reject ENTITY, confirm ENTITY, off GLOB, on GLOB, lock PATH, unlock [PATH], external [NAME], goal TEXT, clear, note KIND #KEY: STATEMENT, forget #KEY, allow CAPABILITY for MINUTESm, revoke CAPABILITY, stop, resume.",
-        ),
+        Reason::UnknownDirective => {
+            String::from("The user gave a directive that the state ledger doesn't know.")
+        }
         Reason::CapabilityGranted => {
             String::from("The user granted tools a capability for some minutes.")
         }
@@ -260,7 +246,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<LastFinding<'_>>) -> String {
             halted(why_halted(notice.reason).expect("each of these halts tools"))
         }
         Reason::BudgetNearlyUsed => String::from(
-            "Nine tenths of what the user allows for this work are used (`tslp guardian status` has the figures). Finish what matters most, then say what is left.",
+            "Nine tenths of what the user allows for this work are used. Finish what matters most, then say what is left.",
         ),
         Reason::AgentBudgetUsed => String::from(
             "The budget for this work was used up, and requests were refused; the user has let it go on.",
@@ -290,12 +276,9 @@ fn notice_text(notice: &NoticeIssued, disk: Option<LastFinding<'_>>) -> String {
         Reason::LockMiss => {
             format!("A prompt was not sent, because {name} is locked and could not be shown whole.")
         }
-        Reason::OutsideLock => refused_text(
-            &name,
-            &format!(
-                "the user locked other files; leave it as it is, unless the user says `@tslp unlock` or `@tslp confirm {name}`"
-            ),
-        ),
+        Reason::OutsideLock => {
+            refused_text(&name, "the user locked other files; leave it as it is")
+        }
         Reason::TooManyRules => {
             directive_text("did nothing: there are as many rules of scope as are kept")
         }
@@ -306,7 +289,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<LastFinding<'_>>) -> String {
             String::from("The user keeps a statement no longer that was kept for the project.")
         }
         Reason::RecordProposed => {
-            String::from("The words of the user's note are a model's: it waits for `@tslp accept`.")
+            String::from("The words of the user's note are a model's: it waits for the user's own.")
         }
         Reason::RecordProven => String::from(
             "A model's statement is kept for the project, with the code that proves it.",
@@ -345,12 +328,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<LastFinding<'_>>) -> String {
             directive_text("names a path that can't be used, or that matches several files")
         }
         Reason::FileUnreadable if disk == Some(LastFinding::Unreadable(ReadFailure::NotAFile)) => {
-            not_accepted(
-                &name,
-                &format!(
-                    "it is not a file; `tslp adopt {name}` on the command line takes a folder"
-                ),
-            )
+            not_accepted(&name, "it is not a file")
         }
         Reason::FileUnreadable => not_accepted(&name, read_failure_text(disk)),
         Reason::NotConfirmable => format!(
@@ -454,17 +432,12 @@ pub fn users_code_notice(notice: &NoticeIssued) -> Option<String> {
             "The user can paste it again below its path, written from the workspace's root"
         }
         Reason::PatternPartial => "The user can paste each definition separately",
-        _ => {
-            "The user can paste every definition in full, or save the file and say `@tslp accept PATH`"
-        }
+        _ => "The user can paste every definition in full, or save the file",
     };
-    let (of, can) = match &notice.entity {
-        Some(entity) => (
-            format!(" for {entity}"),
-            can.replace("PATH", entity.path.as_str()),
-        ),
-        None => (String::new(), can.into()),
-    };
+    let of = notice
+        .entity
+        .as_ref()
+        .map_or_else(String::new, |entity| format!(" for {entity}"));
     Some(format!(
         "{NOTICE_OPEN}\nThe user's code{of} was NOT taken: {why}.\nIt has NOT modified the State Map. {can}.\n{NOTICE_CLOSE}"
     ))
@@ -497,9 +470,7 @@ pub const fn why_halted(reason: Reason) -> Option<&'static str> {
     Some(match reason {
         Reason::ToolsStopped => "the user stopped them",
         Reason::AgentsStopped => "the user stopped all agents",
-        Reason::CapabilityEscalation => {
-            "one was called under a grant that is no longer valid; the user can grant it again with `@tslp allow`"
-        }
+        Reason::CapabilityEscalation => "one was called under a grant that is no longer valid",
         Reason::ScopeBreach => "one named a path that is protected or outside of the workspace",
         Reason::CommandClassViolation => "several calls asked for what no tool may do",
         Reason::BudgetExhausted => "their budget is used up",
@@ -511,7 +482,7 @@ pub const fn why_halted(reason: Reason) -> Option<&'static str> {
 }
 
 fn halted(why: &str) -> String {
-    format!("Tools are halted: {why}.\nNothing more is run until the user says `@tslp resume`.")
+    format!("Tools are halted: {why}.\nNothing more is run until the user lets tools go on.")
 }
 
 /// Why a statement isn't kept, if it is for this reason.
@@ -621,7 +592,6 @@ fn refused_text(name: &str, why: &str) -> String {
 mod tests {
     use super::*;
     use tslp_core::entity::Symbol;
-    use tslp_core::event::Verb;
     use tslp_core::ids::{EpisodeId, SessionId};
     use tslp_core::path::RelPath;
 
@@ -641,20 +611,22 @@ mod tests {
         );
     }
 
+    /// What acts is the user's to say: a model that is told the words writes them into a shell.
     #[test]
-    fn unknown_directive() {
-        let notice = NoticeIssued {
-            episode: EpisodeId(1),
-            session: SessionId(1),
-            reason: Reason::UnknownDirective,
-            entity: None,
-            other: None,
-        };
-        let text = notice_text(&notice, None);
-        // What a client's hook tells is no directive that anybody types.
-        let typed = |verb: &&Verb| !matches!(verb, Verb::Unknown | Verb::Signal);
-        for verb in Verb::ALL.iter().filter(typed) {
-            assert!(text.contains(verb.as_str()), "{verb}: {text}");
+    fn no_word_that_acts() {
+        for reason in Reason::ALL {
+            for entity in [None, Some(EntityId::file(RelPath::from_normalised("a.c")))] {
+                let notice = NoticeIssued {
+                    episode: EpisodeId(1),
+                    session: SessionId(1),
+                    reason: *reason,
+                    entity,
+                    other: None,
+                };
+                let told =
+                    block(&notice, None, None) + &users_code_notice(&notice).unwrap_or_default();
+                assert!(!told.contains("tslp "), "{reason:?}: {told}");
+            }
         }
     }
 
@@ -671,7 +643,7 @@ mod tests {
         let told = notice_text(&notice, None);
         assert_eq!(
             told,
-            "The user sent this message before, word for word. Its code for src/a.c::add is not what the file on disk holds now, so it was NOT taken again.\nIt has NOT modified the State Map. If the user wants it back, they can put it into the file and say `@tslp accept src/a.c::add`, or paste it in a message with other words."
+            "The user sent this message before, word for word. Its code for src/a.c::add is not what the file on disk holds now, so it was NOT taken again.\nIt has NOT modified the State Map."
         );
         let unreadable = LastFinding::Unreadable(ReadFailure::TimedOut);
         assert!(

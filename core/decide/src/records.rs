@@ -67,7 +67,7 @@ pub fn change_record(
     let kept = || of(records.named(&key()?));
     let changed = match verb {
         Verb::Forget => kept().map(|it| ended(&it, Reason::RecordForgotten)),
-        Verb::Accept | Verb::Confirm => waiting().and_then(|it| accepted(view, at, ids.1, &it)),
+        Verb::Accept | Verb::Confirm => waiting().and_then(|it| accepted(view, at, &it)),
         Verb::Reject => waiting().map(|it| ended(&it, Reason::RecordRejected)),
         _ => record::parse_note(said).and_then(|note| {
             let author = match said_by_another(view, &format!("{}{}", note.key, note.statement)) {
@@ -269,16 +269,10 @@ fn leads_to(view: &StateView<'_>, inputs: &[String], key: &str) -> bool {
 fn accepted(
     view: &StateView<'_>,
     at: UnixMillis,
-    session: SessionId,
     record: &RecordChanged,
 ) -> Result<RecordChanged, Reason> {
     if is_over(record.expires_at, at) {
         return Err(Reason::NothingToDo);
-    }
-    // A terminal's commands may be an agent's.
-    let says_it = || said_by_another(view, &format!("accept{}", record.key));
-    if session == SessionId(0) && says_it() == Some(Author::Call) {
-        return Err(Reason::DirectiveNotTyped);
     }
     ground(view, record)?;
     Ok(RecordChanged {

@@ -79,7 +79,7 @@ pub fn judge_request(
         return (judged(denials.collect()), None);
     }
     if let Some(halt) = judging.session.halt {
-        let why = format!("tools are halted ({halt}) until the user says `@tslp resume`");
+        let why = format!("tools are halted ({halt}) until the user lets them go on");
         return (judged(Vec::from([denial(Step::Mode, "HALTED", why)])), None);
     }
     let leads_to = |path: &str| {
