@@ -751,7 +751,11 @@ impl EngineThread {
         };
         self.worked_bytes += read.bytes;
         if read.is_passed_on {
-            running.calls = CallRule::AsTheyCome;
+            running.calls = match running.calls {
+                CallRule::Judged => CallRule::Judged,
+                _ => CallRule::AsTheyCome,
+            };
+            running.news = None;
             running.tools = None;
             running.may_hold_calls = false;
             running.repair = None;

@@ -68,10 +68,16 @@ pub fn call_parts(tool: &str, arguments: &str) -> Vec<(CallPart, String)> {
     let tool = tool.to_ascii_lowercase();
     // What comes after an object, such as one brace too many, is none of it to some clients.
     let mut values = serde_json::Deserializer::from_str(arguments).into_iter::<Value>();
-    let read = match arguments.trim_start().starts_with('{') {
+    let is_object = arguments.trim_start().starts_with('{');
+    let read = match is_object {
         true => values.next().and_then(Result::ok),
         false => serde_json::from_str(arguments).ok(),
     };
+    if is_object && read.is_none() {
+        // Some clients mend it. Whatever stands between its quotes may be a line that one of them runs.
+        let lines = arguments.replace(['"', '\''], "\n");
+        return Vec::from([(CallPart::Shell, lines)]);
+    }
     // A call that no JSON holds is a command line or a patch to clients that take one.
     let value = read.unwrap_or_else(|| arguments.into());
     let mut members = Vec::new();

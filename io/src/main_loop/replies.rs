@@ -129,7 +129,7 @@ impl MainLoop {
                         match BodyCoding::of_response(&mut head) {
                             BodyCoding::Plain => reply.inflate = None,
                             BodyCoding::Known(inflate) => reply.inflate = Some(inflate),
-                            BodyCoding::Unknown if reply.pipe.judges_calls() => {
+                            BodyCoding::Unknown if reply.pipe.must_be_read() => {
                                 let reason =
                                     "its response is coded in a way that the Guardian can't read";
                                 return self.call_refused(
@@ -230,7 +230,7 @@ impl MainLoop {
             if !matches!(response.status, 200..=299) || head.method == "HEAD" {
                 // Nothing is held yet.
                 let _ = reply.pipe.pass_on();
-            } else if form == BodyForm::Whole {
+            } else if form == BodyForm::Whole && !reply.pipe.is_passed_on() {
                 // Whether its body comes piece by piece, the first of it shows; what one value states of its length may change.
                 reply.head = Some(Box::new(response.clone()));
                 return;

@@ -44,17 +44,28 @@ pub(super) enum AskedFor {
 impl MainLoop {
     /// A round's response is over; the engine says whether another one follows.
     pub(super) fn round_complete(&mut self, client: &mut Client, is_clean: bool) {
-        let Some((id, call, out)) = client.call_parts() else {
+        if let Some(refusal) = self.durability.refusal().filter(|_| self.engine.is_gone()) {
+            // Nobody is left who could say what follows.
+            return self.response_broke(client, &refusal);
+        }
+        let Some((id, call, _)) = client.call_parts() else {
             return;
         };
         let Some(reply) = &mut call.chat else {
             return;
         };
         let (status, upstream) = (reply.status, reply.upstream);
-        if !reply.is_refused_later() {
-            let passed = reply.pipe.end();
-            write_body(out, call.downstream, &passed);
+        let passed = match reply.is_refused_later() {
+            true => Vec::new(),
+            false => reply.pipe.end(),
+        };
+        if reply.pipe.form().is_stream() {
+            self.write_waiting_head(client);
         }
+        let Some((_, call, out)) = client.call_parts() else {
+            return;
+        };
+        write_body(out, call.downstream, &passed);
         self.tell_end(id, call, ResponseEnd::Complete { status });
         let is_sent = call.upload == Upload::Complete && call.request.rest_len() == 0;
         let idle = is_clean && upstream == Persistence::KeepAlive && is_sent;
@@ -177,8 +188,13 @@ impl MainLoop {
         }
         let episode = reply.episode.to_string();
         let headers = std::mem::take(&mut reply.headers);
-        let head = reply.head.take();
         let rest = reply.pipe.last_bytes();
+        if reply.pipe.is_refused() {
+            let reason = "the reply can't be read, so its calls of tools can't be judged";
+            let refusal = Refusal::new(502, "calls_not_judged", reason.to_owned());
+            return self.replace_response(client, &refusal, ResponseEnd::UpstreamBroken);
+        }
+        let head = reply.head.take();
         let downstream = std::mem::replace(&mut call.downstream, Downstream::Done);
         match head {
             None => {

@@ -84,8 +84,10 @@ pub(super) enum FrameData {
 #[derive(Debug, Default)]
 pub(super) struct Frames {
     form: BodyForm,
-    /// Whether the server says that it sends lines of JSON.
+    /// Whether the dialect's streams have a value in each line.
     has_lines: bool,
+    /// Whether the server says that its body is one value.
+    is_one_value: bool,
     /// The frame that isn't whole yet.
     bytes: Vec<u8>,
     /// Where its first line that isn't read yet begins.
@@ -98,6 +100,8 @@ pub(super) struct Frames {
     open_data: Vec<u8>,
     /// Whether the frame has any line that isn't blank.
     has_words: bool,
+    /// Whether a line was read.
+    is_begun: bool,
 }
 
 impl Frames {
@@ -111,7 +115,7 @@ impl Frames {
 
     /// The server says that its body is one value.
     pub(super) const fn expect_one_value(&mut self) {
-        self.has_lines = false;
+        self.is_one_value = true;
     }
 
     pub(super) const fn form(&self) -> BodyForm {
@@ -129,15 +133,16 @@ impl Frames {
     }
 
     /// Takes more bytes, and hands over each frame that is whole.
-    pub(super) fn push(&mut self, more: &[u8], mut take: impl FnMut(Frame<'_>)) {
+    pub(super) fn push(&mut self, more: &[u8], take: &mut dyn FnMut(Frame<'_>)) {
         self.bytes.extend_from_slice(more);
         if self.form == BodyForm::Unknown {
-            self.form = form_of(self.has_lines, &self.bytes);
+            self.form = form_of(self.has_lines && !self.is_one_value, &self.bytes);
+            self.is_begun = false;
         }
         if !matches!(self.form, BodyForm::Events | BodyForm::JsonLines) {
             return;
         }
-        let bytes = std::mem::take(&mut self.bytes);
+        let mut bytes = std::mem::take(&mut self.bytes);
         let (mut from, mut at) = (0, self.line_at);
         while let Some(length) = memchr::memchr2(b'\n', b'\r', &bytes[at..]) {
             let end = at + length;
@@ -150,47 +155,55 @@ impl Frames {
             if !is_rest_of_crlf {
                 let line = &bytes[at..end];
                 if self.begins_frame(line) {
-                    self.hand_over(&bytes[from..at], &mut take);
+                    self.hand_over(&bytes[from..at], take);
                     from = at;
                 }
                 if self.read_line(line) {
-                    self.hand_over(&bytes[from..next], &mut take);
+                    self.hand_over(&bytes[from..next], take);
                     from = next;
                 }
             }
             at = next;
         }
         self.line_at = at - from;
-        self.bytes = bytes[from..].to_vec();
+        bytes.drain(..from);
+        self.bytes = bytes;
     }
 
     /// Nothing more comes. Not every server ends its last line.
-    pub(super) fn end(&mut self, mut take: impl FnMut(Frame<'_>)) {
+    pub(super) fn end(&mut self, take: &mut dyn FnMut(Frame<'_>)) {
         let bytes = std::mem::take(&mut self.bytes);
         match self.form {
             BodyForm::Events | BodyForm::JsonLines => {
                 let line = &bytes[self.line_at..];
                 if self.begins_frame(line) {
-                    self.hand_over(&bytes[..self.line_at], &mut take);
+                    self.hand_over(&bytes[..self.line_at], take);
                     self.read_line(line);
-                    self.hand_over(&bytes[self.line_at..], &mut take);
+                    self.hand_over(&bytes[self.line_at..], take);
                 } else {
                     self.read_line(line);
-                    self.hand_over(&bytes, &mut take);
+                    self.hand_over(&bytes, take);
                 }
             }
             BodyForm::Whole | BodyForm::Unknown => {
                 if self.form == BodyForm::Whole {
                     self.data = value_of(&bytes).map_or(FrameData::Unread, FrameData::Value);
                 }
-                self.hand_over(&bytes, &mut take);
+                if self.data == FrameData::Unread && std::mem::take(&mut self.has_lines) {
+                    // Whatever the server says, it sends lines.
+                    self.form = BodyForm::JsonLines;
+                    self.data = FrameData::Nothing;
+                    self.push(&bytes, take);
+                    return self.end(take);
+                }
+                self.hand_over(&bytes, take);
             }
         }
         self.line_at = 0;
         self.form = BodyForm::Unknown;
     }
 
-    fn hand_over(&mut self, bytes: &[u8], take: &mut impl FnMut(Frame<'_>)) {
+    fn hand_over(&mut self, bytes: &[u8], take: &mut dyn FnMut(Frame<'_>)) {
         let open = std::mem::take(&mut self.open_data);
         if !open.is_empty() {
             self.data = value_of(&open).map_or(FrameData::Unread, FrameData::Value);
@@ -217,7 +230,9 @@ impl Frames {
     /// Reads a line; whether the frame ends with it.
     fn read_line(&mut self, line: &[u8]) -> bool {
         // The standard of event streams lets one begin with a byte order mark.
-        let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
+        let is_first = !std::mem::replace(&mut self.is_begun, true);
+        let marked = line.strip_prefix(BYTE_ORDER_MARK).filter(|_| is_first);
+        let line = marked.unwrap_or(line);
         if self.form == BodyForm::JsonLines {
             let value = line.trim_ascii();
             if value.is_empty() {

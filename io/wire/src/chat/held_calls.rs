@@ -10,12 +10,21 @@ use super::encode::{
     HeldEvent, call_value, item_events, message_item, set_arguments, shares_members,
 };
 use super::frames::BodyForm;
+use super::json_text::canonical_json;
 use super::lenient::Fields as _;
-use super::reply_content::{ReplyContent, SURPLUS};
-use crate::http::error::Refusal;
+use super::reply_content::{ReadCall, ReplyContent, SURPLUS};
+use super::wire_message::input_arguments;
 
 /// Said in the place of what a client may read as calls, and tslp can't read.
 const UNREAD: &str = "The Guardian kept the reply's calls of tools back: they can't be read.\n";
+
+/// Where a reply's events and bodies list blocks and items.
+const CALL_LISTS: [&str; 4] = [
+    "/content",
+    "/message/content",
+    "/output",
+    "/response/output",
+];
 
 /// How the calls of the client's own tools reach it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,6 +58,8 @@ pub(super) struct CallGate {
     passed: Vec<(usize, bool)>,
     /// Calls in whose place the client has a text; [`SURPLUS`] for what nobody could judge.
     replaced: Vec<usize>,
+    /// Whether a whole body can't be judged.
+    pub(super) is_refused: bool,
 }
 
 /// Whether a call may begin with this event: a name of the dialect's stands in it, or one that is hidden by escapes. A text holds none,
@@ -66,6 +77,18 @@ pub(super) fn may_open_call(dialect: Dialect, event: &[u8]) -> bool {
         || ["\\u004", "\\u005", "\\u006", "\\u007"]
             .into_iter()
             .any(shows)
+}
+
+impl HeldEvent {
+    /// Whether it lists blocks or items.
+    fn has_list(&self) -> bool {
+        let json = self.json.as_ref();
+        let lists = |place: &&str| {
+            let list = json.and_then(|json| json.pointer(place)?.as_array());
+            list.is_some_and(|it| !it.is_empty())
+        };
+        CALL_LISTS.iter().any(|place| lists(&place))
+    }
 }
 
 impl CallGate {
@@ -136,21 +159,20 @@ impl CallGate {
             let is_kept = self.rule == CallRule::Judged
                 && (event.is_unread && (form == BodyForm::Whole || may_call())
                     || !event.is_end && may_open_call(dialect, &event.bytes));
-            if is_kept && form == BodyForm::Whole {
-                let why = "the reply can't be read, so its calls of tools can't be judged";
-                let refusal = Refusal::new(502, "calls_not_judged", why.to_owned());
-                event.bytes = refusal.body(dialect.error_shape());
-            } else if is_kept {
+            if is_kept {
+                self.is_refused |= form == BodyForm::Whole;
                 said.extend(self.text_instead(SURPLUS));
                 event.bytes = Vec::new();
             }
-        } else if self.rule == CallRule::AsTheyCome || event.calls.is_empty() && !event.is_end {
+        } else if self.rule == CallRule::AsTheyCome
+            || event.calls.is_empty() && !event.is_end && !event.has_list()
+        {
         } else if shares_members(dialect) {
             let numbers = std::mem::take(&mut event.calls);
             event.change(form, |json| {
                 self.take_out(reply, (dialect, form), json, numbers.into_iter(), &mut said);
             });
-        } else if form == BodyForm::Whole || event.calls.is_empty() {
+        } else if form == BodyForm::Whole || event.calls.is_empty() || event.has_list() {
             let passed = reply.calls.iter().map(|it| (it.number, true));
             let is_whole = form == BodyForm::Whole;
             let passed: Vec<_> = passed.filter(|it| is_whole && self.passes(it.0)).collect();
@@ -160,6 +182,16 @@ impl CallGate {
             self.pass_of_block(reply, dialect, &mut event);
         }
         (said, event)
+    }
+
+    /// The arguments of a call that can't go on as it came: it was fitted, or clients may read others where calls are judged.
+    fn arguments_instead(&self, reply: &ReplyContent, number: usize) -> Option<String> {
+        let read = reply.call(number)?;
+        match self.verdict(number) {
+            Some(CallVerdict::Fitted(arguments)) => Some(arguments.clone()),
+            _ if read.is_odd && self.rule == CallRule::Judged => Some(read.call.arguments.clone()),
+            _ => None,
+        }
     }
 
     /// Notes that the client has something of a call; returns which of those it has that is, and whether it has, and gets, what came.
@@ -185,12 +217,9 @@ impl CallGate {
             event.bytes = item.map_or_else(Vec::new, |item| item_events(dialect, place, &item));
             return;
         }
-        let fitted = match self.verdict(number) {
-            Some(CallVerdict::Fitted(arguments)) => Some(arguments.clone()),
-            _ => None,
-        };
-        let (_, as_it_came, is_first) = self.begin(number, fitted.is_none());
-        let Some(fitted) = fitted.filter(|_| !as_it_came) else {
+        let instead = self.arguments_instead(reply, number);
+        let (_, as_it_came, is_first) = self.begin(number, instead.is_none());
+        let Some(arguments) = instead.filter(|_| !as_it_came) else {
             return;
         };
         let item = [&json["item"], &json["content_block"]]
@@ -201,7 +230,7 @@ impl CallGate {
             (None, Some(read)) => call_value(dialect, &read.id, &read.call),
             (None, None) => return,
         };
-        set_arguments(&mut item, &fitted);
+        set_arguments(&mut item, &arguments);
         event.bytes = match is_first {
             true => item_events(dialect, place, &item),
             false => Vec::new(),
@@ -218,7 +247,7 @@ impl CallGate {
         mut numbers: impl Iterator<Item = usize>,
         said: &mut String,
     ) {
-        for message in messages_in(json) {
+        for message in messages_in(dialect, json) {
             let mut keeps = |call: &mut Value| {
                 let number = numbers.next().unwrap_or(SURPLUS);
                 if !self.passes(number) {
@@ -228,23 +257,17 @@ impl CallGate {
                 let Some(read) = reply.call(number) else {
                     return true;
                 };
-                let fitted = match self.verdict(number) {
-                    Some(CallVerdict::Fitted(arguments)) => Some(arguments.clone()),
-                    _ => None,
-                };
-                let is_moved = read.number != self.passed.len() && form == BodyForm::Events;
-                let is_usual =
-                    fitted.is_none() && (form != BodyForm::Events || !read.is_odd && !is_moved);
+                let instead = self.arguments_instead(reply, number);
+                let is_moved = self.rule == CallRule::Judged
+                    && form == BodyForm::Events
+                    && read.number != self.passed.len();
+                let is_usual = instead.is_none() && !is_moved;
                 let (at, as_it_came, is_first) = self.begin(number, is_usual);
                 if as_it_came {
                     return true;
                 }
-                if form != BodyForm::Events {
-                    fitted.into_iter().for_each(|it| set_arguments(call, &it));
-                    return true;
-                }
                 let mut whole = read.call.clone();
-                whole.arguments = fitted.unwrap_or(whole.arguments);
+                whole.arguments = instead.unwrap_or(whole.arguments);
                 let is_named_twice = reply
                     .calls
                     .iter()
@@ -253,8 +276,17 @@ impl CallGate {
                     true => format!("{}_{number}", read.id),
                     false => read.id.clone(),
                 };
-                *call = call_value(dialect, &id, &whole);
-                call["index"] = at.into();
+                // What else stands in it is the client's.
+                let members = call.as_object_mut().into_iter();
+                members
+                    .for_each(|it| it.retain(|name, _| !matches!(&**name, "function" | "custom")));
+                let judged = call_value(dialect, &id, &whole);
+                for (name, value) in judged.as_object().into_iter().flatten() {
+                    call[name] = value.clone();
+                }
+                if form == BodyForm::Events {
+                    call["index"] = at.into();
+                }
                 if id.is_empty()
                     && let Some(call) = call.as_object_mut()
                 {
@@ -300,23 +332,41 @@ impl CallGate {
                 }
             }
         }
-        for place in ["/content", "/output", "/response/output"] {
+        for place in CALL_LISTS {
             let items = json.pointer_mut(place).and_then(Value::as_array_mut);
             for (at, item) in items.into_iter().flatten().enumerate() {
-                let number = reply.item_named(item.text("id")).unwrap_or(at);
                 if item["type"] != "tool_use" && !is_clients_call(item.text("type")) {
                     continue;
                 }
-                let is_known = reply.call(number).is_some() || self.rule != CallRule::Judged;
-                match self.verdict(number) {
+                let named = reply.item_named(item.text("id"));
+                let number = match item.text("id") {
+                    "" => Some(at),
+                    _ if dialect == Dialect::Messages => Some(at),
+                    _ => named.or((self.rule != CallRule::Judged).then_some(at)),
+                };
+                let read = number.and_then(|number| reply.call(number));
+                let at = number.unwrap_or(at);
+                match number.and_then(|number| self.verdict(number)) {
                     Some(CallVerdict::Fitted(arguments)) => set_arguments(item, arguments),
-                    _ if is_known && self.passes(number) => {}
-                    Some(CallVerdict::Denied(text)) => *item = text_in_place(dialect, number, text),
-                    _ => *item = text_in_place(dialect, number, UNREAD),
+                    Some(CallVerdict::Denied(text)) => *item = text_in_place(dialect, at, text),
+                    _ if self.rule != CallRule::Judged => {}
+                    Some(CallVerdict::Passes) if read.is_some_and(|it| is_same(it, item)) => {}
+                    _ => *item = text_in_place(dialect, at, UNREAD),
                 }
             }
         }
     }
+}
+
+/// Whether an item repeats a call as it was read.
+fn is_same(read: &ReadCall, item: &Value) -> bool {
+    let places = ["arguments", "input", "action", "operation"];
+    let arguments = places.map(|name| item.arguments(name)).concat();
+    let known = canonical_json(&read.call.arguments);
+    let is_same = [arguments.clone(), input_arguments(&arguments)]
+        .iter()
+        .any(|it| canonical_json(it) == known);
+    is_same && (item.text("name").is_empty() || item.text("name") == read.call.name)
 }
 
 /// The block or the item of a text in the place of a call.
@@ -327,22 +377,28 @@ fn text_in_place(dialect: Dialect, number: usize, text: &str) -> Value {
     }
 }
 
-/// The objects in which calls stand: in a piece of a stream, or in a body.
-fn messages_in(json: &mut Value) -> Vec<&mut Map<String, Value>> {
+/// The objects in which calls stand, in the order in which they are read: in a piece of a stream, or in a body.
+fn messages_in(dialect: Dialect, json: &mut Value) -> Vec<&mut Map<String, Value>> {
     let mut messages = Vec::new();
-    for (name, value) in json.as_object_mut().into_iter().flatten() {
-        match (&**name, value) {
-            ("message", Value::Object(message)) => messages.push(message),
-            ("choices", Value::Array(choices)) => {
-                let members = choices
-                    .iter_mut()
-                    .filter_map(Value::as_object_mut)
-                    .flatten();
-                let held = members.filter(|(name, _)| matches!(&***name, "delta" | "message"));
-                messages.extend(held.filter_map(|(_, value)| value.as_object_mut()));
+    if dialect == Dialect::OllamaChat {
+        messages.extend(json.get_mut("message").and_then(Value::as_object_mut));
+        return messages;
+    }
+    let choices = json.get_mut("choices").and_then(Value::as_array_mut);
+    for choice in choices
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_object_mut)
+    {
+        let (mut delta, mut message) = (None, None);
+        for (name, value) in choice {
+            match &**name {
+                "delta" => delta = value.as_object_mut(),
+                "message" => message = value.as_object_mut(),
+                _ => {}
             }
-            _ => {}
         }
+        messages.extend(delta.into_iter().chain(message));
     }
     messages
 }

@@ -42,8 +42,6 @@ pub struct ReplyDecoder {
 /// What there is to know of a reply that is over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadReply {
-    /// Its dialect.
-    pub dialect: Dialect,
     /// The calls of the client's tools, each with the number under which it came.
     pub calls: Vec<(usize, ToolCall)>,
     /// Why the model ended, so far as it has said so.
@@ -148,7 +146,7 @@ impl ReplyDecoder {
             return;
         }
         let mut frames = std::mem::take(&mut self.frames);
-        frames.push(bytes, |frame| take(self, frame));
+        frames.push(bytes, &mut |frame| take(self, frame));
         self.frames = frames;
         if self.kept_bytes() > KEPT_BYTES_MAX {
             self.content.give_up();
@@ -159,7 +157,7 @@ impl ReplyDecoder {
     pub(super) fn end_frames(&mut self, mut take: impl FnMut(&mut Self, Frame<'_>)) {
         if !self.is_given_up() {
             let mut frames = std::mem::take(&mut self.frames);
-            frames.end(|frame| take(self, frame));
+            frames.end(&mut |frame| take(self, frame));
             self.frames = frames;
             let says_nothing = self.came_bytes > 0 && self.values == 0 && !self.is_finished();
             if says_nothing && self.content.flaw.is_none() {
@@ -195,12 +193,6 @@ impl ReplyDecoder {
         }
     }
 
-    /// The dialect that it reads.
-    #[must_use]
-    pub const fn dialect(&self) -> Dialect {
-        self.dialect
-    }
-
     /// Whether the reply calls any of the client's tools.
     #[must_use]
     pub const fn has_calls(&self) -> bool {
@@ -213,11 +205,6 @@ impl ReplyDecoder {
         let calls = self.content.calls.iter();
         let calls = calls.map(|it| it.call.name.len() + it.call.arguments.len());
         self.frames.waiting_bytes() + calls.sum::<usize>()
-    }
-
-    /// Reads no further and lets go of what is kept: the reply is no complete one.
-    pub fn give_up(&mut self) {
-        self.content.give_up();
     }
 
     /// Whether a part of the reply is unreadable, or all that follows, since it is too long.
@@ -257,7 +244,6 @@ impl ReplyDecoder {
         };
         let left_out = self.came_bytes - text.len() as u64;
         ReadReply {
-            dialect: self.dialect,
             calls: calls.collect(),
             finish_reason: self.content.finish_reason.clone(),
             response_id: self.content.response_id.clone(),

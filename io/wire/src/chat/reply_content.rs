@@ -268,7 +268,8 @@ impl ReplyContent {
 
     /// A fragment of a tool call. Those of one call come under one number; only the first names the tool.
     pub(super) fn add_call_piece(&mut self, number: usize, name: &str, arguments: &str) {
-        if let Some(read) = self.call_at(number) {
+        // What is told of a call is all that there is of it.
+        if let Some(read) = self.call_at(number).filter(|it| !it.is_told) {
             if !arguments.is_empty() && std::mem::take(&mut read.is_begun_with) {
                 read.call.arguments.clear();
             }
@@ -291,7 +292,8 @@ impl ReplyContent {
 
     /// A tool call that came whole, whatever came of it before.
     pub(super) fn set_call(&mut self, number: usize, (id, name): (&str, &str), arguments: String) {
-        if let Some(read) = self.call_at(number) {
+        if let Some(read) = self.call_at(number).filter(|it| !it.is_told) {
+            read.is_odd |= !read.call.arguments.is_empty() && read.call.arguments != arguments;
             id.clone_into(&mut read.id);
             name.clone_into(&mut read.call.name);
             read.call.arguments = arguments;
@@ -330,7 +332,9 @@ impl ReplyContent {
     /// that there is of a call.
     pub(super) fn take_complete_calls(&mut self, is_over: bool) -> Vec<(usize, ToolCall)> {
         let calls = self.calls.iter_mut();
-        let complete = calls.filter(|it| (is_over || it.has_ended) && !it.is_told && !it.is_torn);
+        let complete = calls.filter(|it| {
+            (is_over || it.has_ended) && !it.is_told && !it.is_torn && !it.call.name.is_empty()
+        });
         let told = complete.map(|it| {
             (it.is_told, it.has_ended) = (true, true);
             (it.number, it.call.clone())

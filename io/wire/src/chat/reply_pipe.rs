@@ -23,8 +23,12 @@ use super::frames::{Frame, FrameData, Frames};
 use super::held_calls::{CallGate, may_open_call};
 pub use super::held_calls::{CallRule, CallVerdict};
 use super::lost_calls::{LostCallWatch, OfferedTools};
-use super::reply::{DecodedPiece, KEPT_BYTES_MAX, ReadReply, ReplyDecoder};
+use super::reply::{DecodedPiece, ReadReply, ReplyDecoder};
 use super::reply_content::EventRole;
+
+/// Longest body, and longest part of a stream, that is held; a longer one is passed on, and asks for nothing. A server writes some 300
+/// bytes for each token of a call.
+const HELD_BYTES_MAX: usize = 4 << 20;
 
 /// What clients of OpenAI's streams hear while their reply is held.
 pub const SIGN_OF_LIFE: &[u8] = b": the reply is judged before it is shown\n\n";
@@ -65,6 +69,10 @@ pub struct ReplyPipe {
     form: BodyForm,
     /// Events that the client doesn't have: those that wait for something, then the round's last ones.
     held: Vec<HeldEvent>,
+    /// How many of them, from the first on, are known to wait.
+    known_to_wait: usize,
+    /// Their bytes.
+    held_bytes: usize,
     gate: CallGate,
     /// Whether the round's last events have begun.
     ends: bool,
@@ -97,6 +105,8 @@ impl ReplyPipe {
             decoder: ReplyDecoder::new(dialect),
             form: BodyForm::Unknown,
             held: Vec::new(),
+            known_to_wait: 0,
+            held_bytes: 0,
             gate: CallGate::of_rule(rules.calls),
             ends: false,
             in_text: true,
@@ -159,9 +169,7 @@ impl ReplyPipe {
     pub fn counts_as_over(&self) -> bool {
         let watch = self.watch.as_ref();
         let holds_text = watch.is_some_and(|watch| !watch.held().is_empty());
-        let has_calls = self.rules.calls != CallRule::AsTheyCome && self.has_calls();
-        let is_over = self.decoder.content.was_end_said();
-        is_over || has_calls || self.is_held || holds_text
+        self.decoder.content.was_end_said() || self.is_held || holds_text
     }
 
     /// Whether the rest is passed on as it comes.
@@ -176,10 +184,10 @@ impl ReplyPipe {
         self.decoder.has_calls()
     }
 
-    /// Whether no call may reach the client unjudged.
+    /// Whether a response that can't be read is of no use: no call may reach the client unjudged, or more of a reply is expected.
     #[must_use]
-    pub fn judges_calls(&self) -> bool {
-        self.rules.calls == CallRule::Judged
+    pub fn must_be_read(&self) -> bool {
+        self.rules.calls == CallRule::Judged || self.is_continued || self.draft.is_some()
     }
 
     /// Whether something of it must not reach the client unjudged, as far as it was read.
@@ -216,16 +224,15 @@ impl ReplyPipe {
     /// Bytes that are held.
     #[must_use]
     pub fn held_bytes(&self) -> usize {
-        let held = self.held.iter().map(|event| event.bytes.len());
         let draft = self.draft.as_ref().map_or(0, |draft| draft.held_bytes());
-        self.decoder.kept_bytes() + held.sum::<usize>() + draft
+        self.decoder.kept_bytes() + self.held_bytes + self.said.len() + draft
     }
 
     /// Whether it is longer than what is held of one.
     #[must_use]
     pub fn is_too_long(&self) -> bool {
         let draft = self.draft.as_ref().map_or(0, |draft| draft.held_bytes());
-        self.held_bytes() - draft > KEPT_BYTES_MAX || self.decoder.is_given_up()
+        self.held_bytes() - draft > HELD_BYTES_MAX || self.decoder.is_given_up()
     }
 
     /// What was read since this was asked last.
@@ -260,25 +267,32 @@ impl ReplyPipe {
         read
     }
 
-    /// From now on bytes are passed on as they come. Returns what was held.
+    /// From now on nothing waits but calls that have to be judged, and nothing is added. Returns what the client gets now.
     #[must_use]
     pub fn pass_on(&mut self) -> Vec<u8> {
         self.read.is_passed_on = true;
         self.forget_watch();
+        self.ends = false;
+        self.is_held = false;
+        self.known_to_wait = 0;
+        if self.gate.rule == CallRule::Complete {
+            self.gate.rule = CallRule::AsTheyCome;
+        }
         let mut passed = match self.is_continued {
             true => self.last_bytes(),
-            false => self.take_events(),
+            false => self.let_go(false),
         };
-        passed.extend_from_slice(self.decoder.frames.rest());
         if self.decoder.is_given_up() {
+            passed.extend(self.take_events());
+            passed.extend_from_slice(self.decoder.frames.rest());
             self.decoder.frames = Frames::default();
         }
-        self.ends = false;
         passed
     }
 
     /// What is held, as far as it is whole.
     fn take_events(&mut self) -> Vec<u8> {
+        (self.known_to_wait, self.held_bytes) = (0, 0);
         let held = std::mem::take(&mut self.held);
         held.into_iter().flat_map(|event| event.bytes).collect()
     }
@@ -296,7 +310,7 @@ impl ReplyPipe {
         let mut decoder = std::mem::take(&mut self.decoder);
         let passed = if self.is_continued {
             let piece = decoder.push(data);
-            self.ends = decoder.is_finished();
+            self.ends = decoder.is_finished() && !self.read.is_passed_on;
             self.pass_later(piece)
         } else {
             decoder.push_frames(data, |decoder, frame| self.take_frame(decoder, frame));
@@ -314,6 +328,8 @@ impl ReplyPipe {
             self.pass_later(piece)
         } else {
             decoder.end_frames(|decoder, frame| self.take_frame(decoder, frame));
+            let is_over = decoder.is_finished();
+            self.take_complete_calls(&mut decoder, is_over);
             Vec::new()
         };
         self.take_decoder_back(decoder, passed, &[])
@@ -328,7 +344,7 @@ impl ReplyPipe {
     ) -> Vec<u8> {
         self.read.paths.extend(decoder.take_paths());
         self.decoder = decoder;
-        if self.read.is_passed_on {
+        if self.read.is_passed_on && (self.decoder.is_given_up() || self.is_continued) {
             return data.to_vec();
         }
         if !self.is_continued {
@@ -337,17 +353,22 @@ impl ReplyPipe {
         passed
     }
 
+    /// Notes which calls have become complete.
+    fn take_complete_calls(&mut self, decoder: &mut ReplyDecoder, is_over: bool) -> Vec<usize> {
+        let complete = decoder.content.take_complete_calls(is_over);
+        let numbers = complete.iter().map(|(number, _)| *number).collect();
+        let told = complete.into_iter();
+        let told = told.map(|(number, call)| (number, decoder.on_record(call)));
+        self.read.calls.extend(told);
+        numbers
+    }
+
     fn take_frame(&mut self, decoder: &mut ReplyDecoder, frame: Frame<'_>) {
         let mut piece = DecodedPiece::default();
         decoder.read_frame(&frame, &mut piece);
         self.form = frame.form;
-        let complete = decoder.content.take_complete_calls(decoder.is_finished());
-        let complete = complete.into_iter();
-        let complete: Vec<_> = complete
-            .map(|(number, call)| (number, decoder.on_record(call)))
-            .collect();
-        let completes: Vec<usize> = complete.iter().map(|(number, _)| *number).collect();
-        self.read.calls.extend(complete);
+        let is_over = decoder.content.was_end_said() || frame.form == BodyForm::Whole;
+        let completes = self.take_complete_calls(decoder, is_over);
         if decoder.has_calls() {
             // A reply with real calls needs no search for written ones.
             self.forget_watch();
@@ -368,11 +389,12 @@ impl ReplyPipe {
             }
             None => false,
         };
-        if !may_be_calls {
+        if !may_be_calls && self.held.last().is_some_and(|it| it.may_be_calls) {
             self.held.iter_mut().for_each(|it| it.may_be_calls = false);
+            self.known_to_wait = 0;
         }
         self.read.said.append(piece);
-        if self.read.is_passed_on {
+        if self.read.is_passed_on && decoder.is_given_up() {
             return;
         }
         // The last events say what the whole reply was, which another round would make false: they wait. A call's own block has
@@ -383,8 +405,9 @@ impl ReplyPipe {
             (false, EventRole::Ends) => calls.is_empty() || self.dialect != Dialect::Messages,
             (false, _) => self.form == BodyForm::Whole,
         };
-        if !self.ends {
+        if !self.ends && self.held.last().is_some_and(|it| it.is_end) {
             self.held.iter_mut().for_each(|it| it.is_end = false);
+            self.known_to_wait = 0;
         }
         let is_unread = frame.data == FrameData::Unread;
         let json = match frame.data {
@@ -394,6 +417,7 @@ impl ReplyPipe {
         if self.shared.is_empty() && encode::shares_members(self.dialect) {
             self.shared = json.as_ref().map(encode::shared_of).unwrap_or_default();
         }
+        self.held_bytes += frame.bytes.len();
         self.held.push(HeldEvent {
             bytes: frame.bytes.to_vec(),
             name: frame.name.to_owned(),
@@ -409,45 +433,65 @@ impl ReplyPipe {
     /// A call was judged; returns the bytes that the client gets now.
     pub fn call_judged(&mut self, number: usize, verdict: CallVerdict) -> Vec<u8> {
         self.gate.judge(number, verdict);
+        self.known_to_wait = 0;
         self.let_go(false)
     }
 
     /// Passes on the events that wait for nothing any more; once the round is over all of them, but for the last ones. Pieces of a call
     /// that is judged may overtake those of another one, since each has its call's number.
     fn let_go(&mut self, is_over: bool) -> Vec<u8> {
-        let (mut passed, mut kept) = (Vec::new(), Vec::new());
-        let mut waits_for_text = self.is_held;
-        for event in std::mem::take(&mut self.held) {
+        let mut passed = Vec::new();
+        let first = if is_over { 0 } else { self.known_to_wait };
+        let fresh = self.held.split_off(first);
+        let last = self.held.last();
+        let mut waits_for_text = self.is_held || last.is_some_and(|it| it.may_be_calls);
+        for event in fresh {
             waits_for_text |= event.may_be_calls;
             let overtakes = !event.calls.is_empty() && self.gate.rule != CallRule::AsTheyCome;
-            let waits = waits_for_text || self.gate.holds(&event) || !overtakes && !kept.is_empty();
-            if event.is_end || waits && !is_over {
-                kept.push(event);
+            let comes_after = !overtakes && !self.held.is_empty();
+            let waits = waits_for_text || self.gate.holds(&event) || comes_after;
+            if event.is_end && !self.read.is_passed_on || waits && !is_over {
+                self.held.push(event);
                 continue;
             }
-            let (said, event) =
-                self.gate
-                    .pass(&self.decoder.content, (self.dialect, self.form), event);
+            self.held_bytes -= event.bytes.len();
+            let (said, event) = self.pass(event);
             passed.extend(self.say(&said));
             passed.extend(event.bytes);
         }
-        self.held = kept;
+        self.known_to_wait = self.held.len();
+        passed
+    }
+
+    fn pass(&mut self, event: HeldEvent) -> (String, HeldEvent) {
+        let form = (self.dialect, self.form);
+        self.gate.pass(&self.decoder.content, form, event)
+    }
+
+    /// What the gate makes of all that is held.
+    fn pass_held(&mut self) -> Vec<u8> {
+        let mut passed = Vec::new();
+        for event in std::mem::take(&mut self.held) {
+            let (said, event) = self.pass(event);
+            passed.extend(self.say(&said));
+            self.held.push(event);
+        }
+        // It passes once.
+        self.gate.rule = CallRule::AsTheyCome;
         passed
     }
 
     /// The first round is over: its calls are judged, or never will be.
     fn end_first_round(&mut self) -> Vec<u8> {
         let mut passed = self.let_go(true);
-        for event in std::mem::take(&mut self.held) {
-            let (said, event) =
-                self.gate
-                    .pass(&self.decoder.content, (self.dialect, self.form), event);
-            passed.extend(self.say(&said));
-            self.held.push(event);
-        }
-        // They are passed by the gate once.
-        self.gate = CallGate::default();
+        passed.extend(self.pass_held());
         passed
+    }
+
+    /// Whether the body can't be judged, so that the client gets an error in its place.
+    #[must_use]
+    pub const fn is_refused(&self) -> bool {
+        self.gate.is_refused
     }
 
     /// Says something in the model's place, after all that it said in this round; nothing where a stream ends with no text.
@@ -507,16 +551,17 @@ impl ReplyPipe {
 
     /// The client gets calls in the place of the text that they were written as.
     pub fn deliver_calls(&mut self, delivered: &DeliveredCalls) {
+        // Of another choice there may be some.
+        self.pass_held();
         let held = std::mem::take(&mut self.held);
         self.held = deliver((self.dialect, self.form), &self.shared, held, delivered);
-        // They are judged.
-        self.gate = CallGate::default();
         self.watch = None;
     }
 
     /// What waited goes to the client, and what follows as it comes.
     pub fn release(&mut self) -> Vec<u8> {
         self.is_held = false;
+        self.known_to_wait = 0;
         self.let_go(false)
     }
 

@@ -55,12 +55,17 @@ pub(in crate::chat) fn take_reply(
     }
     let begins = event["content_block"].is_object();
     let number = reply.item_position(event.number("index"), "", begins);
-    let had_ended = reply.has_ended(number);
-    if begins {
+    // A block of this number that begins again is none of the call's.
+    let had_ended = reply.has_ended(number) || begins && reply.call(number).is_some();
+    if begins && !had_ended {
         take_block(reply, number, &event["content_block"], said);
     }
     for list in [event.list("content"), event["message"].list("content")] {
         for (number, block) in list.iter().enumerate() {
+            if reply.has_ended(number) {
+                said.calls.push(SURPLUS);
+                continue;
+            }
             take_block(reply, number, block, said);
             reply.end_call(number);
             said.calls.extend(reply.call(number).map(|_| number));

@@ -108,6 +108,9 @@ pub(in crate::chat) fn take_reply(
     }
 }
 
+/// The only call that a message of the old form has goes by this name.
+const LEGACY_ID: &str = "function_call";
+
 fn take_delta(
     reply: &mut ReplyContent,
     (choice, is_whole): (u32, bool),
@@ -143,6 +146,11 @@ fn take_delta(
         let (id, index) = (call.text("id"), call.number("index"));
         let number = match is_whole {
             true => reply.new_call(id, index),
+            false if call.is_null() => {
+                let mut calls = reply.calls.iter();
+                let known = calls.find(|it| it.id == LEGACY_ID).map(|it| it.number);
+                known.unwrap_or_else(|| reply.new_call(LEGACY_ID, None))
+            }
             false => reply.call_number(id, index, name),
         };
         let is_empty = name.is_empty() && arguments.trim().is_empty();
@@ -155,7 +163,8 @@ fn take_delta(
         let is_usual = index == Some(number as u64)
             && (is_first || id.is_empty() && name.is_empty())
             && (!is_first || !id.is_empty() && !name.is_empty())
-            && (function[of].is_string() || function[of].is_null());
+            && (function[of].is_string() || function[of].is_null())
+            && !(call["custom"].is_object() && call["function"].is_object());
         if !is_usual && call.is_object() {
             reply.note_odd_call(number);
         }
