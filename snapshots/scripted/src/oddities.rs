@@ -367,7 +367,7 @@ fn words(dice: &mut Dice, most: usize) -> String {
 fn call(dice: &mut Dice, number: u64, at: usize) -> Call {
     let mark = format!("k{number}_{at}");
     let (name, arguments) = match dice.below(12) {
-        0 | 1 => ("bash", json!({"command": format!("rm -rf ~/{mark}")})),
+        0 | 1 => ("bash", json!({"command": format!("echo {mark} && rm -rf ~")})),
         2 => (
             "write",
             json!({"path": ".git/hooks/pre-commit", "content": mark}),
