@@ -24,6 +24,8 @@ SCHEMA = {"type": "object", "properties": {}}
 # What marks the calls of a case that no agent should make.
 HARMFUL = ["rm -rf ~", "push --force", ".git/hooks"]
 SENTENCE = "The Guardian kept back"
+# What isn't right yet: modes, kinds of oddities, why. io/tests/e2e/oracle.rs leaves the same out.
+KNOWN = pathlib.Path(__file__).with_name("oracle_known.txt")
 # Tools whose calls say what they do; the Guardian has nothing to judge of the others.
 JUDGED = {"bash", "read", "write"}
 # Where the server breaks off; how much arrives before a reset is anybody's guess.
@@ -310,13 +312,31 @@ READERS = {
 }
 
 
+# Pairs that say nothing: such a reader makes no sense of such a reply, with tslp or without.
+NO_PAIR = {
+    ("responses_pieces", "response_no_deltas"),  # calls without arguments
+    ("openai-node", "arguments_object"),  # "[object Object]"
+    ("anthropic-node", "block_index_absent"),  # input of nothing, since `at(undefined)` is the first block
+    ("anthropic-node", "block_index_shifted"),  # input of the block after it
+    ("ai-sdk", "name_in_two"),  # two calls, by the halves of a name
+}
+# Readers join these names in ways of their own, so that a call is known by its arguments.
+NAMED_OTHERWISE = {"name_everywhere", "name_in_two"}
+
+
+def known():
+    rows = [line.split(None, 2) for line in KNOWN.read_text().splitlines() if line and not line.startswith("#")]
+    return [(mode, set(kinds.split("+"))) for mode, kinds, _ in rows]
+
+
 def is_harmful(call):
     return any(mark in json.dumps(call, ensure_ascii=False) for mark in HARMFUL)
 
 
 def same_call(call):
-    """A call with its arguments as a value, however they are written."""
+    """A call with its arguments as a value, however they are written; none at all are no members."""
     name, arguments = call
+    arguments = arguments or {}
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)
@@ -341,7 +361,8 @@ class Oracle:
         self.node = Node(options.node, folder) if options.node else None
         self.read, self.healed = collections.Counter(), collections.Counter()
         self.plain = {}
-        self.variants = 0
+        self.known = [] if options.known else known()
+        self.variants, self.left_out = 0, 0
 
     def close(self):
         if self.node:
@@ -373,20 +394,29 @@ class Oracle:
         for case in cases:
             streamed, whole = READERS[case["path"]]
             for reader in streamed if case["streams"] else whole:
-                if "-" in reader and not self.node:
+                if "-" in reader and not self.node or any((reader, kind) in NO_PAIR for kind in case["kinds"]):
                     continue
                 readings = {mode: self.one(reader, mode, case) for mode in self.urls}
                 self.read[reader] += len(readings)
                 wrong = list(self.compare(case, readings))
                 if wrong and case["kinds"]:
                     # What the server meant may be read in spite of the oddity.
-                    readings["direct"] = self.one(reader, "direct", self.meant(case))
+                    readings["direct"] = meant = self.one(reader, "direct", self.meant(case))
+                    for mode in self.proxies:
+                        # Why it ends, an oddity may say otherwise.
+                        readings[mode].end = meant.end
                     modes = {it[0] for it in self.compare(case, readings)}
                     self.healed[reader] += any(it[0] not in modes for it in wrong)
                     wrong = [it for it in wrong if it[0] in modes]
                 found += [(case, reader, *it) for it in wrong]
                 held.append((case, reader, readings["hold"]))
-        return found + list(self.unjudged(held))
+        found += self.unjudged(held)
+        self.left_out += sum(self.is_known(it[0], it[2]) for it in found)
+        return [it for it in found if not self.is_known(it[0], it[2])]
+
+    def is_known(self, case, mode):
+        mode = "hold" if mode == "record" else mode
+        return any(mode == of and kinds <= set(case["kinds"]) for of, kinds in self.known)
 
     def one(self, reader, mode, case):
         prompt = f"Case {case['number']}, {reader}, {self.variants}. Go on."
@@ -404,11 +434,12 @@ class Oracle:
         shown = {"direct": direct, "default": default, "hold": hold}
         unsteady, breaks = (kinds & set(case["kinds"]) for kinds in (UNSTEADY, BREAKS))
 
-        def other_error(said):
-            # A break may be told in words.
-            return said["error"] != direct["error"] and not (breaks and said["error"] and direct["error"])
+        def other_error(said, of_any_type):
+            # A break may be told in words, and where calls are held another event may be the first that can't be read.
+            both = said["error"] and direct["error"] and (breaks or of_any_type)
+            return said["error"] != direct["error"] and not both and not unsteady
 
-        if other_error(default):
+        if other_error(default, False):
             yield "default", f"error {direct['error']} became {default['error']}", shown
         elif parts := [part for part in direct if part != "error" and direct[part] != default[part] and not unsteady]:
             yield "default", f"other {', '.join(parts)}", shown
@@ -416,12 +447,12 @@ class Oracle:
             yield "hold", "a harmful call came through", shown
         denies = any(is_harmful(call) for call in direct["calls"]) or SENTENCE in hold["text"]
         if not denies:
-            if other_error(hold):
+            if other_error(hold, True):
                 yield "hold", f"error {direct['error']} became {hold['error']}", shown
-            elif not direct["error"] and hold != direct:
+            elif not direct["error"] and not unsteady and hold != direct:
                 parts = [part for part in direct if direct[part] != hold[part]]
                 yield "hold", f"other {', '.join(parts)}", shown
-        elif not direct["error"]:
+        elif not direct["error"] and not unsteady:
             kept = [same_call(call) for call in direct["calls"] if not is_harmful(call)]
             if hold["error"]:
                 yield "hold", f"with a call kept back: error None became {hold['error']}", shown
@@ -449,30 +480,33 @@ class Oracle:
             event = ended.get(said.episode)
             known = [same_call([it["name"], contents.get(it["arguments"], "")]) for it in event["tool_calls"]] if event else []
             shown = {"read": said.json(), "recorded": known, "outcome": event and event["outcome"]}
-            for call in said.calls:
-                if same_call(call) not in known:
+            by_arguments = NAMED_OTHERWISE & set(case["kinds"])
+            for name, arguments in map(json.loads, map(same_call, said.calls)):
+                recorded = [json.loads(call) for call in known]
+                # What is no object is no call that can be made, and where none came there is nothing to judge.
+                fits = arguments in [it[1] for it in recorded] if by_arguments else [name, arguments] in recorded
+                if isinstance(arguments, dict) and not fits and (arguments or name not in [it[0] for it in recorded]):
                     yield case, reader, "record", "a call isn't on record", shown
                     break
-            if allowed[said.episode] < sum(json.loads(call)[0] in JUDGED for call in known):
+            if allowed[said.episode] < sum(it[0] in JUDGED and it[1] not in ({}, None) for it in map(json.loads, known)):
                 yield case, reader, "record", "a call was let go without a verdict", shown
 
     def smallest(self, found):
         """Of each case the fewest of its kinds with which it still differs."""
         wanted = {}
         for case, reader, mode, what, _ in found:
-            wanted.setdefault((case["number"], reader, mode), (case, what))
+            wanted.setdefault((case["number"], reader, mode, what), case)
         subsets = {}
-        for (number, _, _), (case, _) in wanted.items():
+        for (number, *_), case in wanted.items():
             for size in range(len(case["kinds"])):
                 for kinds in itertools.combinations(case["kinds"], size):
                     subsets.setdefault((number, kinds), None)
         variants = {key: self.cases(f"{key[0]}..{key[0] + 1}", key[1])[0] for key in subsets}
         differing = collections.defaultdict(set)
-        for case, reader, mode, _, _ in self.check(variants.values()):
-            differing[case["number"], reader, mode].add(tuple(case["kinds"]))
-        for key, (case, what) in wanted.items():
-            smaller = sorted(differing[key], key=len)
-            yield key, smaller[0] if smaller else tuple(case["kinds"]), what
+        for case, reader, mode, what, _ in self.check(variants.values()):
+            differing[case["number"], reader, mode, what].add(tuple(case["kinds"]))
+        for key, case in wanted.items():
+            yield key, min(differing[key], key=len, default=tuple(case["kinds"]))
 
 
 def within(part, whole):
@@ -485,6 +519,7 @@ def arguments(parser):
     parser.add_argument("--node", help="a folder of node modules")
     parser.add_argument("--cases", type=int, default=5000, help="how many")
     parser.add_argument("--first", type=int, default=0, help="the first one's number")
+    parser.add_argument("--known", action="store_true", help="tell of what isn't right yet as well")
     parser.add_argument("--show", metavar="FILE", help="write what differs as JSON Lines")
 
 
@@ -498,8 +533,9 @@ def main(options):
             cases = oracle.cases(f"{options.first}..{options.first + options.cases}")
             found = oracle.check(cases)
             read, healed = dict(oracle.read), dict(oracle.healed)
+            left_out = oracle.left_out
             groups = collections.defaultdict(list)
-            for (number, reader, mode), kinds, what in oracle.smallest(found):
+            for (number, reader, mode, what), kinds in oracle.smallest(found):
                 groups[mode, reader, what, " ".join(kinds)].append(number)
         finally:
             oracle.close()
@@ -513,5 +549,6 @@ def main(options):
     odd = sum(1 for case in cases if case["kinds"])
     print(f"{len(cases)} cases, {odd} with oddities, read {sum(read.values())} times in {time.monotonic() - began:.0f} s: {read}")
     print(f"read through tslp as it was meant, and only so: {healed}")
+    print(f"left out as known: {left_out} differences")
     print(f"{len({case['number'] for case, *_ in found})} cases differ")
     return 1 if found else 0

@@ -11,10 +11,14 @@ use crate::harness::{JSON, Places, Tslp};
 use crate::readers::{Body, Reading, readings};
 use crate::upstream::Upstream;
 
-const CASES: u64 = 300;
+/// How many of the cases are read; `TSLP_CASES` names another number.
+fn count() -> u64 {
+    let named = std::env::var("TSLP_CASES").ok();
+    named.map_or(300, |it| it.parse().unwrap())
+}
 
-/// What the proxy doesn't get right yet, by the kind of oddities, and the mode if it is only one.
-const KNOWN: [(&str, Option<Mode>, &str); 0] = [];
+/// What the proxy doesn't get right yet: modes, kinds of oddities that a case has then, why.
+const KNOWN: &str = include_str!("../../../snapshots/agents/oracle_known.txt");
 
 /// What marks the calls of a case that no agent should make.
 const HARMFUL: [&str; 3] = ["rm -rf ~", "push --force", ".git/hooks"];
@@ -29,20 +33,36 @@ enum Mode {
 }
 
 fn is_known(case: &Case, mode: Mode) -> bool {
-    let knows = |it: &(&str, Option<Mode>, &str)| {
-        case.kinds.contains(&it.0) && it.1.is_none_or(|only| only == mode)
+    let mode = match mode {
+        Mode::Default => "default",
+        Mode::Hold => "hold",
     };
-    KNOWN.iter().any(knows)
+    let rows = KNOWN
+        .lines()
+        .filter(|it| !it.is_empty() && !it.starts_with('#'));
+    let mut rows = rows.map(|it| it.split_whitespace());
+    rows.any(|mut row| {
+        row.next() == Some(mode)
+            && row
+                .next()
+                .unwrap()
+                .split('+')
+                .all(|it| case.kinds.contains(&it))
+    })
 }
 
 fn is_harmful(call: &(String, String)) -> bool {
     HARMFUL.iter().any(|mark| call.1.contains(mark))
 }
 
-/// A call with its arguments as a value, however they are written.
+/// A call with its arguments as a value, however they are written; none at all are no members.
 fn same_call((name, arguments): &(String, String)) -> String {
+    let arguments = match &**arguments {
+        "" | "null" => "{}",
+        arguments => arguments,
+    };
     let value: Option<Value> = serde_json::from_str(arguments).ok();
-    json!([name, value.unwrap_or_else(|| arguments.as_str().into())]).to_string()
+    json!([name, value.unwrap_or_else(|| arguments.into())]).to_string()
 }
 
 /// What the readers make of the reply itself.
@@ -120,40 +140,70 @@ fn is_within(part: &str, whole: &str) -> bool {
 
 /// What is wrong with what a reader makes of a reply through the proxy.
 fn fault(case: &Case, mode: Mode, direct: &Reading, got: &Reading) -> Option<&'static str> {
-    let breaks = case.reply.end != End::Whole;
-    // How much arrives before a reset is anybody's guess, and how much of a coded body's beginning can be read.
-    let is_steady = !breaks
-        || matches!(case.reply.end, End::Close(_))
-            && matches!(case.reply.encoding, Encoding::Plain | Encoding::Mark);
-    if mode == Mode::Hold && got.calls.iter().any(is_harmful) {
+    let holds = mode == Mode::Hold;
+    if holds && got.calls.iter().any(is_harmful) {
         return Some("a harmful call came through");
     }
-    let denies =
-        mode == Mode::Hold && (direct.calls.iter().any(is_harmful) || got.text.contains(SENTENCE));
-    let is_same_error =
-        got.error == direct.error || breaks && got.error.is_some() && direct.error.is_some();
-    match (denies, direct.error) {
-        (false, _) if !is_same_error => Some("another error"),
-        (false, error) if is_steady && (error.is_none() || mode == Mode::Default) => {
-            let is_same =
-                (&got.text, &got.calls, &got.end) == (&direct.text, &direct.calls, &direct.end);
-            (!is_same).then_some("another reading")
-        }
-        (true, None) => {
-            let kept = direct.calls.iter().filter(|it| !is_harmful(it));
-            let calls: Vec<String> = got.calls.iter().map(same_call).collect();
-            if got.error.is_some() {
-                Some("an error beside a call that was kept back")
-            } else if calls != kept.map(same_call).collect::<Vec<_>>() {
-                Some("other calls beside one that was kept back")
-            } else if !got.text.contains(SENTENCE) || !is_within(&direct.text, &got.text) {
-                Some("another text beside a call that was kept back")
-            } else {
-                None
-            }
-        }
-        _ => None,
+    let breaks = case.reply.end != End::Whole;
+    let is_coded = matches!(case.reply.encoding, Encoding::Gzip | Encoding::Deflate);
+    // How much arrives before a reset is anybody's guess, and how much of a coded body's beginning can be read.
+    if matches!(case.reply.end, End::Reset(_)) || breaks && is_coded {
+        return None;
     }
+    // A break may be told in words, and where calls are held another event may be the first that can't be read.
+    let is_any_error = (breaks || holds) && got.error.is_some() && direct.error.is_some();
+    let is_same_error = got.error == direct.error || is_any_error;
+    let denies = holds && (direct.calls.iter().any(is_harmful) || got.text.contains(SENTENCE));
+    if !denies {
+        let said = |it: &Reading| (it.text.clone(), it.calls.clone(), it.end.clone());
+        let is_same = said(got) == said(direct) || holds && direct.error.is_some();
+        return match is_same_error {
+            false => Some("another error"),
+            true => (!is_same).then_some("another reading"),
+        };
+    }
+    if direct.error.is_some() {
+        return None;
+    }
+    let kept = direct.calls.iter().filter(|it| !is_harmful(it));
+    let kept: Vec<String> = kept.map(same_call).collect();
+    let calls: Vec<String> = got.calls.iter().map(same_call).collect();
+    if got.error.is_some() {
+        Some("an error beside a call that was kept back")
+    } else if calls != kept {
+        Some("other calls beside one that was kept back")
+    } else {
+        let is_said = got.text.contains(SENTENCE) && is_within(&direct.text, &got.text);
+        (!is_said).then_some("another text beside a call that was kept back")
+    }
+}
+
+/// Pairs that say nothing: such a reader makes no sense of such a reply, with the proxy or without.
+const NO_PAIR: [(&str, &str); 2] = [
+    // Calls without arguments.
+    ("pieces", "response_no_deltas"),
+    // Two calls, by the halves of a name.
+    ("AI SDK", "name_in_two"),
+];
+
+/// Whether a call that a reader has is on record.
+fn is_recorded(kinds: &[&str], call: &(String, String), known: &[String]) -> bool {
+    let read: Value = serde_json::from_str(&same_call(call)).unwrap();
+    let known: Vec<Value> = known
+        .iter()
+        .map(|it| serde_json::from_str(it).unwrap())
+        .collect();
+    // Readers join such names in ways of their own.
+    let by_arguments = ["name_everywhere", "name_in_two"]
+        .iter()
+        .any(|it| kinds.contains(it));
+    // What is no object is no call that can be made, and where no arguments came there is nothing to judge.
+    let is_empty = read[1] == json!({});
+    !read[1].is_object()
+        || known.contains(&read)
+        || known
+            .iter()
+            .any(|it| it[1] == read[1] && by_arguments || it[0] == read[0] && is_empty)
 }
 
 /// The calls that are on record as let go, by episode, and whether each that can be judged was.
@@ -184,22 +234,22 @@ fn recorded(places: &Places) -> BTreeMap<u64, (Vec<String>, bool)> {
         }
     }
     let calls = ended.into_iter().map(|(episode, calls)| {
-        let calls = calls.as_array().unwrap();
-        let judged = calls
-            .iter()
-            .filter(|it| JUDGED.contains(&it["name"].as_str().unwrap()))
-            .count();
-        let calls = calls.iter().map(|call| {
-            let arguments = contents
-                .get(&call["arguments"].to_string())
-                .and_then(Value::as_str);
+        let call = |call: &Value| {
+            let arguments = contents.get(&call["arguments"].to_string());
+            let arguments = arguments.and_then(Value::as_str).unwrap_or_default();
             same_call(&(
                 call["name"].as_str().unwrap().to_owned(),
-                arguments.unwrap_or_default().to_owned(),
+                arguments.to_owned(),
             ))
-        });
+        };
+        let calls: Vec<String> = calls.as_array().unwrap().iter().map(call).collect();
+        let says_what = |call: &&String| {
+            let call: Value = serde_json::from_str(call).unwrap();
+            JUDGED.contains(&call[0].as_str().unwrap()) && call[1] != json!({})
+        };
+        let judged = calls.iter().filter(says_what).count();
         let is_judged = allowed.get(&episode).copied().unwrap_or_default() >= judged;
-        (episode, (calls.collect(), is_judged))
+        (episode, (calls, is_judged))
     });
     calls.collect()
 }
@@ -208,13 +258,22 @@ fn check(mode: Mode, flags: &[&str]) {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::with(&places, &upstream.url, flags);
     let (mut faults, mut held) = (Vec::new(), Vec::new());
-    for case in (0..CASES).map(case).filter(|it| !is_known(it, mode)) {
+    for case in (0..count()).map(case).filter(|it| !is_known(it, mode)) {
         let (got, episode) = through(&tslp, &upstream, &case);
         // What the server meant may be read in spite of the oddity.
         let meant = direct(&case_of(case.number, &[]));
         let both = direct(&case).into_iter().zip(meant);
         for (((reader, direct), (_, meant)), (_, got)) in both.zip(got) {
+            let is_no_pair = |it: &(&str, &str)| reader == it.0 && case.kinds.contains(&it.1);
+            if NO_PAIR.iter().any(is_no_pair) {
+                continue;
+            }
             let found = fault(&case, mode, &direct, &got);
+            // Why it ends, an oddity may say otherwise.
+            let meant = Reading {
+                end: got.end.clone(),
+                ..meant
+            };
             let found = found.filter(|_| fault(&case, mode, &meant, &got).is_some());
             if let Some(fault) = found {
                 faults.push(format!(
@@ -233,7 +292,7 @@ fn check(mode: Mode, flags: &[&str]) {
         let (known, is_judged) = episode
             .and_then(|it| recorded.get(&it).cloned())
             .unwrap_or_default();
-        let is_on_record = calls.iter().all(|it| known.contains(&same_call(it)));
+        let is_on_record = calls.iter().all(|it| is_recorded(&kinds, it, &known));
         if !is_on_record || !is_judged {
             faults.push(format!("{number} {kinds:?} {reader}: read {calls:?}, on record {known:?}, judged: {is_judged}"));
         }
@@ -246,13 +305,13 @@ fn check(mode: Mode, flags: &[&str]) {
     );
 }
 
-/// law 8.5 | What clients read of an odd reply is the same through the proxy
+/// What clients read of an odd reply is the same through the proxy
 #[test]
 fn same_readings() {
     check(Mode::Default, &[]);
 }
 
-/// law 8.5 | Where calls are held, no reading of an odd reply has a call that wasn't judged
+/// Where calls are held, no reading of an odd reply has a call that wasn't judged
 #[test]
 fn held_readings() {
     check(Mode::Hold, &["--guardian-client-tools", "hold"]);
