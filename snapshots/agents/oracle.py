@@ -441,6 +441,10 @@ class Oracle:
 
         if other_error(default, False):
             yield "default", f"error {direct['error']} became {default['error']}", shown
+        elif breaks and direct["error"]:
+            # The event in which it breaks off may be whole but for the blank line, which the proxy puts before its own words.
+            if not unsteady and not default["text"].startswith(direct["text"]):
+                yield "default", "other text", shown
         elif parts := [part for part in direct if part != "error" and direct[part] != default[part] and not unsteady]:
             yield "default", f"other {', '.join(parts)}", shown
         if any(is_harmful(call) for call in hold["calls"]):

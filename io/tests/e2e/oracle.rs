@@ -156,7 +156,12 @@ fn fault(case: &Case, mode: Mode, direct: &Reading, got: &Reading) -> Option<&'s
     let denies = holds && (direct.calls.iter().any(is_harmful) || got.text.contains(SENTENCE));
     if !denies {
         let said = |it: &Reading| (it.text.clone(), it.calls.clone(), it.end.clone());
-        let is_same = said(got) == said(direct) || holds && direct.error.is_some();
+        let is_same = match direct.error.is_some() {
+            true if holds => true,
+            // The event in which it breaks off may be whole but for the blank line, which the proxy puts before its own words.
+            true if breaks => got.text.starts_with(&direct.text),
+            _ => said(got) == said(direct),
+        };
         return match is_same_error {
             false => Some("another error"),
             true => (!is_same).then_some("another reading"),

@@ -222,7 +222,7 @@ fn chat_by_index(said: &mut Reading, body: &Body) -> Result<(), &'static str> {
     let (chunks, error) = chunks(body);
     let mut calls: Vec<(Value, (String, String))> = Vec::new();
     let mut legacy = (String::new(), String::new());
-    let mut join = || {
+    let join = || {
         for chunk in chunks {
             if !chunk.is_object() {
                 return Err(UNFIT);
@@ -707,7 +707,7 @@ fn response_last(said: &mut Reading, body: &Body) -> Result<(), &'static str> {
 fn response_pieces(said: &mut Reading, body: &Body) -> Result<(), &'static str> {
     let (chunks, error) = chunks(body);
     let mut calls: Vec<(Value, (String, String))> = Vec::new();
-    let mut join = || {
+    let join = || {
         for event in chunks {
             let index = event["output_index"].clone();
             let at = calls.iter().position(|it| it.0 == index);

@@ -367,7 +367,10 @@ fn words(dice: &mut Dice, most: usize) -> String {
 fn call(dice: &mut Dice, number: u64, at: usize) -> Call {
     let mark = format!("k{number}_{at}");
     let (name, arguments) = match dice.below(12) {
-        0 | 1 => ("bash", json!({"command": format!("echo {mark} && rm -rf ~")})),
+        0 | 1 => (
+            "bash",
+            json!({"command": format!("echo {mark} && rm -rf ~")}),
+        ),
         2 => (
             "write",
             json!({"path": ".git/hooks/pre-commit", "content": mark}),
@@ -430,7 +433,7 @@ fn plain(number: u64) -> Case {
         text,
         thoughts,
         calls: made,
-        usage: (!dice.falls(3)).then(|| [120, 9]),
+        usage: (!dice.falls(3)).then_some([120, 9]),
         number,
         piece: *dice.one(&[None, Some(1), Some(3), Some(7), Some(60), Some(100_000)]),
         ..Reply::default()
@@ -678,7 +681,10 @@ impl Draft {
             "frame_string" => self.before(at, "data: \"ping\"\n\n"),
             "frame_null" => self.before(at, "data: null\n\n"),
             "frame_list" => self.before(at, "data: []\n\n"),
-            "frame_empty_data" => self.before(at, *dice.one(&["data:\n\n", "data: \n\n"])),
+            "frame_empty_data" => {
+                let data = if dice.falls(2) { "data:" } else { "data: " };
+                self.before(at, &format!("{data}\n\n"));
+            }
             "frame_without_data" => self.before(at, "event: ping\n\n"),
             "frame_unknown" => {
                 self.before(at, "event: x.new\ndata: {\"type\":\"x.new\",\"x\":[1]}\n\n")
@@ -850,7 +856,8 @@ impl Draft {
             "http_other_type" => typed(match (streams, is_lines) {
                 (false, _) => "text/event-stream",
                 (true, true) => "application/json",
-                (true, false) => *dice.one(&["application/json", "application/octet-stream"]),
+                (true, false) if dice.falls(2) => "application/json",
+                (true, false) => "application/octet-stream",
             }),
             "http_close" | "http_reset" => {
                 let length: usize = self.texts.iter().map(String::len).sum();
@@ -1466,7 +1473,7 @@ mod tests {
     #[test]
     fn each_kind_is_made() {
         let mut missing: Vec<&str> = KINDS.iter().map(|it| it.0).collect();
-        for number in 0..4000 {
+        for number in 0..3000 {
             for kind in case(number).kinds {
                 missing.retain(|it| *it != kind);
             }
