@@ -316,12 +316,15 @@ READERS = {
 NO_PAIR = {
     ("responses_pieces", "response_no_deltas"),  # calls without arguments
     ("openai-node", "arguments_object"),  # "[object Object]"
+    ("openai-node", "message_beside"),  # the message beside the pieces takes their place
     ("anthropic-node", "block_index_absent"),  # input of nothing, since `at(undefined)` is the first block
     ("anthropic-node", "block_index_shifted"),  # input of the block after it
     ("ai-sdk", "name_in_two"),  # two calls, by the halves of a name
 }
 # Readers join these names in ways of their own, so that a call is known by its arguments.
 NAMED_OTHERWISE = {"name_everywhere", "name_in_two"}
+# Readers join several calls into one, of which a part is kept back.
+JOINED = {"index_absent", "index_null"}
 
 
 def known():
@@ -453,14 +456,17 @@ class Oracle:
         if not denies:
             if other_error(hold, True):
                 yield "hold", f"error {direct['error']} became {hold['error']}", shown
-            elif not direct["error"] and not unsteady and hold != direct:
-                parts = [part for part in direct if direct[part] != hold[part]]
+            elif not direct["error"] and not unsteady:
+                one, other = (said | {"calls": list(map(same_call, said["calls"]))} for said in (direct, hold))
+                parts = [part for part in one if one[part] != other[part]]
+                if not parts:
+                    return
                 yield "hold", f"other {', '.join(parts)}", shown
         elif not direct["error"] and not unsteady:
             kept = [same_call(call) for call in direct["calls"] if not is_harmful(call)]
             if hold["error"]:
                 yield "hold", f"with a call kept back: error None became {hold['error']}", shown
-            elif [same_call(call) for call in hold["calls"]] != kept:
+            elif [same_call(call) for call in hold["calls"]] != kept and not JOINED & set(case["kinds"]):
                 yield "hold", "with a call kept back: other calls", shown
             elif SENTENCE not in hold["text"]:
                 yield "hold", "with a call kept back: no sentence", shown
