@@ -8,6 +8,8 @@
 mod harness;
 #[path = "e2e/ledger_file.rs"]
 mod ledger_file;
+#[path = "e2e/readers.rs"]
+mod readers;
 #[path = "e2e/spoken.rs"]
 mod spoken;
 #[path = "e2e/upstream.rs"]
@@ -56,6 +58,8 @@ mod maintenance;
 mod mcp;
 #[path = "e2e/memory.rs"]
 mod memory;
+#[path = "e2e/oracle.rs"]
+mod oracle;
 #[path = "e2e/other_versions.rs"]
 mod other_versions;
 #[path = "e2e/page.rs"]

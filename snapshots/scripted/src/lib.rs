@@ -6,12 +6,14 @@
 
 mod client;
 mod encode;
+mod oddities;
 mod prompt;
 mod reply;
 mod server;
 
 pub use client::{Connection, PATIENCE, Response};
 pub use encode::encoded;
+pub use oddities::{Case, KINDS, Where, case, case_of};
 pub use prompt::{Prompt, Turn};
 pub use reply::{Call, Change, Encoding, End, Odd, Reply};
 pub use server::{Answer, Request, Server, Step, barrier, closing, read_request};

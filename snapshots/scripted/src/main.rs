@@ -2,6 +2,9 @@
 //!
 //! It says where it is (`{"url": …}`), and from then on tells each request in a line of JSON, `{"number", "method", "path", "head",
 //! "body"}`. Its answer is a line on standard input: `{"number": …, "reply": {…}}`, or `{"number": …, "status": 404, "json": {…}}`.
+//!
+//! `scripted-model cases FROM..TO [KIND,…]` prints these [cases](tslp_scripted::case) in place of serving, a line of JSON each; with these kinds of
+//! oddities in the place of their own, if some are named.
 #![allow(clippy::print_stdout, reason = "its lines are what it is for")]
 
 use std::collections::HashMap;
@@ -12,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crossbeam_channel::{Sender, bounded};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tslp_scripted::{Answer, Reply, Server};
+use tslp_scripted::{Answer, KINDS, Reply, Server, case, case_of};
 
 /// A line of the script.
 #[derive(Deserialize)]
@@ -39,7 +42,42 @@ fn say(line: &Value) {
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
+/// Prints cases.
+fn print_cases(arguments: &[String]) -> io::Result<()> {
+    let wrong = || io::Error::other("usage: scripted-model cases FROM..TO [KIND,…]");
+    let (from, to) = arguments
+        .first()
+        .and_then(|it| it.split_once(".."))
+        .ok_or_else(wrong)?;
+    let bounds = (from.parse::<u64>(), to.parse::<u64>());
+    let (Ok(from), Ok(to)) = bounds else {
+        return Err(wrong());
+    };
+    let kinds = arguments.get(1).map(|named| {
+        let named: Vec<&str> = named.split(',').collect();
+        let known = KINDS.iter().map(|it| it.0);
+        // In the order in which they are named, which is that in which they are added.
+        let known: Vec<&'static str> = known.filter(|it| named.contains(it)).collect();
+        let of = |name: &&str| known.iter().copied().find(|it| it == name);
+        named.iter().filter_map(of).collect::<Vec<_>>()
+    });
+    let mut out = io::stdout().lock();
+    for number in from..to {
+        let case = match &kinds {
+            Some(kinds) => case_of(number, kinds),
+            None => case(number),
+        };
+        let line = serde_json::to_string(&case)?;
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}
+
 fn main() -> io::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.first().is_some_and(|it| it == "cases") {
+        return print_cases(&arguments[1..]);
+    }
     let waiting = Waiting::default();
     let (asked, numbers) = (Arc::clone(&waiting), AtomicU64::new(0));
     let server = Server::start(move |request| {

@@ -1,10 +1,10 @@
 //! A reply as data: what is said, what is odd about it, and where it ends. README.md has examples.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// One reply of a model.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reply {
     /// What is said.
@@ -29,7 +29,7 @@ pub struct Reply {
     pub odd: Vec<Odd>,
     /// The status; by default 200.
     pub status: Option<u16>,
-    /// More fields of the head; one of a known name replaces it.
+    /// More fields of the head; one of a known name replaces it, and an empty one is left out.
     pub head: Vec<(String, String)>,
     /// The body, as it is, in the place of all that was said.
     pub body: Option<String>,
@@ -44,7 +44,7 @@ pub struct Reply {
 }
 
 /// One call of a tool.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Call {
     /// The tool.
@@ -79,7 +79,7 @@ impl Call {
 }
 
 /// A change of some events of a stream, or of a whole body.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Odd {
     /// The event, from 0; all of them if none is named. From the end if it is negative.
@@ -93,7 +93,7 @@ pub struct Odd {
 }
 
 /// What happens to an event.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
     /// The field has this value.
@@ -113,7 +113,7 @@ pub enum Change {
 }
 
 /// How a body is encoded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Encoding {
     /// Not at all.
@@ -128,7 +128,7 @@ pub enum Encoding {
 }
 
 /// Where the connection ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
     /// After all of it; it stays open.

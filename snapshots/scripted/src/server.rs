@@ -347,7 +347,7 @@ fn plain_head(
         None => head += "Transfer-Encoding: chunked\r\n",
         Some(_) => {}
     }
-    for (name, value) in more {
+    for (name, value) in more.iter().filter(|it| !it.1.is_empty()) {
         head += &format!("{name}: {value}\r\n");
     }
     head + "\r\n"
