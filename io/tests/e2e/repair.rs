@@ -438,7 +438,7 @@ fn broken_rules() {
         assert_eq!(again["temperature"], json!(0));
         let asked = again["messages"][0]["content"].as_str().unwrap().to_owned();
         assert!(
-            asked.contains("it breaks the user's rules for code; keep each of them, unless the user says `@tslp confirm src/ring.c::ring_put`.\nLine 3 calls `printf` (rule: forbid call: printf).\nLine 4 calls `printf` (rule: forbid call: printf).\n"),
+            asked.contains("it breaks the user's rules for code; keep each of them.\nLine 3 calls `printf` (rule: forbid call: printf).\nLine 4 calls `printf` (rule: forbid call: printf).\n"),
             "{asked}"
         );
         assert!(upstream.saw_nothing(), "never a third request");

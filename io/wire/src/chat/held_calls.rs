@@ -338,20 +338,14 @@ impl CallGate {
                 if item["type"] != "tool_use" && !is_clients_call(item.text("type")) {
                     continue;
                 }
-                let named = reply.item_named(item.text("id"));
-                let number = match item.text("id") {
-                    "" => Some(at),
-                    _ if dialect == Dialect::Messages => Some(at),
-                    _ => named.or((self.rule != CallRule::Judged).then_some(at)),
-                };
-                let read = number.and_then(|number| reply.call(number));
-                let at = number.unwrap_or(at);
-                match number.and_then(|number| self.verdict(number)) {
+                let number = reply.item_named(item.text("id")).unwrap_or(at);
+                let read = reply.call(number);
+                match self.verdict(number) {
                     Some(CallVerdict::Fitted(arguments)) => set_arguments(item, arguments),
-                    Some(CallVerdict::Denied(text)) => *item = text_in_place(dialect, at, text),
+                    Some(CallVerdict::Denied(text)) => *item = text_in_place(dialect, number, text),
                     _ if self.rule != CallRule::Judged => {}
                     Some(CallVerdict::Passes) if read.is_some_and(|it| is_same(it, item)) => {}
-                    _ => *item = text_in_place(dialect, at, UNREAD),
+                    _ => *item = text_in_place(dialect, number, UNREAD),
                 }
             }
         }
