@@ -302,10 +302,8 @@ impl UpstreamCall {
 
     /// Whether a response is over, and the engine has yet to say what follows.
     pub(super) fn waits_for_engine(&self) -> bool {
-        let is_ended = |reply: &ChatReply| {
-            reply.end_handling == ReplyEndHandling::Ended && !reply.pipe.is_passed_on()
-        };
-        self.downstream != Downstream::Done && self.chat.as_ref().is_some_and(is_ended)
+        let waits = |reply: &ChatReply| reply.is_over && !reply.pipe.is_passed_on();
+        self.downstream != Downstream::Done && self.chat.as_ref().is_some_and(waits)
     }
 }
 
@@ -369,7 +367,8 @@ pub(super) struct ChatReply {
     pub(super) handover_at: Option<Instant>,
     /// What reads the response, and holds what the client may not have yet.
     pub(super) pipe: ReplyPipe,
-    pub(super) end_handling: ReplyEndHandling,
+    /// Whether the engine was told of the response's end, and has yet to say what follows.
+    pub(super) is_over: bool,
     /// Whether every byte waits until the prompt is durable.
     pub(super) is_gated: bool,
     pub(super) may_ask_again: bool,
@@ -397,15 +396,6 @@ pub(super) struct RouteNotFound {
     pub(super) head: ResponseHead,
     /// The first bytes of its body.
     pub(super) body: Vec<u8>,
-}
-
-/// The engine's progress with the reply's end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ReplyEndHandling {
-    NotYet,
-    Ended,
-    /// It knows of the end, and has looked at the files that the reply is about.
-    Looked,
 }
 
 /// The stage of the response to the client.

@@ -8,7 +8,7 @@ use tslp_wire::http::server_connection::ExpectedPart;
 use super::MainLoop;
 use super::client::{
     ArmedDeadline, CallConnection, Client, ClientStage, Downstream, ExchangeStage, LinkStage,
-    ReplyEndHandling, Upload, UpstreamCall, WaitFor,
+    Upload, UpstreamCall, WaitFor,
 };
 use crate::upstream::connection::ReceivedSoFar;
 
@@ -85,7 +85,7 @@ impl MainLoop {
         let limits = &self.config.timeouts;
         if let Some(reply) = &call.chat
             && reply.pipe.is_ending()
-            && reply.end_handling == ReplyEndHandling::NotYet
+            && !reply.is_over
         {
             return Some((WaitFor::LastPiece, LAST_PIECE));
         }

@@ -10,8 +10,7 @@ use tslp_wire::http::request::Persistence;
 use tslp_wire::http::response::ExpectedBody;
 
 use super::client::{
-    CallConnection, ChatReply, Client, Downstream, ExchangeStage, ReplyEndHandling, Retry, Upload,
-    UpstreamCall,
+    CallConnection, ChatReply, Client, Downstream, ExchangeStage, Retry, Upload, UpstreamCall,
 };
 use super::rounds::AskedFor;
 use super::{LoopInput, MainLoop};
@@ -149,7 +148,7 @@ impl MainLoop {
             handover_at: None,
             route_not_found: None,
             pipe: ReplyPipe::new(dialect, rules),
-            end_handling: ReplyEndHandling::NotYet,
+            is_over: false,
             is_gated: true,
             may_ask_again,
             head: None,

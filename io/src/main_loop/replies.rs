@@ -14,8 +14,8 @@ use tslp_wire::http::response::{ResponseBody, ResponseHead};
 
 use super::MainLoop;
 use super::client::{
-    CallConnection, Client, ClientStage, Downstream, Exchange, ExchangeStage, LinkStage,
-    ReplyEndHandling, Retry, RouteNotFound, Upload,
+    CallConnection, Client, ClientStage, Downstream, Exchange, ExchangeStage, LinkStage, Retry,
+    RouteNotFound, Upload,
 };
 use super::rounds::write_body;
 use super::upstreams::LinkUse;
@@ -495,11 +495,7 @@ impl MainLoop {
 
     /// The engine has looked at the files that the reply is about, so the client may see the reply's end and write them.
     pub(super) fn files_looked_at(&mut self, client: &mut Client) {
-        let waits = client.call().is_some_and(|call| call.waits_for_engine());
-        if let Some(reply) = client.chat() {
-            reply.end_handling = ReplyEndHandling::Looked;
-        }
-        if waits {
+        if client.call().is_some_and(|call| call.waits_for_engine()) {
             self.finish_rounds(client);
         }
     }

@@ -11,7 +11,7 @@ use tslp_wire::http::request::Persistence;
 use tslp_wire::http::response::ExpectedBody;
 
 use super::MainLoop;
-use super::client::{Client, Downstream, ReplyEndHandling, Retry, Upload};
+use super::client::{Client, Downstream, Retry, Upload};
 use super::upstreams::LinkUse;
 use crate::channel::{Handover, ModelRequest, ResponseEnd, ToEngine};
 use crate::upstream::connection::{RequestBytes, ResponseReader};
@@ -146,7 +146,7 @@ impl MainLoop {
             }
         }
         self.budget.goes_on(id, body.len() as u64);
-        reply.end_handling = ReplyEndHandling::NotYet;
+        reply.is_over = false;
         // A turn costs two requests at most, whatever becomes of the second.
         call.retry = match asked {
             AskedFor::More => Retry::of_body(&body),

@@ -1,8 +1,8 @@
 //! Links to the upstream: choosing, connecting, writing requests, closing.
 
 use super::client::{
-    CallConnection, Client, Exchange, ExchangeStage, LinkOrigin, LinkStage, ReplyEndHandling,
-    Retry, Upload, UpstreamCall, UpstreamLink,
+    CallConnection, Client, Exchange, ExchangeStage, LinkOrigin, LinkStage, Retry, Upload,
+    UpstreamCall, UpstreamLink,
 };
 use super::{LoopInput, MainLoop};
 use crate::channel::{Handover, ResponseEnd, ToEngine};
@@ -274,11 +274,11 @@ impl MainLoop {
         let Some(reply) = &mut call.chat else {
             return;
         };
-        let is_told = reply.end_handling != ReplyEndHandling::NotYet && !waits;
+        let is_told = reply.is_over && !waits;
         if is_told {
             return;
         }
-        reply.end_handling = ReplyEndHandling::Ended;
+        reply.is_over = true;
         reply.handover_at = None;
         self.engine.send(ToEngine::ReplyRead {
             exchange,

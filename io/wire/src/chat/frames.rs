@@ -55,14 +55,12 @@ impl BodyForm {
 
 /// An event, a line, or a whole body.
 #[derive(Debug)]
-pub(super) struct Frame<'b> {
+pub(super) struct Frame {
     /// Its bytes as they came, with what separates it from the next one.
-    pub(super) bytes: &'b [u8],
+    pub(super) bytes: Vec<u8>,
     /// The event's name; empty if it has none.
-    pub(super) name: &'b str,
+    pub(super) name: String,
     pub(super) data: FrameData,
-    /// The form of the body that it is of.
-    pub(super) form: BodyForm,
 }
 
 /// What a frame says.
@@ -132,15 +130,15 @@ impl Frames {
         &self.bytes
     }
 
-    /// Takes more bytes, and hands over each frame that is whole.
-    pub(super) fn push(&mut self, more: &[u8], take: &mut dyn FnMut(Frame<'_>)) {
+    /// Takes more bytes; returns the frames that are whole with them.
+    pub(super) fn push(&mut self, more: &[u8]) -> Vec<Frame> {
+        let mut frames = Vec::new();
         self.bytes.extend_from_slice(more);
         if self.form == BodyForm::Unknown {
             self.form = form_of(self.has_lines && !self.is_one_value, &self.bytes);
-            self.is_begun = false;
         }
-        if !matches!(self.form, BodyForm::Events | BodyForm::JsonLines) {
-            return;
+        if !self.form.is_stream() {
+            return frames;
         }
         let mut bytes = std::mem::take(&mut self.bytes);
         let (mut from, mut at) = (0, self.line_at);
@@ -155,11 +153,11 @@ impl Frames {
             if !is_rest_of_crlf {
                 let line = &bytes[at..end];
                 if self.begins_frame(line) {
-                    self.hand_over(&bytes[from..at], take);
+                    frames.extend(self.frame_of(&bytes[from..at]));
                     from = at;
                 }
                 if self.read_line(line) {
-                    self.hand_over(&bytes[from..next], take);
+                    frames.extend(self.frame_of(&bytes[from..next]));
                     from = next;
                 }
             }
@@ -168,57 +166,49 @@ impl Frames {
         self.line_at = at - from;
         bytes.drain(..from);
         self.bytes = bytes;
+        frames
     }
 
-    /// Nothing more comes. Not every server ends its last line.
-    pub(super) fn end(&mut self, take: &mut dyn FnMut(Frame<'_>)) {
+    /// Nothing more comes: returns what is left. Not every server ends its last line.
+    pub(super) fn end(&mut self) -> Vec<Frame> {
+        let mut frames = Vec::new();
         let bytes = std::mem::take(&mut self.bytes);
-        match self.form {
-            BodyForm::Events | BodyForm::JsonLines => {
-                let line = &bytes[self.line_at..];
-                if self.begins_frame(line) {
-                    self.hand_over(&bytes[..self.line_at], take);
-                    self.read_line(line);
-                    self.hand_over(&bytes[self.line_at..], take);
-                } else {
-                    self.read_line(line);
-                    self.hand_over(&bytes, take);
-                }
+        if self.form.is_stream() {
+            let (before, line) = bytes.split_at(std::mem::take(&mut self.line_at));
+            let is_next = self.begins_frame(line);
+            if is_next {
+                frames.extend(self.frame_of(before));
             }
-            BodyForm::Whole | BodyForm::Unknown => {
-                if self.form == BodyForm::Whole {
-                    self.data = value_of(&bytes).map_or(FrameData::Unread, FrameData::Value);
-                }
-                if self.data == FrameData::Unread && std::mem::take(&mut self.has_lines) {
-                    // Whatever the server says, it sends lines.
-                    self.form = BodyForm::JsonLines;
-                    self.data = FrameData::Nothing;
-                    self.push(&bytes, take);
-                    return self.end(take);
-                }
-                self.hand_over(&bytes, take);
-            }
+            self.read_line(line);
+            frames.extend(self.frame_of(if is_next { line } else { &bytes }));
+            return frames;
         }
-        self.line_at = 0;
-        self.form = BodyForm::Unknown;
+        if self.form == BodyForm::Whole {
+            self.data = value_of(&bytes).map_or(FrameData::Unread, FrameData::Value);
+        }
+        if self.data == FrameData::Unread && std::mem::take(&mut self.has_lines) {
+            // Whatever the server says, it sends lines.
+            (self.form, self.data) = (BodyForm::JsonLines, FrameData::Nothing);
+            frames = self.push(&bytes);
+            frames.extend(self.end());
+            return frames;
+        }
+        frames.extend(self.frame_of(&bytes));
+        frames
     }
 
-    fn hand_over(&mut self, bytes: &[u8], take: &mut dyn FnMut(Frame<'_>)) {
+    fn frame_of(&mut self, bytes: &[u8]) -> Option<Frame> {
         let open = std::mem::take(&mut self.open_data);
         if !open.is_empty() {
             self.data = value_of(&open).map_or(FrameData::Unread, FrameData::Value);
         }
         self.has_words = false;
-        let name = std::mem::take(&mut self.name);
-        let data = std::mem::take(&mut self.data);
-        if !bytes.is_empty() {
-            take(Frame {
-                bytes,
-                name: &name,
-                data,
-                form: self.form,
-            });
-        }
+        let frame = Frame {
+            bytes: bytes.to_vec(),
+            name: std::mem::take(&mut self.name),
+            data: std::mem::take(&mut self.data),
+        };
+        (!bytes.is_empty()).then_some(frame)
     }
 
     /// Whether a line begins another event although no blank one ended the last: not every server writes them.

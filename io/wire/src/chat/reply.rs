@@ -122,52 +122,60 @@ impl ReplyDecoder {
 
     /// Takes the next bytes.
     pub fn push(&mut self, bytes: &[u8]) -> DecodedPiece {
-        let mut said = DecodedPiece::default();
-        self.push_frames(bytes, |decoder, frame| {
-            decoder.read_frame(&frame, &mut said);
-        });
-        said
+        let frames = self.split(bytes);
+        self.read_frames(&frames)
     }
 
     /// The upstream's message is over.
     pub fn end_message(&mut self) -> DecodedPiece {
-        let mut said = DecodedPiece::default();
-        self.end_frames(|decoder, frame| decoder.read_frame(&frame, &mut said));
+        let frames = self.split_rest();
+        let said = self.read_frames(&frames);
+        self.note_unread_body();
         said
     }
 
-    /// Takes the next bytes; `take` gets each frame that is whole with them.
-    pub(super) fn push_frames(&mut self, bytes: &[u8], mut take: impl FnMut(&mut Self, Frame<'_>)) {
+    fn read_frames(&mut self, frames: &[Frame]) -> DecodedPiece {
+        let mut said = DecodedPiece::default();
+        for frame in frames {
+            self.read_frame(frame, &mut said);
+        }
+        said
+    }
+
+    /// Takes the next bytes; returns the frames that are whole with them, to be read.
+    pub(super) fn split(&mut self, bytes: &[u8]) -> Vec<Frame> {
         let room = ERROR_BYTES_MAX - self.beginning.len();
         self.beginning
             .extend_from_slice(&bytes[..room.min(bytes.len())]);
         self.came_bytes += bytes.len() as u64;
         if self.is_given_up() {
-            return;
+            return Vec::new();
         }
-        let mut frames = std::mem::take(&mut self.frames);
-        frames.push(bytes, &mut |frame| take(self, frame));
-        self.frames = frames;
+        let frames = self.frames.push(bytes);
         if self.kept_bytes() > KEPT_BYTES_MAX {
             self.content.give_up();
         }
+        frames
     }
 
-    /// The upstream's message is over; `take` gets what is left of it.
-    pub(super) fn end_frames(&mut self, mut take: impl FnMut(&mut Self, Frame<'_>)) {
-        if !self.is_given_up() {
-            let mut frames = std::mem::take(&mut self.frames);
-            frames.end(&mut |frame| take(self, frame));
-            self.frames = frames;
-            let says_nothing = self.came_bytes > 0 && self.values == 0 && !self.is_finished();
-            if says_nothing && self.content.flaw.is_none() {
-                self.content.flaw = Some(ReplyFlaw::Unreadable);
-            }
+    /// The upstream's message is over; returns what is left of it.
+    pub(super) fn split_rest(&mut self) -> Vec<Frame> {
+        match self.is_given_up() {
+            true => Vec::new(),
+            false => self.frames.end(),
+        }
+    }
+
+    /// A body that says nothing is none of the dialect's.
+    pub(super) fn note_unread_body(&mut self) {
+        let says_nothing = self.came_bytes > 0 && self.values == 0 && !self.is_finished();
+        if says_nothing && self.content.flaw.is_none() {
+            self.content.flaw = Some(ReplyFlaw::Unreadable);
         }
     }
 
     /// Reads a frame.
-    pub(super) fn read_frame(&mut self, frame: &Frame<'_>, said: &mut DecodedPiece) {
+    pub(super) fn read_frame(&mut self, frame: &Frame, said: &mut DecodedPiece) {
         if self.is_given_up() {
             return;
         }

@@ -89,8 +89,6 @@ pub struct ReplyPipe {
     /// What other responses cost that were asked for in the same turn.
     usage: ServerUsage,
     read: ReplyRead,
-    /// Whether the client gets nothing of it before the engine has judged all of it.
-    is_held: bool,
     /// The first reply, while another one is asked for.
     draft: Option<Box<ReplyPipe>>,
 }
@@ -116,7 +114,6 @@ impl ReplyPipe {
             watch: watch.map(|tools| Box::new(LostCallWatch::new(tools))),
             usage: ServerUsage::default(),
             read: ReplyRead::default(),
-            is_held: rules.is_held,
             draft: None,
             rules,
         }
@@ -169,7 +166,7 @@ impl ReplyPipe {
     pub fn counts_as_over(&self) -> bool {
         let watch = self.watch.as_ref();
         let holds_text = watch.is_some_and(|watch| !watch.held().is_empty());
-        self.decoder.content.was_end_said() || self.is_held || holds_text
+        self.decoder.content.was_end_said() || self.rules.is_held || holds_text
     }
 
     /// Whether the rest is passed on as it comes.
@@ -273,7 +270,7 @@ impl ReplyPipe {
         self.read.is_passed_on = true;
         self.forget_watch();
         self.ends = false;
-        self.is_held = false;
+        self.rules.is_held = false;
         self.known_to_wait = 0;
         if self.gate.rule == CallRule::Complete {
             self.gate.rule = CallRule::AsTheyCome;
@@ -307,69 +304,61 @@ impl ReplyPipe {
     /// Takes more of the model server's response; returns the bytes that the client gets now.
     pub fn push(&mut self, data: &[u8]) -> Vec<u8> {
         self.read.bytes += data.len();
-        let mut decoder = std::mem::take(&mut self.decoder);
-        let passed = if self.is_continued {
-            let piece = decoder.push(data);
-            self.ends = decoder.is_finished() && !self.read.is_passed_on;
-            self.pass_later(piece)
-        } else {
-            decoder.push_frames(data, |decoder, frame| self.take_frame(decoder, frame));
-            self.form = decoder.frames.form();
-            Vec::new()
-        };
-        self.take_decoder_back(decoder, passed, data)
-    }
-
-    /// The model server's message is over: reads the rest of it.
-    pub fn end(&mut self) -> Vec<u8> {
-        let mut decoder = std::mem::take(&mut self.decoder);
-        let passed = if self.is_continued {
-            let piece = decoder.end_message();
-            self.pass_later(piece)
-        } else {
-            decoder.end_frames(|decoder, frame| self.take_frame(decoder, frame));
-            let is_over = decoder.is_finished();
-            self.take_complete_calls(&mut decoder, is_over);
-            Vec::new()
-        };
-        self.take_decoder_back(decoder, passed, &[])
-    }
-
-    /// What the client gets now, after bytes were read.
-    fn take_decoder_back(
-        &mut self,
-        mut decoder: ReplyDecoder,
-        mut passed: Vec<u8>,
-        data: &[u8],
-    ) -> Vec<u8> {
-        self.read.paths.extend(decoder.take_paths());
-        self.decoder = decoder;
-        if self.read.is_passed_on && (self.decoder.is_given_up() || self.is_continued) {
-            return data.to_vec();
+        let frames = self.decoder.split(data);
+        let mut passed = self.take_frames(frames);
+        if self.is_continued {
+            self.ends = self.decoder.is_finished() && !self.read.is_passed_on;
         }
-        if !self.is_continued {
-            passed.extend(self.let_go(false));
+        if self.read.is_passed_on && (self.decoder.is_given_up() || self.is_continued) {
+            passed = data.to_vec();
         }
         passed
     }
 
+    /// The model server's message is over: reads the rest of it.
+    pub fn end(&mut self) -> Vec<u8> {
+        let frames = self.decoder.split_rest();
+        let passed = self.take_frames(frames);
+        self.decoder.note_unread_body();
+        self.take_complete_calls(self.decoder.is_finished());
+        passed
+    }
+
+    /// What the client gets of frames; those of a later round are put into the first one's form.
+    fn take_frames(&mut self, frames: Vec<Frame>) -> Vec<u8> {
+        let mut later = DecodedPiece::default();
+        if !self.is_continued {
+            self.form = self.decoder.frames.form();
+        }
+        for frame in frames {
+            match self.is_continued {
+                true => self.decoder.read_frame(&frame, &mut later),
+                false => self.take_frame(frame),
+            }
+        }
+        self.read.paths.extend(self.decoder.take_paths());
+        match self.is_continued {
+            true => self.pass_later(later),
+            false => self.let_go(false),
+        }
+    }
+
     /// Notes which calls have become complete.
-    fn take_complete_calls(&mut self, decoder: &mut ReplyDecoder, is_over: bool) -> Vec<usize> {
-        let complete = decoder.content.take_complete_calls(is_over);
+    fn take_complete_calls(&mut self, is_over: bool) -> Vec<usize> {
+        let complete = self.decoder.content.take_complete_calls(is_over);
         let numbers = complete.iter().map(|(number, _)| *number).collect();
         let told = complete.into_iter();
-        let told = told.map(|(number, call)| (number, decoder.on_record(call)));
+        let told = told.map(|(number, call)| (number, self.decoder.on_record(call)));
         self.read.calls.extend(told);
         numbers
     }
 
-    fn take_frame(&mut self, decoder: &mut ReplyDecoder, frame: Frame<'_>) {
+    fn take_frame(&mut self, frame: Frame) {
         let mut piece = DecodedPiece::default();
-        decoder.read_frame(&frame, &mut piece);
-        self.form = frame.form;
-        let is_over = decoder.content.was_end_said() || frame.form == BodyForm::Whole;
-        let completes = self.take_complete_calls(decoder, is_over);
-        if decoder.has_calls() {
+        self.decoder.read_frame(&frame, &mut piece);
+        let is_over = self.decoder.content.was_end_said() || self.form == BodyForm::Whole;
+        let completes = self.take_complete_calls(is_over);
+        if self.has_calls() {
             // A reply with real calls needs no search for written ones.
             self.forget_watch();
         }
@@ -394,7 +383,7 @@ impl ReplyPipe {
             self.known_to_wait = 0;
         }
         self.read.said.append(piece);
-        if self.read.is_passed_on && decoder.is_given_up() {
+        if self.read.is_passed_on && self.decoder.is_given_up() {
             return;
         }
         // The last events say what the whole reply was, which another round would make false: they wait. A call's own block has
@@ -419,8 +408,8 @@ impl ReplyPipe {
         }
         self.held_bytes += frame.bytes.len();
         self.held.push(HeldEvent {
-            bytes: frame.bytes.to_vec(),
-            name: frame.name.to_owned(),
+            bytes: frame.bytes,
+            name: frame.name,
             json,
             is_unread,
             calls,
@@ -444,7 +433,7 @@ impl ReplyPipe {
         let first = if is_over { 0 } else { self.known_to_wait };
         let fresh = self.held.split_off(first);
         let last = self.held.last();
-        let mut waits_for_text = self.is_held || last.is_some_and(|it| it.may_be_calls);
+        let mut waits_for_text = self.rules.is_held || last.is_some_and(|it| it.may_be_calls);
         for event in fresh {
             waits_for_text |= event.may_be_calls;
             let overtakes = !event.calls.is_empty() && self.gate.rule != CallRule::AsTheyCome;
@@ -496,7 +485,7 @@ impl ReplyPipe {
 
     /// Says something in the model's place, after all that it said in this round; nothing where a stream ends with no text.
     pub fn say_for_model(&mut self, text: &str) -> Vec<u8> {
-        self.is_held = false;
+        self.rules.is_held = false;
         let mut passed = self.close_round();
         if self.in_text {
             passed.extend(self.say(text));
@@ -560,7 +549,7 @@ impl ReplyPipe {
 
     /// What waited goes to the client, and what follows as it comes.
     pub fn release(&mut self) -> Vec<u8> {
-        self.is_held = false;
+        self.rules.is_held = false;
         self.known_to_wait = 0;
         self.let_go(false)
     }
