@@ -33,6 +33,9 @@ const ANSWER_TOKENS_MAX: u32 = 1024;
 /// Largest response that is read; many times what the tokens above can take.
 const ANSWER_BYTES_MAX: usize = 256 << 10;
 
+/// Longest time for an audit: a new request breaks it off, and it is asked again.
+pub(crate) const AUDIT_TIME: Duration = Duration::from_secs(120);
+
 /// The auditor's configuration of model servers.
 #[derive(Clone, Debug)]
 pub struct AuditorConfig {

@@ -412,14 +412,14 @@ fn config_layers(flags: &WrittenFlags) -> Result<ConfigLayers, CommandFailure> {
 }
 
 fn start_logging(layers: &ConfigLayers, course: LedgerUse) -> Result<(), CommandFailure> {
-    let mut log = layers.settings.log.clone();
+    let mut level = layers.settings.log_level.as_str();
     // A command's result is its output: lines about its progress would stand in the middle of it on a terminal.
     if course != LedgerUse::Stay
         && layers.source_of_key("log_level") == Some(&ConfigSource::Default)
     {
-        "warn".clone_into(&mut log.level);
+        level = "warn";
     }
-    logging::start_logging(&log).map_err(|error| CommandFailure::new(Exit::Failure, error))?;
+    logging::start_logging(level).map_err(|error| CommandFailure::new(Exit::Failure, error))?;
     for warning in &layers.warnings {
         tracing::warn!("{warning}");
     }

@@ -1,4 +1,4 @@
-//! The log: to standard error, filtered by target and level, for people or as JSON.
+//! The log: to standard error, filtered by target and level.
 
 use std::io::{self, Write};
 
@@ -7,8 +7,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 use tracing_subscriber::{Layer, fmt, registry};
 
-use crate::config::settings::{LogConfig, LogFormat};
-use crate::out::{visible_json, visible_text};
+use crate::out::visible_text;
 
 /// The words for levels, quietest first.
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
@@ -37,31 +36,17 @@ pub fn check_level(text: &str) -> Result<String, String> {
 ///
 /// # Errors
 /// If something in this process has started it before.
-pub fn start_logging(config: &LogConfig) -> Result<(), TryInitError> {
-    let visible = match config.format {
-        LogFormat::Text => visible_text,
-        LogFormat::Json => visible_json,
-    };
+pub fn start_logging(level: &str) -> Result<(), TryInitError> {
     let lines = fmt::layer()
-        .with_writer(move || VisibleLog {
-            sink: io::stderr(),
-            visible,
-        })
+        .with_writer(|| VisibleLog(io::stderr()))
         .with_ansi(false);
-    let lines = match config.format {
-        LogFormat::Text => lines.boxed(),
-        LogFormat::Json => lines.json().flatten_event(true).boxed(),
-    };
     registry()
-        .with(lines.with_filter(target_filter(&config.level)))
+        .with(lines.with_filter(target_filter(level)))
         .try_init()
 }
 
 /// Writes lines with nothing in them that a terminal would obey: what is logged may come from outside.
-struct VisibleLog<W> {
-    sink: W,
-    visible: fn(&str) -> String,
-}
+struct VisibleLog<W>(W);
 
 impl<W: Write> Write for VisibleLog<W> {
     /// Takes whole lines, as the formatter hands them over.
@@ -72,15 +57,15 @@ impl<W: Write> Write for VisibleLog<W> {
             let (body, end) = line
                 .strip_suffix('\n')
                 .map_or((line, ""), |body| (body, "\n"));
-            shown.push_str(&(self.visible)(body));
+            shown.push_str(&visible_text(body));
             shown.push_str(end);
         }
-        self.sink.write_all(shown.as_bytes())?;
+        self.0.write_all(shown.as_bytes())?;
         Ok(lines.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.sink.flush()
+        self.0.flush()
     }
 }
 
@@ -128,17 +113,10 @@ mod tests {
 
     #[test]
     fn escaped_for_terminals() {
-        let logged = |visible: fn(&str) -> String| {
-            let mut log = VisibleLog {
-                sink: Vec::new(),
-                visible,
-            };
-            log.write_all("to http://a\u{202e}b\u{9b}2J\n".as_bytes())
-                .unwrap();
-            String::from_utf8(log.sink).unwrap()
-        };
-        assert_eq!(logged(visible_text), "to http://a\\u{202e}b\\u{9b}2J\n");
-        assert_eq!(logged(visible_json), "to http://a\\u202eb\\u009b2J\n");
+        let mut log = VisibleLog(Vec::new());
+        log.write_all("to http://a\u{202e}b\u{9b}2J\n".as_bytes())
+            .unwrap();
+        assert_eq!(log.0, b"to http://a\\u{202e}b\\u{9b}2J\n");
     }
 
     #[test]

@@ -24,7 +24,7 @@ use tslp_store::startup::{self, StartError};
 use tslp_workspace::observer::{Observer, SystemClock};
 
 use crate::auditor::queue::AuditQueue;
-use crate::auditor::{Auditor, AuditorConfig};
+use crate::auditor::{AUDIT_TIME, Auditor, AuditorConfig};
 use crate::channel::{ToEngine, ToLoop};
 use crate::config::settings::{TokenBudget, WindowGuard};
 use crate::config::upstream::{UpstreamSetting, UpstreamUrl};
@@ -319,7 +319,7 @@ impl BoundServer {
             model_upstreams: loop_config.model_upstreams.clone(),
             placement: config.policy.placement,
             connect: loop_config.timeouts.connect,
-            timeout: config.audit.timeout,
+            timeout: AUDIT_TIME,
         };
         let (main_loop, address, handle) = MainLoop::bind(config.listen, loop_config, channels)?;
         let mut banner = vec![chosen.banner.clone()];

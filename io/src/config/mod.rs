@@ -30,10 +30,7 @@ use tslp_core::policy::Policy;
 use environment::Environment;
 use error::ConfigError;
 use layers::{ConfigLayers, WrittenFlags};
-use settings::{
-    AccessConfig, AuditConfig, HttpConfig, LogConfig, Settings, TokenBudget, ToolsConfig,
-    UpstreamConfig,
-};
+use settings::{AccessConfig, HttpConfig, Settings, TokenBudget, ToolsConfig, UpstreamConfig};
 use tslp_store::data_dir;
 
 /// Everything that a running proxy, or a command on its data, needs to know.
@@ -65,8 +62,6 @@ pub struct ServeConfig {
     pub code_repair: settings::CodeRepair,
     /// Whether Claude Code's checksum is held still.
     pub holds_checksum: bool,
-    /// Questions to the model about its own replies.
-    pub audit: AuditConfig,
     /// Looking at the workspace's files.
     pub etv: tslp_workspace::observer::EtvConfig,
     /// Tools that replies ask for.
@@ -74,7 +69,7 @@ pub struct ServeConfig {
     /// Bounds of client connections.
     pub http: HttpConfig,
     /// Level and format of the log.
-    pub log: LogConfig,
+    pub log_level: String,
     /// Whether replies are reported on standard output.
     pub reports: ReplyReports,
     /// Whether the proxy ends when nobody holds it any more (`tslp run`).
@@ -175,11 +170,10 @@ impl ServeConfig {
             window_guard: settings.window_guard,
             code_repair: settings.code_repair,
             holds_checksum: settings.holds_checksum,
-            audit: settings.audit,
             etv: settings.etv,
             tools: settings.tools,
             http: settings.http,
-            log: settings.log,
+            log_level: settings.log_level,
             reports: ReplyReports::default(),
             until_unused: false,
         })

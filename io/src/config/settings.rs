@@ -45,16 +45,14 @@ pub struct Settings {
     pub holds_checksum: bool,
     /// The file with the project's rules for code, which are part of the policy.
     pub spec_file: Option<PathBuf>,
-    /// Questions to the model about its own replies.
-    pub audit: AuditConfig,
     /// Looking at the workspace's files.
     pub etv: EtvConfig,
     /// Tools that replies ask for.
     pub tools: ToolsConfig,
     /// Bounds of client connections.
     pub http: HttpConfig,
-    /// Level and format of the log.
-    pub log: LogConfig,
+    /// What is logged: a level, or levels by target.
+    pub log_level: String,
 }
 
 /// The model servers and their timeouts.
@@ -99,13 +97,6 @@ pub enum TokenBudget {
     Tokens(u32),
 }
 
-/// Questions to the model about its own replies (spec §10).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AuditConfig {
-    /// Longest time for all of it.
-    pub timeout: Duration,
-}
-
 /// Tools that replies ask for (spec §8.5).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolsConfig {
@@ -117,8 +108,6 @@ pub struct ToolsConfig {
     pub calls: usize,
     /// Longest time for all tools of one reply.
     pub time: Duration,
-    /// Bytes kept of an output.
-    pub output_bytes: usize,
     /// Whether fences of shell commands are calls, too.
     pub shell_fences: bool,
     /// The Operator's policy profile.
@@ -214,7 +203,6 @@ impl Default for ToolsConfig {
             rounds: 8,
             calls: 8,
             time: Duration::from_secs(600),
-            output_bytes: 64 << 10,
             shell_fences: false,
             policy: None,
             toolchains: Vec::new(),
@@ -242,27 +230,6 @@ pub struct HttpConfig {
     pub shutdown: Duration,
 }
 
-/// Level and format of the log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LogConfig {
-    /// A level, or levels by target.
-    pub level: String,
-    /// For people or for programs.
-    pub format: LogFormat,
-}
-
-words! {
-    /// For whom a log line is made.
-    #[derive(Default)]
-    LogFormat, "log format" {
-        /// For people.
-        #[default]
-        Text = "text",
-        /// For programs: one JSON object a line.
-        Json = "json",
-    }
-}
-
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -280,11 +247,10 @@ impl Default for Settings {
             code_repair: CodeRepair::default(),
             holds_checksum: false,
             spec_file: None,
-            audit: AuditConfig::default(),
             etv: EtvConfig::default(),
             tools: ToolsConfig::default(),
             http: HttpConfig::default(),
-            log: LogConfig::default(),
+            log_level: "info".into(),
         }
     }
 }
@@ -326,14 +292,6 @@ impl Default for UpstreamConfig {
     }
 }
 
-impl Default for AuditConfig {
-    fn default() -> Self {
-        Self {
-            timeout: Duration::from_secs(120),
-        }
-    }
-}
-
 impl Default for HttpConfig {
     fn default() -> Self {
         Self {
@@ -344,15 +302,6 @@ impl Default for HttpConfig {
             request_body: Duration::from_secs(30),
             keep_alive: Duration::from_secs(75),
             shutdown: Duration::from_secs(10),
-        }
-    }
-}
-
-impl Default for LogConfig {
-    fn default() -> Self {
-        Self {
-            level: "info".into(),
-            format: LogFormat::default(),
         }
     }
 }

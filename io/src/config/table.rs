@@ -14,7 +14,7 @@ use tslp_core::policy::{
 use super::key::{self, ConfigKey, FlagAudience, SettingAccess, ValueKind};
 use super::network;
 use super::settings::{
-    CallRepair, CodeRepair, LogFormat, NoticesInReply, TokenBudget, ToolsChoice, WindowGuard,
+    CallRepair, CodeRepair, NoticesInReply, TokenBudget, ToolsChoice, WindowGuard,
 };
 
 /// The longest time that any timeout can be set to: a day.
@@ -191,8 +191,6 @@ keys! {
         "How easily the model's code becomes truth. In `strict` structural parity alone isn't enough: a shadow audit must find the change complete, or you verify it, by `@tslp confirm` for one.";
     "audit": Common, choice!(AuditChoice, policy.audit),
         "Whether the model is asked, once its reply is out and nobody waits for it, if the reply's code is complete: after every reply with judged code (`on`), or only where nothing else grants authority (`auto`), as in `strict`. A new request to the model breaks it off at once; it is asked again when the model is free.";
-    "audit_timeout_seconds": Tuning, seconds!(1..=DAY_SECONDS, audit.timeout),
-        "Longest time for a shadow audit, from connecting to the answer's end.";
     "history": Common, choice!(HistoryChoice, policy.history),
         "What becomes of a request's older messages: `window` replaces them by the Recent Context block, `client` keeps them, and so does `auto` as long as nothing says that they don't fit the model's window.";
     "placement": Common, choice!(Placement, policy.placement),
@@ -246,8 +244,6 @@ keys! {
         "Calls of one round; those after them aren't run.";
     "tools.seconds": Tuning, seconds!(1..=DAY_SECONDS, tools.time),
         "Longest time from a reply's first call to the end of its last one.";
-    "tools.output_bytes": Tuning, number!(1 << 10..=1 << 20, "bytes", tools.output_bytes),
-        "What is kept of a tool's output, half from each end. The model and the client see 8 KiB of it.";
     "tools.shell_fences": Tuning, switch!(tools.shell_fences),
         "Whether closed `bash` and `sh` fences of a reply are calls, too.";
     "tools.policy": Tuning, path!(ValueKind::File, tools.policy),
@@ -341,11 +337,9 @@ keys! {
     "http.shutdown_seconds": Tuning, seconds!(0..=DAY_SECONDS, http.shutdown),
         "How long running responses may take to end after SIGTERM or Ctrl-C.";
     "log_level": Everyone, field!(
-        ValueKind::Text("LEVEL"), "", log.level,
+        ValueKind::Text("LEVEL"), "", log_level,
         |written| crate::logging::check_level(written.text()), |it| it.clone()),
         "What is logged to standard error: off, error, warn, info, debug or trace, or levels by target such as `info,tslp_io::main_loop=debug`. Where it isn't set, commands other than `serve` log warnings only.", variable "TSLP_LOG";
-    "log_format": Everyone, choice!(LogFormat, log.format),
-        "`text` for people, `json` for programs.";
 }
 
 /// The key with this name in the TOML file.

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use tslp_core::policy::AuditChoice;
 
@@ -389,11 +388,9 @@ fn names_of_keys() {
 fn audits() {
     let machine = Machine::new();
     machine.check("audit", "auto from default");
-    machine.check("audit_timeout_seconds", "120 from default");
-    let machine = machine.file("audit = 'on'\naudit_timeout_seconds = 30");
+    let machine = machine.file("audit = 'on'");
     let (config, _) = machine.load().unwrap();
     assert_eq!(config.policy.audit, AuditChoice::On);
-    assert_eq!(config.audit.timeout, Duration::from_secs(30));
     machine
         .flag("audit", "sometimes")
         .check_refused(&["audit", "off", "on", "auto"]);

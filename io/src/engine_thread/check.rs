@@ -191,12 +191,8 @@ fn check_plan(config: &ToolLoopConfig, now: UnixMillis) -> Result<SandboxPlan, S
         let why: Vec<&str> = denials.map(|denial| &*denial.why).collect();
         return Err(why.join("; "));
     }
-    let mut plan = config
-        .scope
-        .plan_line(&judged)
-        .map_err(|error| error.to_string())?;
-    plan.limits.output_bytes_kept = config.tools.output_bytes;
-    Ok(plan)
+    let plan = config.scope.plan_line(&judged);
+    plan.map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -452,7 +452,6 @@ impl EngineThread {
         };
         plan.limits = SandboxLimits {
             time: plan.limits.time.min(left),
-            output_bytes_kept: tools.config.tools.output_bytes,
             ..plan.limits
         };
         under_way.stop = Some(writer);
