@@ -87,7 +87,7 @@ impl HeldEvent {
             let list = json.and_then(|json| json.pointer(place)?.as_array());
             list.is_some_and(|it| !it.is_empty())
         };
-        CALL_LISTS.iter().any(|place| lists(&place))
+        CALL_LISTS.iter().any(lists)
     }
 }
 
