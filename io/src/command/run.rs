@@ -86,10 +86,10 @@ pub(super) fn run_client(
         );
     }
     if io::stderr().is_terminal() {
-        let (address, workspace) = (running.address, config.workspace.display());
         let _ = writeln!(
             io::stderr(),
-            "tslp: {client} through http://{address}, workspace {workspace}"
+            "tslp: {client} through http://{}",
+            running.address
         );
     }
     // The client keeps the door open for as long as it lives.

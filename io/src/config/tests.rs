@@ -92,6 +92,35 @@ impl Machine {
     }
 }
 
+/// What a command means in `proj/work/sub/deep`: the nearest root of git's or used folder upwards.
+#[test]
+fn project_root() {
+    let check = |git: &[&str], used: &[&str], expected: &str| {
+        let mut machine = Machine::new();
+        let here = machine.at("proj/work/sub/deep");
+        std::fs::create_dir_all(&here).unwrap();
+        for root in git {
+            std::fs::write(machine.at(root).join(".git"), "gitdir: elsewhere").unwrap();
+        }
+        machine.environment.current_dir = here;
+        let used: Vec<PathBuf> = used.iter().map(|it| machine.at(it)).collect();
+        let counts = |folder: &Path, _: &Path| used.contains(&folder.to_owned());
+        let loaded =
+            ServeConfig::load_from_within(&machine.flags, &machine.environment, counts).unwrap();
+        assert_eq!(loaded.0.workspace, machine.at(expected), "{git:?} {used:?}");
+    };
+    check(&[], &[], "proj/work/sub/deep");
+    check(&["proj"], &[], "proj");
+    // A worktree or a nested repository in a project that is used.
+    check(&["proj", "proj/work"], &["proj"], "proj/work");
+    check(&["proj/work"], &["proj"], "proj/work");
+    // A used subfolder of a repository.
+    check(&["proj"], &["proj", "proj/work/sub"], "proj/work/sub");
+    check(&[], &["proj", "proj/work"], "proj/work");
+    // The whole machine's root holds the data directory, so it can't be a workspace.
+    check(&[""], &[], "proj/work/sub/deep");
+}
+
 #[test]
 fn layers_override() {
     let machine = Machine::new();

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::harness::{Places, RING, eventually};
+use crate::harness::{Places, RING, Tslp, eventually, serving};
 use crate::upstream::{Answer, Upstream};
 
 /// A client that says what it was given, and ends with code 7 once something comes out of a pipe.
@@ -232,4 +232,50 @@ fn nothing_left_behind() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("another process has that port"), "{said}");
+}
+
+/// A project with an empty ledger changes nothing beneath it; a used one counts where git has no root nearer by.
+#[test]
+fn which_project() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    for folder in ["parent/plain/deep", "parent/tree"] {
+        std::fs::create_dir_all(places.path(folder)).unwrap();
+    }
+    std::fs::write(places.path("parent/tree/.git"), "gitdir: elsewhere").unwrap();
+    // The exit code, and what is said of the workspace.
+    let means = |folder: &str, arguments: &[&str]| {
+        let mut command = places.command(arguments);
+        let output = command.current_dir(places.path(folder)).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        let lines = said.lines().filter(|it| it.contains("tslp: workspace "));
+        let lines: Vec<String> = lines.map(str::to_owned).collect();
+        assert!(lines.len() <= 1, "{said}");
+        lines.into_iter().next().unwrap_or_default()
+    };
+    let serve = |is_used: bool| {
+        let mut command = places.command(&serving(&upstream.url));
+        command.current_dir(places.path("parent"));
+        let tslp = Tslp::spawn(&places, command);
+        // In the folder where a proxy runs, it is the one that is meant.
+        assert_eq!(means("parent", &["status"]), "");
+        if is_used {
+            tslp.say("hello");
+            upstream.next();
+        }
+        tslp.stop();
+    };
+    serve(false);
+    for arguments in [&["status"][..], &["recent", "--json"]] {
+        assert_eq!(means("parent/plain/deep", arguments), "");
+    }
+    serve(true);
+    let parent = places.path("parent").canonicalize().unwrap();
+    for arguments in [&["status"][..], &["recent", "--json"], &["doctor"]] {
+        let said = means("parent/plain/deep", arguments);
+        let expected = format!("tslp: workspace {} (", parent.display());
+        assert!(said.starts_with(&expected), "{said}");
+        assert_eq!(means("parent/tree", arguments), "");
+    }
+    let named = ["status", "--workspace", ".."];
+    assert_eq!(means("parent/plain/deep", &named), "", "it was named");
 }
