@@ -408,10 +408,16 @@ fn prepare_to(
     };
     let (config, layers) = loaded.map_err(|error| CommandFailure::new(Exit::Usage, error))?;
     start_logging(&layers, course)?;
-    let is_named = matches!(layers.source_of_key("workspace"), Some(ConfigSource::Flag(_)));
+    let is_named = matches!(
+        layers.source_of_key("workspace"),
+        Some(ConfigSource::Flag(_))
+    );
     if course == LedgerUse::Act && !is_named && here.as_ref() != Some(&config.workspace) {
         let workspace = config.workspace.display();
-        let _ = writeln!(io::stderr(), "tslp: workspace {workspace} (`--workspace .` for the current folder)");
+        let _ = writeln!(
+            io::stderr(),
+            "tslp: workspace {workspace} (`--workspace .` for the current folder)"
+        );
     }
     Ok((config, layers))
 }

@@ -13,17 +13,18 @@ use std::time::{Duration, Instant};
 
 use rustix::io::{FdFlags, fcntl_setfd};
 use serde_json::json;
-use tslp_store::data_dir;
-use tslp_store::ledger::DataFiles;
+use tslp_store::data_dir::{self, DataDirError};
 use tslp_store::ledger::lock::DataDirLock;
+use tslp_store::ledger::{DataFiles, LedgerError};
 
 use super::{CommandFailure, print_page, read_config};
 use crate::cli::OutputFormat;
 use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
 use crate::config::secret::Secret;
-use crate::config::upstream::{Scheme, UpstreamSetting, UpstreamUrl};
+use crate::config::upstream::{UpstreamSetting, UpstreamUrl};
 use crate::connect::{self, ClientRun, RunPlaces};
+use crate::disk_full;
 use crate::door::client::{DoorClient, DoorError, RunningProxy};
 use crate::exit::Exit;
 use crate::out::Out;
@@ -63,14 +64,16 @@ pub(super) fn run_client(
     if !is_new {
         say_what_counts(&config, flags, &running)?;
     }
+    let own_key = run.own_key().map(Secret::new);
     let model = match connect::model_named(arguments) {
         Some(model) => model,
-        None if run.wants_model() => first_model(&running)?,
+        None if run.wants_model() => first_model(&running, own_key.as_ref())?,
         None => String::new(),
     };
     let places = RunPlaces {
         listen: running.address,
         token: running.token.as_ref().map(Secret::reveal),
+        own_key: own_key.as_ref().map(Secret::reveal),
         model: &model,
         folder: &config.data_dir.join("clients").join(client),
     };
@@ -98,7 +101,7 @@ pub(super) fn run_client(
     command.args(words.arguments).args(arguments);
     for (name, value) in words.environment {
         // What the user has chosen stays chosen.
-        if !(value.is_choice && std::env::var_os(&name).is_some()) {
+        if !(value.is_choice && std::env::var_os(&name).is_some_and(|own| !own.is_empty())) {
             command.env(name, value.text);
         }
     }
@@ -220,7 +223,7 @@ fn hold_proxy(
                     }
                 }
                 // It is just starting or ending, or a command is at work.
-                Err(_) if Instant::now() < until => {}
+                Err(LedgerError::InUse { .. }) if Instant::now() < until => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -234,10 +237,14 @@ fn start_proxy(
     config: &ServeConfig,
     flags: &WrittenFlags,
 ) -> Result<Option<String>, CommandFailure> {
+    let unusable = |cause| {
+        let path = config.data_dir.clone();
+        CommandFailure::new(Exit::Failure, DataDirError::Unusable { path, cause })
+    };
     let log_path = config.data_dir.join("serve.log");
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true).mode(0o600);
-    let log = options.open(&log_path)?;
+    let log = options.open(&log_path).map_err(unusable)?;
     let mut serve = Command::new(std::env::current_exe()?);
     serve.args(["serve", "--background", "--until-unused", "--quiet"]);
     serve.arg("--workspace").arg(&config.workspace);
@@ -267,6 +274,8 @@ fn start_proxy(
     if ready.starts_with("listening on ") {
         return Ok(None);
     }
+    // On a full disk the log is empty.
+    disk_full::try_space(&config.data_dir).map_err(unusable)?;
     let log = fs::read_to_string(&log_path).unwrap_or_default();
     let lines: Vec<&str> = log.lines().collect();
     let last = &lines[lines.len().saturating_sub(LOG_LINES_SHOWN)..];
@@ -315,27 +324,38 @@ pub(super) fn open_page(config: &ServeConfig) -> Result<Exit, CommandFailure> {
 }
 
 /// The first model that the server lists.
-fn first_model(running: &RunningProxy) -> Result<String, CommandFailure> {
-    let url = UpstreamUrl {
-        scheme: Scheme::Http,
-        host: running.address.ip().to_string(),
-        port: running.address.port(),
-        prefix: String::new(),
-    };
+fn first_model(running: &RunningProxy, own_key: Option<&Secret>) -> Result<String, CommandFailure> {
     let target = ProbeTarget {
-        url: &url,
-        api_key: running.token.as_ref(),
-        ca_file: None,
+        url: &running.upstream,
+        api_key: running.upstream_api_key.as_ref().or(own_key),
+        ca_file: running.upstream_ca_file.as_deref(),
     };
-    let models = probe::ask_server(&target).map(|server| server.models);
-    let first = models.ok().and_then(|models| models.into_iter().next());
-    first.ok_or_else(|| {
-        let message = format!(
-            "the model server at {} lists no model: name one, as in `tslp run CLIENT --model NAME`",
-            running.upstream
-        );
-        CommandFailure::new(Exit::Failure, message)
-    })
+    let (why, advice) = match probe::ask_server(&target) {
+        Ok(server) => match server.models.into_iter().next() {
+            Some(model) => return Ok(model),
+            None => (
+                "it lists none".to_owned(),
+                "load one, as by `ollama pull NAME`, or name one, as in `tslp run CLIENT --model NAME`",
+            ),
+        },
+        Err(error) => {
+            let advice = match error.kind() {
+                io::ErrorKind::PermissionDenied => {
+                    "set its key, as OPENAI_API_KEY (ANTHROPIC_AUTH_TOKEN for Claude Code) or, for every client, as TSLP_UPSTREAM_API_KEY"
+                }
+                io::ErrorKind::Other => {
+                    "name a model, as in `tslp run CLIENT --model NAME`, or another server, as in `tslp run --upstream URL CLIENT`"
+                }
+                _ => "start it, or name another server, as in `tslp run --upstream URL CLIENT`",
+            };
+            (error.to_string(), advice)
+        }
+    };
+    let message = format!(
+        "the model server at {} gave no model: {why}; {advice}",
+        running.upstream
+    );
+    Err(CommandFailure::new(Exit::Failure, message))
 }
 
 /// Writes a configuration that only this client reads, into tslp's own data directory.
@@ -351,5 +371,15 @@ fn write_own_file(path: &Path, text: &str) -> io::Result<()> {
 impl ClientRun {
     fn wants_model(&self) -> bool {
         self.line.contains("MODEL") || self.file.is_some_and(|(_, text)| text.contains("MODEL"))
+    }
+
+    /// The user's key, which a server may ask for. It is never written into a client's file.
+    fn own_key(&self) -> Option<String> {
+        let variable = match self.line.starts_with("ANTHROPIC_") {
+            true => "ANTHROPIC_AUTH_TOKEN",
+            false => "OPENAI_API_KEY",
+        };
+        let key = std::env::var(variable).ok()?;
+        (!key.is_empty() && self.file.is_none()).then_some(key)
     }
 }

@@ -476,7 +476,13 @@ impl MainLoop {
                 dialect.display_name(),
                 dialect.route_path(),
             );
-            let refusal = Refusal::new(404, "upstream_lacks_route", message);
+            // Claude Code hides the text of a 404 behind "an issue with the selected model".
+            let status = if dialect == Dialect::Messages {
+                400
+            } else {
+                404
+            };
+            let refusal = Refusal::new(status, "upstream_lacks_route", message);
             tracing::warn!(message = %refusal.message, "upstream");
             return self.replace_response(client, &refusal, ending);
         }
