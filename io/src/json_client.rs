@@ -19,14 +19,11 @@ pub fn request_json(stream: impl Read + Write, request: &[u8]) -> io::Result<Val
     let HttpAnswer { status, body } = request_answer(stream, request, ANSWER_BYTES_MAX)?;
     match status {
         200 => serde_json::from_slice(&body).map_err(io::Error::other),
-        status => {
-            let kind = match status {
-                401 | 403 => io::ErrorKind::PermissionDenied,
-                _ => io::ErrorKind::Other,
-            };
-            let message = format!("it answers with status {status}");
-            Err(io::Error::new(kind, message))
-        }
+        401 | 403 => Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!("it answers with status {status}"),
+        )),
+        status => Err(io::Error::other(format!("it answers with status {status}"))),
     }
 }
 

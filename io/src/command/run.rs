@@ -330,16 +330,17 @@ fn first_model(running: &RunningProxy, own_key: Option<&Secret>) -> Result<Strin
         api_key: running.upstream_api_key.as_ref().or(own_key),
         ca_file: running.upstream_ca_file.as_deref(),
     };
-    let (why, advice) = match probe::ask_server(&target) {
-        Ok(server) => match server.models.into_iter().next() {
-            Some(model) => return Ok(model),
-            None => (
-                "it lists none".to_owned(),
-                "load one, as by `ollama pull NAME`, or name one, as in `tslp run CLIENT --model NAME`",
-            ),
-        },
-        Err(error) => {
-            let advice = match error.kind() {
+    let (why, advice) = match probe::ask_server(&target)
+        .map(|server| server.models.into_iter().next())
+    {
+        Ok(Some(model)) => return Ok(model),
+        Ok(None) => (
+            "it lists none".to_owned(),
+            "load one, as by `ollama pull NAME`, or name one, as in `tslp run CLIENT --model NAME`",
+        ),
+        Err(error) => (
+            error.to_string(),
+            match error.kind() {
                 io::ErrorKind::PermissionDenied => {
                     "set its key, as OPENAI_API_KEY (ANTHROPIC_AUTH_TOKEN for Claude Code) or, for every client, as TSLP_UPSTREAM_API_KEY"
                 }
@@ -347,9 +348,8 @@ fn first_model(running: &RunningProxy, own_key: Option<&Secret>) -> Result<Strin
                     "name a model, as in `tslp run CLIENT --model NAME`, or another server, as in `tslp run --upstream URL CLIENT`"
                 }
                 _ => "start it, or name another server, as in `tslp run --upstream URL CLIENT`",
-            };
-            (error.to_string(), advice)
-        }
+            },
+        ),
     };
     let message = format!(
         "the model server at {} gave no model: {why}; {advice}",
