@@ -397,22 +397,16 @@ fn prepare_to(
     course: LedgerUse,
 ) -> Result<(ServeConfig, ConfigLayers), CommandFailure> {
     let environment = Environment::of_process();
-    let here = environment.current_dir.canonicalize().ok();
     let loaded = match course {
         // A workspace is made by whoever serves it, in the folder where they do.
         LedgerUse::Stay => ServeConfig::load(flags, &environment),
-        LedgerUse::Act => ServeConfig::load_from_within(flags, &environment, |folder, data_dir| {
-            let is_served = || !matches!(DoorClient::connect(data_dir), Ok(None));
-            is_used(data_dir) || here.as_deref() == Some(folder) && is_served()
-        }),
+        LedgerUse::Act => ServeConfig::load_from_within(flags, &environment, is_in_use),
     };
     let (config, layers) = loaded.map_err(|error| CommandFailure::new(Exit::Usage, error))?;
     start_logging(&layers, course)?;
-    let is_named = matches!(
-        layers.source_of_key("workspace"),
-        Some(ConfigSource::Flag(_))
-    );
-    if course == LedgerUse::Act && !is_named && here.as_ref() != Some(&config.workspace) {
+    let is_named = flags.written.iter().any(|(key, _)| key.name == "workspace");
+    let here = environment.current_dir.canonicalize().unwrap_or_default();
+    if course == LedgerUse::Act && !is_named && here != config.workspace {
         let workspace = config.workspace.display();
         let _ = writeln!(
             io::stderr(),
@@ -422,12 +416,14 @@ fn prepare_to(
     Ok((config, layers))
 }
 
-/// Whether there is a ledger with a prompt or an act of the user's. One that can't be read is somebody's: the command will say why.
-fn is_used(data_dir: &Path) -> bool {
+/// Whether there is a ledger with a prompt or an act of the user's, or that a proxy serves. One that can't be read is somebody's: the
+/// command will say why.
+fn is_in_use(data_dir: &Path) -> bool {
     let files = DataFiles::of(data_dir);
     let reader = || ReaderFactory::new(&files, &OpenOptions::default()).open();
-    let rows = || reader()?.rows::<EpisodeRow>();
-    files.database.exists() && rows().map_or(true, |rows| !rows.is_empty())
+    let is_used = || reader().and_then(|reader| Ok(!reader.rows::<EpisodeRow>()?.is_empty()));
+    let is_served = || !matches!(DoorClient::connect(data_dir), Ok(None));
+    files.database.exists() && (is_used().unwrap_or(true) || is_served())
 }
 
 fn config_layers(flags: &WrittenFlags) -> Result<ConfigLayers, CommandFailure> {

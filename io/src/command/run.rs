@@ -89,11 +89,8 @@ pub(super) fn run_client(
         );
     }
     if io::stderr().is_terminal() {
-        let _ = writeln!(
-            io::stderr(),
-            "tslp: {client} through http://{}",
-            running.address
-        );
+        let through = running.address;
+        let _ = writeln!(io::stderr(), "tslp: {client} through http://{through}");
     }
     // The client keeps the door open for as long as it lives.
     fcntl_setfd(door.as_fd(), FdFlags::empty()).map_err(io::Error::from)?;
@@ -237,14 +234,15 @@ fn start_proxy(
     config: &ServeConfig,
     flags: &WrittenFlags,
 ) -> Result<Option<String>, CommandFailure> {
-    let unusable = |cause| {
-        let path = config.data_dir.clone();
-        CommandFailure::new(Exit::Failure, DataDirError::Unusable { path, cause })
-    };
+    let path = config.data_dir.clone();
+    let unusable = |cause| DataDirError::Unusable { path, cause }.to_string();
     let log_path = config.data_dir.join("serve.log");
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true).mode(0o600);
-    let log = options.open(&log_path).map_err(unusable)?;
+    let log = match options.open(&log_path) {
+        Ok(log) => log,
+        Err(cause) => return Ok(Some(unusable(cause))),
+    };
     let mut serve = Command::new(std::env::current_exe()?);
     serve.args(["serve", "--background", "--until-unused", "--quiet"]);
     serve.arg("--workspace").arg(&config.workspace);
@@ -274,10 +272,12 @@ fn start_proxy(
     if ready.starts_with("listening on ") {
         return Ok(None);
     }
-    // On a full disk the log is empty.
-    disk_full::try_space(&config.data_dir).map_err(unusable)?;
     let log = fs::read_to_string(&log_path).unwrap_or_default();
-    let lines: Vec<&str> = log.lines().collect();
+    // A full disk has no room for its own message.
+    let full = disk_full::try_space(&config.data_dir)
+        .map_err(unusable)
+        .err();
+    let lines: Vec<&str> = log.lines().chain(full.as_deref()).collect();
     let last = &lines[lines.len().saturating_sub(LOG_LINES_SHOWN)..];
     Ok(Some(last.join("\n")))
 }
@@ -330,9 +330,8 @@ fn first_model(running: &RunningProxy, own_key: Option<&Secret>) -> Result<Strin
         api_key: running.upstream_api_key.as_ref().or(own_key),
         ca_file: running.upstream_ca_file.as_deref(),
     };
-    let (why, advice) = match probe::ask_server(&target)
-        .map(|server| server.models.into_iter().next())
-    {
+    let listed = probe::ask_server(&target).map(|server| server.models.into_iter().next());
+    let (why, advice) = match listed {
         Ok(Some(model)) => return Ok(model),
         Ok(None) => (
             "it lists none".to_owned(),

@@ -105,14 +105,14 @@ impl ServeConfig {
     }
 
     /// As [`Self::load`], for a command that is given somewhere in a project: where no workspace is named, it is the project's
-    /// root. `counts` says whether a folder is one by the ledger in its data directory.
+    /// root. `counts` says whether the ledger in a data directory makes its folder one.
     ///
     /// # Errors
     /// As [`Self::load`].
     pub fn load_from_within(
         flags: &WrittenFlags,
         environment: &Environment,
-        counts: impl Fn(&Path, &Path) -> bool,
+        counts: impl Fn(&Path) -> bool,
     ) -> Result<(Self, ConfigLayers), ConfigError> {
         let mut layers = ConfigLayers::read(flags, environment)?;
         let settings = &mut layers.settings;

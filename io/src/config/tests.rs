@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tslp_core::policy::AuditChoice;
+use tslp_store::data_dir::choose_data_dir;
 
 use super::environment::Environment;
 use super::key::ValueKind;
@@ -103,8 +104,12 @@ fn project_root() {
             std::fs::write(machine.at(root).join(".git"), "gitdir: elsewhere").unwrap();
         }
         machine.environment.current_dir = here;
-        let used: Vec<PathBuf> = used.iter().map(|it| machine.at(it)).collect();
-        let counts = |folder: &Path, _: &Path| used.contains(&folder.to_owned());
+        let data_dir_of = |it: &&str| {
+            let data = machine.environment.data_dir.as_deref();
+            choose_data_dir(&machine.at(it), None, data).unwrap()
+        };
+        let used: Vec<PathBuf> = used.iter().map(data_dir_of).collect();
+        let counts = |data_dir: &Path| used.contains(&data_dir.to_owned());
         let loaded =
             ServeConfig::load_from_within(&machine.flags, &machine.environment, counts).unwrap();
         assert_eq!(loaded.0.workspace, machine.at(expected), "{git:?} {used:?}");

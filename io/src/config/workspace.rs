@@ -28,18 +28,18 @@ pub(super) fn canonical_folder(written: &Path) -> Result<(PathBuf, String), Conf
     Ok((path, root))
 }
 
-/// The nearest folder from this one upwards that is a root of git's or whose ledger counts: `counts` is given the folder and its data
-/// directory. A folder that can't be a workspace, such as a home folder under git, is passed over.
+/// The nearest folder from this one upwards that is a root of git's or whose data directory counts. A folder that can't be a workspace,
+/// such as a home folder under git, is passed over.
 pub(super) fn project_root(
     from: &Path,
     data_dir_of: impl Fn(&Path) -> Option<PathBuf>,
-    counts: impl Fn(&Path, &Path) -> bool,
+    counts: impl Fn(&Path) -> bool,
 ) -> Option<PathBuf> {
     let from = from.canonicalize().ok()?;
     // In a worktree and in a submodule, `.git` is a file.
     let is_root = |folder: &&Path| {
         data_dir_of(folder)
-            .is_some_and(|data_dir| folder.join(".git").exists() || counts(folder, &data_dir))
+            .is_some_and(|data_dir| folder.join(".git").exists() || counts(&data_dir))
     };
     from.ancestors().find(is_root).map(Path::to_owned)
 }

@@ -255,8 +255,9 @@ fn which_project() {
         let mut command = places.command(&serving(&upstream.url));
         command.current_dir(places.path("parent"));
         let tslp = Tslp::spawn(&places, command);
-        // In the folder where a proxy runs, it is the one that is meant.
-        assert_eq!(means("parent", &["status"]), "");
+        // While a proxy runs, the folder that it serves is meant, used or not.
+        assert_ne!(means("parent/plain", &["status"]), "");
+        assert_eq!(means("parent/tree", &["status"]), "");
         if is_used {
             tslp.say("hello");
             upstream.next();
