@@ -64,7 +64,9 @@ pub(super) fn run_client(
     if !is_new {
         say_what_counts(&config, flags, &running)?;
     }
-    let own_key = run.own_key().map(Secret::new);
+    // The token takes its place in the client's requests.
+    let own_key = run.own_key().filter(|_| running.token.is_none());
+    let own_key = own_key.map(Secret::new);
     let model = match connect::model_named(arguments) {
         Some(model) => model,
         None if run.wants_model() => first_model(&running, own_key.as_ref())?,
