@@ -23,6 +23,7 @@ use std::sync::Arc;
 use tslp_core::event::Verb;
 use tslp_core::path::RelPath;
 use tslp_decide::clear::FORCE;
+use tslp_projections::episodes::EpisodeRow;
 use tslp_store::content_cache::ArchiveTrust;
 use tslp_store::data_dir::{self, DataDirError};
 use tslp_store::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
@@ -48,7 +49,7 @@ use crate::diagnostics::status::{self, STATUS_TOKENS_MAX, Status};
 use crate::diagnostics::tool_check::ToolCheck;
 use crate::diagnostics::vouched::VouchedPage;
 use crate::diagnostics::{self, DiagnosedSubject, recent, state};
-use crate::door::client::RunningProxy;
+use crate::door::client::{DoorClient, RunningProxy};
 use crate::exit::Exit;
 use crate::out::{Out, visible_text};
 use crate::serve::ServeError;
@@ -399,11 +400,30 @@ fn prepare_to(
     let loaded = match course {
         // A workspace is made by whoever serves it, in the folder where they do.
         LedgerUse::Stay => ServeConfig::load(flags, &environment),
-        LedgerUse::Act => ServeConfig::load_from_within(flags, &environment),
+        LedgerUse::Act => ServeConfig::load_from_within(flags, &environment, is_in_use),
     };
     let (config, layers) = loaded.map_err(|error| CommandFailure::new(Exit::Usage, error))?;
     start_logging(&layers, course)?;
+    let is_named = flags.written.iter().any(|(key, _)| key.name == "workspace");
+    let here = environment.current_dir.canonicalize().unwrap_or_default();
+    if course == LedgerUse::Act && !is_named && here != config.workspace {
+        let workspace = config.workspace.display();
+        let _ = writeln!(
+            io::stderr(),
+            "tslp: workspace {workspace} (`--workspace .` for the current folder)"
+        );
+    }
     Ok((config, layers))
+}
+
+/// Whether there is a ledger with a prompt or an act of the user's, or that a proxy serves. One that can't be read is somebody's: the
+/// command will say why.
+fn is_in_use(data_dir: &Path) -> bool {
+    let files = DataFiles::of(data_dir);
+    let reader = || ReaderFactory::new(&files, &OpenOptions::default()).open();
+    let is_used = || reader().and_then(|reader| Ok(!reader.rows::<EpisodeRow>()?.is_empty()));
+    let is_served = || !matches!(DoorClient::connect(data_dir), Ok(None));
+    files.database.exists() && (is_used().unwrap_or(true) || is_served())
 }
 
 fn config_layers(flags: &WrittenFlags) -> Result<ConfigLayers, CommandFailure> {

@@ -35,6 +35,8 @@ pub(crate) struct ClientRun {
 pub(crate) struct RunPlaces<'p> {
     pub(crate) listen: SocketAddr,
     pub(crate) token: Option<&'p str>,
+    /// The user's key for the model server.
+    pub(crate) own_key: Option<&'p str>,
     pub(crate) model: &'p str,
     /// tslp's own folder for this client.
     pub(crate) folder: &'p Path,
@@ -50,7 +52,7 @@ pub(crate) struct RunWords {
 /// A variable's value.
 pub(crate) struct RunVariable {
     pub(crate) text: String,
-    /// Whether it is the user's to choose, as a model is.
+    /// Whether it is the user's to choose, as a model or the model server's key is.
     pub(crate) is_choice: bool,
 }
 
@@ -115,7 +117,7 @@ impl ClientRun {
     /// Fills the line in; the model isn't named if the user's own arguments name one.
     pub(crate) fn filled_in(&self, places: &RunPlaces<'_>, arguments: &[OsString]) -> RunWords {
         let origin = origin_of(places.listen);
-        let key = places.token.unwrap_or(ANY_KEY);
+        let key = places.token.or(places.own_key).unwrap_or(ANY_KEY);
         let folder = places.folder.to_string_lossy();
         let fill = |word: &str| {
             // In JSON and YAML they are between quotes.
@@ -139,7 +141,8 @@ impl ClientRun {
         let mut words = shell_words(&self.line).into_iter().peekable();
         let mut environment = Vec::new();
         while let Some(word) = words.next_if(|word| is_assignment(word)) {
-            let is_choice = word.ends_with("=MODEL");
+            let is_key = word.ends_with("=KEY") && places.token.is_none();
+            let is_choice = is_key || word.ends_with("=MODEL");
             let word = fill(&word);
             let (name, text) = word.split_once('=').expect("it is an assignment");
             let text = text.to_owned();
@@ -302,6 +305,7 @@ mod tests {
                 &RunPlaces {
                     listen: LISTEN.parse().expect("an address"),
                     token: Some("to\"ken"),
+                    own_key: Some("own"),
                     model: &model,
                     folder: Path::new("/data/x"),
                 },

@@ -89,7 +89,7 @@ impl SpaceWatcher {
 
 /// Writes [`SPACE_BYTES_MIN`] to the disk, since figures of free space ignore quotas and reserves. The file has no name and is
 /// gone once it is closed.
-fn try_space(data_dir: &Path) -> io::Result<()> {
+pub(crate) fn try_space(data_dir: &Path) -> io::Result<()> {
     let mut file: File = tempfile::tempfile_in(data_dir)?;
     for _ in 0..SPACE_BYTES_MIN / PIECE.len() {
         file.write_all(&PIECE)?;

@@ -1098,15 +1098,15 @@ impl EngineThread {
                 continue;
             }
             let refused = self.engine.refused_on_disk(&path);
-            // A whole file that was refused is one change.
+            // A whole file that was refused is one change, whatever it did to the symbols.
             let file = refused.iter().find(|entity| entity.symbol.is_none());
-            for entity in file.map_or(&refused[..], core::slice::from_ref) {
+            if let Some(entity) = file.or(refused.first()) {
                 tracing::warn!(
                     "the model's change of {entity} was refused, and your file has it: `tslp undo {path}` prints the way back, \
-                     `tslp accept {entity}` keeps it"
+                     `tslp confirm {entity}` keeps it"
                 );
             }
-            if refused.len() < stale {
+            if file.is_none() && refused.len() < stale {
                 changed.push((path, stale));
             }
         }

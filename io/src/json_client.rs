@@ -14,11 +14,15 @@ const ANSWER_BYTES_MAX: usize = 32 << 20;
 /// Writes one whole request and reads the JSON body of its answer.
 ///
 /// # Errors
-/// When the connection breaks, the answer is no JSON, or its status is not 200.
+/// When the connection breaks, the answer is no JSON, or its status is not 200; of the kind `PermissionDenied` where it wants a key.
 pub fn request_json(stream: impl Read + Write, request: &[u8]) -> io::Result<Value> {
     let HttpAnswer { status, body } = request_answer(stream, request, ANSWER_BYTES_MAX)?;
     match status {
         200 => serde_json::from_slice(&body).map_err(io::Error::other),
+        401 | 403 => Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!("it answers with status {status}"),
+        )),
         status => Err(io::Error::other(format!("it answers with status {status}"))),
     }
 }

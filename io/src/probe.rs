@@ -96,9 +96,9 @@ pub fn find_local() -> Option<(&'static str, UpstreamUrl)> {
 /// Asks a server for its models and how much they read at once.
 ///
 /// # Errors
-/// If it gives no answer; the text, for people, says why.
-pub fn ask_server(target: &ProbeTarget<'_>) -> Result<ModelServer, String> {
-    let models = listed_models(target, STEP).map_err(|error| error.to_string())?;
+/// If it gives no answer, or none that [`json_client::request_json`] takes.
+pub fn ask_server(target: &ProbeTarget<'_>) -> io::Result<ModelServer> {
+    let models = listed_models(target, STEP)?;
     // A server without a list of models is a server all the same.
     let names = items(&models, "data").filter_map(|model| model["id"].as_str());
     Ok(ModelServer {

@@ -666,15 +666,18 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         prompt::last_own_words(&self.view(), &mut self.index.borrow_mut(), session)
     }
 
-    /// The number of STALE entities in the file, as it was last seen.
+    /// The number of STALE symbols in the file, as it was last seen; 1 where none is, and the file is all the same.
     pub fn stale_in(&self, path: &RelPath) -> usize {
         let view = self.view();
         let is_stale = |entity: &EntityId| {
             let divergence = view.divergence(entity);
             divergence.is_some_and(|it| !matches!(it, Divergence::Unreadable | Divergence::Gone))
         };
-        let entities = self.entities_of(path).into_iter();
-        entities.filter(is_stale).count()
+        let mut entities = self.entities_of(path);
+        entities.retain(is_stale);
+        // The file differs wherever a symbol of it does.
+        let symbols = entities.iter().filter(|it| it.symbol.is_some()).count();
+        symbols.max(entities.len().min(1))
     }
 
     /// A file and its true symbols.

@@ -13,17 +13,18 @@ use std::time::{Duration, Instant};
 
 use rustix::io::{FdFlags, fcntl_setfd};
 use serde_json::json;
-use tslp_store::data_dir;
-use tslp_store::ledger::DataFiles;
+use tslp_store::data_dir::{self, DataDirError};
 use tslp_store::ledger::lock::DataDirLock;
+use tslp_store::ledger::{DataFiles, LedgerError};
 
 use super::{CommandFailure, print_page, read_config};
 use crate::cli::OutputFormat;
 use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
 use crate::config::secret::Secret;
-use crate::config::upstream::{Scheme, UpstreamSetting, UpstreamUrl};
+use crate::config::upstream::{UpstreamSetting, UpstreamUrl};
 use crate::connect::{self, ClientRun, RunPlaces};
+use crate::disk_full;
 use crate::door::client::{DoorClient, DoorError, RunningProxy};
 use crate::exit::Exit;
 use crate::out::Out;
@@ -63,14 +64,18 @@ pub(super) fn run_client(
     if !is_new {
         say_what_counts(&config, flags, &running)?;
     }
+    // The token takes its place in the client's requests.
+    let own_key = run.own_key().filter(|_| running.token.is_none());
+    let own_key = own_key.map(Secret::new);
     let model = match connect::model_named(arguments) {
         Some(model) => model,
-        None if run.wants_model() => first_model(&running)?,
+        None if run.wants_model() => first_model(&running, own_key.as_ref())?,
         None => String::new(),
     };
     let places = RunPlaces {
         listen: running.address,
         token: running.token.as_ref().map(Secret::reveal),
+        own_key: own_key.as_ref().map(Secret::reveal),
         model: &model,
         folder: &config.data_dir.join("clients").join(client),
     };
@@ -86,11 +91,8 @@ pub(super) fn run_client(
         );
     }
     if io::stderr().is_terminal() {
-        let (address, workspace) = (running.address, config.workspace.display());
-        let _ = writeln!(
-            io::stderr(),
-            "tslp: {client} through http://{address}, workspace {workspace}"
-        );
+        let through = running.address;
+        let _ = writeln!(io::stderr(), "tslp: {client} through http://{through}");
     }
     // The client keeps the door open for as long as it lives.
     fcntl_setfd(door.as_fd(), FdFlags::empty()).map_err(io::Error::from)?;
@@ -98,7 +100,7 @@ pub(super) fn run_client(
     command.args(words.arguments).args(arguments);
     for (name, value) in words.environment {
         // What the user has chosen stays chosen.
-        if !(value.is_choice && std::env::var_os(&name).is_some()) {
+        if !(value.is_choice && std::env::var_os(&name).is_some_and(|own| !own.is_empty())) {
             command.env(name, value.text);
         }
     }
@@ -220,7 +222,7 @@ fn hold_proxy(
                     }
                 }
                 // It is just starting or ending, or a command is at work.
-                Err(_) if Instant::now() < until => {}
+                Err(LedgerError::InUse { .. }) if Instant::now() < until => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -234,10 +236,15 @@ fn start_proxy(
     config: &ServeConfig,
     flags: &WrittenFlags,
 ) -> Result<Option<String>, CommandFailure> {
+    let path = config.data_dir.clone();
+    let unusable = |cause| DataDirError::Unusable { path, cause }.to_string();
     let log_path = config.data_dir.join("serve.log");
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true).mode(0o600);
-    let log = options.open(&log_path)?;
+    let log = match options.open(&log_path) {
+        Ok(log) => log,
+        Err(cause) => return Ok(Some(unusable(cause))),
+    };
     let mut serve = Command::new(std::env::current_exe()?);
     serve.args(["serve", "--background", "--until-unused", "--quiet"]);
     serve.arg("--workspace").arg(&config.workspace);
@@ -268,7 +275,11 @@ fn start_proxy(
         return Ok(None);
     }
     let log = fs::read_to_string(&log_path).unwrap_or_default();
-    let lines: Vec<&str> = log.lines().collect();
+    // A full disk has no room for its own message.
+    let full = disk_full::try_space(&config.data_dir)
+        .map_err(unusable)
+        .err();
+    let lines: Vec<&str> = log.lines().chain(full.as_deref()).collect();
     let last = &lines[lines.len().saturating_sub(LOG_LINES_SHOWN)..];
     Ok(Some(last.join("\n")))
 }
@@ -315,27 +326,37 @@ pub(super) fn open_page(config: &ServeConfig) -> Result<Exit, CommandFailure> {
 }
 
 /// The first model that the server lists.
-fn first_model(running: &RunningProxy) -> Result<String, CommandFailure> {
-    let url = UpstreamUrl {
-        scheme: Scheme::Http,
-        host: running.address.ip().to_string(),
-        port: running.address.port(),
-        prefix: String::new(),
-    };
+fn first_model(running: &RunningProxy, own_key: Option<&Secret>) -> Result<String, CommandFailure> {
     let target = ProbeTarget {
-        url: &url,
-        api_key: running.token.as_ref(),
-        ca_file: None,
+        url: &running.upstream,
+        api_key: running.upstream_api_key.as_ref().or(own_key),
+        ca_file: running.upstream_ca_file.as_deref(),
     };
-    let models = probe::ask_server(&target).map(|server| server.models);
-    let first = models.ok().and_then(|models| models.into_iter().next());
-    first.ok_or_else(|| {
-        let message = format!(
-            "the model server at {} lists no model: name one, as in `tslp run CLIENT --model NAME`",
-            running.upstream
-        );
-        CommandFailure::new(Exit::Failure, message)
-    })
+    let listed = probe::ask_server(&target).map(|server| server.models.into_iter().next());
+    let (why, advice) = match listed {
+        Ok(Some(model)) => return Ok(model),
+        Ok(None) => (
+            "it lists none".to_owned(),
+            "load one, as by `ollama pull NAME`, or name one, as in `tslp run CLIENT --model NAME`",
+        ),
+        Err(error) => (
+            error.to_string(),
+            match error.kind() {
+                io::ErrorKind::PermissionDenied => {
+                    "set its key, as OPENAI_API_KEY (ANTHROPIC_AUTH_TOKEN for Claude Code) or, for every client, as TSLP_UPSTREAM_API_KEY"
+                }
+                io::ErrorKind::Other => {
+                    "name a model, as in `tslp run CLIENT --model NAME`, or another server, as in `tslp run --upstream URL CLIENT`"
+                }
+                _ => "start it, or name another server, as in `tslp run --upstream URL CLIENT`",
+            },
+        ),
+    };
+    let message = format!(
+        "the model server at {} gave no model: {why}; {advice}",
+        running.upstream
+    );
+    Err(CommandFailure::new(Exit::Failure, message))
 }
 
 /// Writes a configuration that only this client reads, into tslp's own data directory.
@@ -351,5 +372,15 @@ fn write_own_file(path: &Path, text: &str) -> io::Result<()> {
 impl ClientRun {
     fn wants_model(&self) -> bool {
         self.line.contains("MODEL") || self.file.is_some_and(|(_, text)| text.contains("MODEL"))
+    }
+
+    /// The user's key, which a server may ask for. It is never written into a client's file.
+    fn own_key(&self) -> Option<String> {
+        let variable = match self.line.starts_with("ANTHROPIC_") {
+            true => "ANTHROPIC_AUTH_TOKEN",
+            false => "OPENAI_API_KEY",
+        };
+        let key = std::env::var(variable).ok()?;
+        (!key.is_empty() && self.file.is_none()).then_some(key)
     }
 }

@@ -22,7 +22,7 @@ mod workspace;
 mod tests;
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tslp_core::limits::HYDRATION_TOKENS_DEFAULT;
 use tslp_core::policy::Policy;
@@ -99,23 +99,24 @@ impl ServeConfig {
         Self::of_layers(ConfigLayers::read(flags, environment)?, environment)
     }
 
-    /// As [`Self::load`], for a command that is given somewhere in a project: where no workspace is named, it is the nearest
-    /// folder from the current one upwards that has a ledger, or else that git tracks.
+    /// As [`Self::load`], for a command that is given somewhere in a project: where no workspace is named, it is the project's
+    /// root. `counts` says whether the ledger in a data directory makes its folder one.
     ///
     /// # Errors
     /// As [`Self::load`].
     pub fn load_from_within(
         flags: &WrittenFlags,
         environment: &Environment,
+        counts: impl Fn(&Path) -> bool,
     ) -> Result<(Self, ConfigLayers), ConfigError> {
         let mut layers = ConfigLayers::read(flags, environment)?;
         let settings = &mut layers.settings;
         if settings.workspace.as_os_str().is_empty() && settings.data_dir.is_none() {
-            let above = workspace::with_ledger(&environment.current_dir, |folder| {
+            let data_dir_of = |folder: &Path| {
                 data_dir::choose_data_dir(folder, None, environment.data_dir.as_deref()).ok()
-            });
-            let tracked = || workspace::tracked_by_git(&environment.current_dir);
-            settings.workspace = above.or_else(tracked).unwrap_or_default();
+            };
+            let root = workspace::project_root(&environment.current_dir, data_dir_of, counts);
+            settings.workspace = root.unwrap_or_default();
         }
         Self::of_layers(layers, environment)
     }

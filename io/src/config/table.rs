@@ -161,7 +161,7 @@ keys! {
         "The model server's base URL, with or without /v1. `auto` looks for Ollama, llama.cpp, LM Studio and vLLM on their usual local ports and falls back to `demo`, an embedded scripted model. `qwen*|phi4=http://127.0.0.1:8081` names another server for models of such names, and may be repeated; in the file, `[[upstream]]` with `models` and `url` does.";
     "workspace": Common, field!(ValueKind::Folder, "", workspace, |written| written.path(), |it| it.display().to_string()),
         "The project folder. It is only ever read.",
-        unset "the current folder for `tslp` and `tslp serve`; for `tslp run` and every other command the nearest folder upwards that has a ledger, or else that git tracks";
+        unset "the current folder for `tslp` and `tslp serve`; for `tslp run` and every other command the nearest folder upwards that git has as a root or whose ledger is in use";
     "data_dir": Common, path!(ValueKind::Folder, data_dir),
         "Where the ledger lives. Never inside the workspace.",
         unset "`tslp/NAME-HASH` in the user's data folder, one for each workspace";

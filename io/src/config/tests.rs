@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use tslp_core::policy::AuditChoice;
+use tslp_store::data_dir::choose_data_dir;
 
 use super::environment::Environment;
 use super::key::ValueKind;
@@ -89,6 +90,39 @@ impl Machine {
     fn anonymous(&self, text: &str) -> String {
         text.replace(self.at("").to_str().unwrap(), "~/")
     }
+}
+
+/// What a command means in `proj/work/sub/deep`: the nearest root of git's or used folder upwards.
+#[test]
+fn project_root() {
+    let check = |git: &[&str], used: &[&str], expected: &str| {
+        let mut machine = Machine::new();
+        let here = machine.at("proj/work/sub/deep");
+        std::fs::create_dir_all(&here).unwrap();
+        for root in git {
+            std::fs::write(machine.at(root).join(".git"), "gitdir: elsewhere").unwrap();
+        }
+        machine.environment.current_dir = here;
+        let data_dir_of = |it: &&str| {
+            let data = machine.environment.data_dir.as_deref();
+            choose_data_dir(&machine.at(it), None, data).unwrap()
+        };
+        let used: Vec<PathBuf> = used.iter().map(data_dir_of).collect();
+        let counts = |data_dir: &Path| used.contains(&data_dir.to_owned());
+        let loaded =
+            ServeConfig::load_from_within(&machine.flags, &machine.environment, counts).unwrap();
+        assert_eq!(loaded.0.workspace, machine.at(expected), "{git:?} {used:?}");
+    };
+    check(&[], &[], "proj/work/sub/deep");
+    check(&["proj"], &[], "proj");
+    // A worktree or a nested repository in a project that is used.
+    check(&["proj", "proj/work"], &["proj"], "proj/work");
+    check(&["proj/work"], &["proj"], "proj/work");
+    // A used subfolder of a repository.
+    check(&["proj"], &["proj", "proj/work/sub"], "proj/work/sub");
+    check(&[], &["proj", "proj/work"], "proj/work");
+    // The whole machine's root holds the data directory, so it can't be a workspace.
+    check(&[""], &[], "proj/work/sub/deep");
 }
 
 #[test]

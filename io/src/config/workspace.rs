@@ -3,8 +3,6 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tslp_store::ledger::DataFiles;
-
 use super::error::ConfigError;
 
 /// The workspace's absolute path with symbolic links resolved, also as text with `/` between its parts.
@@ -30,25 +28,20 @@ pub(super) fn canonical_folder(written: &Path) -> Result<(PathBuf, String), Conf
     Ok((path, root))
 }
 
-/// The nearest folder from this one upwards whose data directory holds a ledger.
-pub(super) fn with_ledger(
+/// The nearest folder from this one upwards that is a root of git's or whose data directory counts. A folder that can't be a workspace,
+/// such as a home folder under git, is passed over.
+pub(super) fn project_root(
     from: &Path,
     data_dir_of: impl Fn(&Path) -> Option<PathBuf>,
+    counts: impl Fn(&Path) -> bool,
 ) -> Option<PathBuf> {
     let from = from.canonicalize().ok()?;
-    let has_ledger = |folder: &&Path| {
-        let data_dir = data_dir_of(folder);
-        data_dir.is_some_and(|data_dir| DataFiles::of(&data_dir).database.exists())
+    // In a worktree and in a submodule, `.git` is a file.
+    let is_root = |folder: &&Path| {
+        data_dir_of(folder)
+            .is_some_and(|data_dir| folder.join(".git").exists() || counts(&data_dir))
     };
-    from.ancestors().find(has_ledger).map(Path::to_owned)
-}
-
-/// The nearest folder from this one upwards that is the root of a working tree of git's.
-pub(super) fn tracked_by_git(from: &Path) -> Option<PathBuf> {
-    let mut folders = from.ancestors();
-    folders
-        .find(|it| it.join(".git").exists())
-        .map(Path::to_owned)
+    from.ancestors().find(is_root).map(Path::to_owned)
 }
 
 fn reason_words(error: &io::Error) -> String {

@@ -476,7 +476,10 @@ impl MainLoop {
                 dialect.display_name(),
                 dialect.route_path(),
             );
-            let refusal = Refusal::new(404, "upstream_lacks_route", message);
+            // Claude Code hides the text of a 404 behind "an issue with the selected model", and Codex asks five times more.
+            let is_hidden = matches!(dialect, Dialect::Messages | Dialect::Responses);
+            let status = if is_hidden { 400 } else { 404 };
+            let refusal = Refusal::new(status, "upstream_lacks_route", message);
             tracing::warn!(message = %refusal.message, "upstream");
             return self.replace_response(client, &refusal, ending);
         }

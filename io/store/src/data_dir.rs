@@ -29,7 +29,7 @@ pub enum DataDirError {
     #[error("there is no home folder to keep the ledger in; name a folder with --data-dir DIR")]
     NoHome,
     /// It can't be found out where it is, created, or written to.
-    #[error("the data directory {} can't be used: {cause}; name another one with --data-dir DIR", path.display())]
+    #[error("the data directory {} can't be used: {cause}; mend that, or name another one with --data-dir DIR", path.display())]
     Unusable {
         /// The data directory.
         path: PathBuf,

@@ -18,7 +18,7 @@ const MOUNT: &str = "mount -t tmpfs -o size=16m,mode=700 none \"$DATA\" && \
     clippy::print_stderr,
     reason = "a test that proves nothing here must say so"
 )]
-fn can_mount(places: &Places) -> bool {
+pub(crate) fn can_mount(places: &Places) -> bool {
     let mut trial = in_namespace(places, "mount -t tmpfs none \"$DATA\"");
     let done = trial.output().is_ok_and(|output| output.status.success());
     if !done {
@@ -27,7 +27,7 @@ fn can_mount(places: &Places) -> bool {
     done
 }
 
-fn in_namespace(places: &Places, script: &str) -> Command {
+pub(crate) fn in_namespace(places: &Places, script: &str) -> Command {
     let mut command = Command::new("unshare");
     command.args([
         "--user",

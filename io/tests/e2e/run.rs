@@ -6,9 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 
-use crate::harness::{Places, RING, eventually};
-use crate::upstream::{Answer, Upstream};
+use crate::full_disk::{can_mount, in_namespace};
+use crate::harness::{Places, RING, Tslp, eventually, serving};
+use tslp_scripted::{Answer, Server};
+
+use crate::upstream::Upstream;
 
 /// A client that says what it was given, and ends with code 7 once something comes out of a pipe.
 const CLIENT: &str = "#!/bin/sh
@@ -50,11 +54,6 @@ impl Run {
     }
 
     fn start(&self, arguments: &[&str]) -> (Child, String) {
-        if !arguments.contains(&"--model") {
-            let models = r#"{"object": "list", "data": [{"id": "m"}]}"#;
-            self.upstream
-                .will(Answer::Plain(200, "application/json", models.into()));
-        }
         use std::io::{BufRead as _, BufReader};
         let mut child = self
             .command(arguments)
@@ -232,4 +231,140 @@ fn nothing_left_behind() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("another process has that port"), "{said}");
+}
+
+/// A project with an empty ledger changes nothing beneath it; a used one counts where git has no root nearer by.
+#[test]
+fn which_project() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    for folder in ["parent/plain/deep", "parent/tree"] {
+        std::fs::create_dir_all(places.path(folder)).unwrap();
+    }
+    std::fs::write(places.path("parent/tree/.git"), "gitdir: elsewhere").unwrap();
+    // The exit code, and what is said of the workspace.
+    let means = |folder: &str, arguments: &[&str]| {
+        let mut command = places.command(arguments);
+        let output = command.current_dir(places.path(folder)).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        let lines = said.lines().filter(|it| it.contains("tslp: workspace "));
+        let lines: Vec<String> = lines.map(str::to_owned).collect();
+        assert!(lines.len() <= 1, "{said}");
+        lines.into_iter().next().unwrap_or_default()
+    };
+    let serve = |is_used: bool| {
+        let mut command = places.command(&serving(&upstream.url));
+        command.current_dir(places.path("parent"));
+        let tslp = Tslp::spawn(&places, command);
+        // While a proxy runs, the folder that it serves is meant, used or not.
+        assert_ne!(means("parent/plain", &["status"]), "");
+        assert_eq!(means("parent/tree", &["status"]), "");
+        if is_used {
+            tslp.say("hello");
+            upstream.next();
+        }
+        tslp.stop();
+    };
+    serve(false);
+    for arguments in [&["status"][..], &["recent", "--json"]] {
+        assert_eq!(means("parent/plain/deep", arguments), "");
+    }
+    serve(true);
+    let parent = places.path("parent").canonicalize().unwrap();
+    for arguments in [&["status"][..], &["recent", "--json"], &["doctor"]] {
+        let said = means("parent/plain/deep", arguments);
+        let expected = format!("tslp: workspace {} (", parent.display());
+        assert!(said.starts_with(&expected), "{said}");
+        assert_eq!(means("parent/tree", arguments), "");
+    }
+    let named = ["status", "--workspace", ".."];
+    assert_eq!(means("parent/plain/deep", &named), "", "it was named");
+}
+
+/// The exit code, the client's standard output, and all of standard error.
+fn ended(mut command: Command) -> (Option<i32>, String, String) {
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let [stdout, stderr] =
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    (output.status.code(), stdout, stderr)
+}
+
+/// A server that gives no model: which it is, what it answered, what to do.
+#[test]
+fn no_model() {
+    let run = Run::new();
+    let check = |url: &str, words: &[&str]| {
+        let (code, _, said) = ended(run.through(url, &["aider"]));
+        assert_eq!(code, Some(1), "{said}");
+        let last = said.lines().last().unwrap_or_default();
+        for words in [&[url], words].concat() {
+            assert!(last.contains(words), "{words} in {said}");
+        }
+        run.is_gone();
+    };
+    check("http://127.0.0.1:1", &["refused", "start it"]);
+    for (status, body, words) in [
+        (401, "{}", &["status 401", "set its key", "OPENAI_API_KEY"]),
+        (403, "{}", &["status 403", "set its key", "OPENAI_API_KEY"]),
+        (404, "{}", &["status 404", "--model NAME", "--upstream URL"]),
+        (
+            200,
+            r#"{"data":[]}"#,
+            &["lists none", "ollama pull", "--model NAME"],
+        ),
+    ] {
+        let answer = move |_| Answer::Plain(status, "application/json", body.into());
+        let server = Server::start(answer).unwrap();
+        check(&server.url(), words);
+    }
+}
+
+/// The user's own key goes to a server that wants one, and `local` to others.
+#[test]
+fn own_key() {
+    let run = Run::new();
+    let wants_key = |request: tslp_scripted::Request| match request.head.contains("Bearer sk-own") {
+        true => Answer::json(200, &json!({"data": [{"id": "m"}]})),
+        false => Answer::json(401, &json!({})),
+    };
+    let server = Server::start(wants_key).unwrap();
+    for (key, client) in [("sk-own", "sk-own"), ("", "local")] {
+        let url = if key.is_empty() {
+            &run.upstream.url
+        } else {
+            &server.url()
+        };
+        let mut command = run.through(url, &["aider"]);
+        command.env("OPENAI_API_KEY", key).stdout(Stdio::piped());
+        let child = command.spawn().unwrap();
+        run.end_client();
+        let said = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+        let given = said.split(' ').nth(1);
+        assert_eq!(given, Some(client), "{said}");
+        run.is_gone();
+    }
+}
+
+/// The cause why no proxy starts is said where no log could be written, with room for a lock and without.
+#[test]
+fn no_room() {
+    let run = Run::new();
+    std::fs::create_dir(&run.places.data).unwrap();
+    if !can_mount(&run.places) {
+        return;
+    }
+    for (ballast, words) in [("60k", "data directory"), ("64k", "has room")] {
+        let full = format!(
+            "mount -t tmpfs -o size=64k,mode=700 none \"$DATA\" && \
+             head -c {ballast} /dev/zero > \"$DATA/ballast\" && exec \"$0\" \"$@\""
+        );
+        let asked = run.places.in_workspace(&["run", "--upstream", "demo"]);
+        let mut command = in_namespace(&run.places, &full);
+        command.arg(asked.get_program()).args(asked.get_args());
+        command.arg("sh");
+        let (code, _, said) = ended(command);
+        assert_eq!(code, Some(1), "{said}");
+        for words in ["No space left", words] {
+            assert!(said.contains(words), "{words} in {said}");
+        }
+    }
 }

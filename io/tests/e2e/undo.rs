@@ -105,6 +105,16 @@ fn first_refused_change() {
         places.write("src/ring.c", gutted);
     }
     tslp.say("What does src/ring.c do?");
+    let log = tslp.log();
+    let warnings: Vec<&str> = log.lines().filter(|it| it.contains("WARN")).collect();
+    let [warning] = warnings[..] else {
+        panic!("one refusal is one story: {log}");
+    };
+    let way_back = warning.find("`tslp undo src/ring.c`");
+    assert!(
+        way_back.is_some() && way_back < warning.find("`tslp confirm src/ring.c::ring_put`"),
+        "{warning}"
+    );
     let (patch, said) = undo(&places, &["src/ring.c"]);
     assert!(said.contains("back to before e1"), "{said}");
     apply(&places, &["patch", "-p1", "--binary"], &patch);

@@ -41,7 +41,7 @@ pub enum LedgerError {
     },
     /// A file of the ledger can't be used.
     #[error(
-        "can't {action} {path}: {source}; check that your user owns it and that the disk is writable, then restart"
+        "can't {action} {path}: {source}; check that your user owns it and that the disk is writable and has room, then restart"
     )]
     File {
         /// The action that failed.
