@@ -81,7 +81,7 @@ pub struct Timeouts {
     pub keep_alive: Duration,
     /// Longest time for which a client may take no byte of a response.
     pub write_stall: Duration,
-    /// To resolve and connect to the upstream (`http.connect_seconds`).
+    /// To resolve and connect to the upstream.
     pub connect: Duration,
     /// From the whole request to the response's first byte (`http.first_byte_seconds`). A cold model may take
     /// minutes to load.
@@ -98,8 +98,8 @@ pub struct Timeouts {
 impl Default for Timeouts {
     fn default() -> Self {
         Self {
-            head: Duration::from_secs(10),
-            body_idle: Duration::from_secs(60),
+            head: Duration::from_secs(15),
+            body_idle: Duration::from_secs(30),
             keep_alive: Duration::from_secs(75),
             write_stall: Duration::from_secs(120),
             connect: Duration::from_secs(10),

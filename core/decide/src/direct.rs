@@ -129,8 +129,9 @@ pub fn is_agents_command(view: &StateView<'_>, directive: &ResolvedDirective) ->
     lets_more
         && calls.any(|call| {
             let says_it = |bytes: &[u8]| {
-                let text = letters(&String::from_utf8_lossy(bytes));
-                said.iter().all(|word| text.contains(word.as_str()))
+                let text = String::from_utf8_lossy(bytes).replace("\\n", "\n");
+                let mut commands = text.split([';', '|', '&', '\n']).map(letters);
+                commands.any(|it| said.iter().all(|word| it.contains(word.as_str())))
             };
             let says_it = || view.with_content(call.text, says_it);
             call.author == Author::Call && says_it() == Some(true)

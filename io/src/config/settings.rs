@@ -66,8 +66,6 @@ pub struct UpstreamConfig {
     pub api_key: Option<Secret>,
     /// Certificates to trust in addition to the system's, PEM.
     pub ca_file: Option<PathBuf>,
-    /// Longest wait for a connection.
-    pub connect: Duration,
     /// Longest wait for a response's first byte; a cold model may take minutes.
     pub first_byte: Duration,
     /// Longest silence in the middle of a response.
@@ -216,16 +214,8 @@ impl Default for ToolsConfig {
 pub struct HttpConfig {
     /// Connections at one time.
     pub connections_max: usize,
-    /// Bytes of a request's line and headers.
-    pub request_head_bytes_max: usize,
     /// Bytes of a request's body.
     pub request_body_bytes_max: usize,
-    /// Longest time for a request's line and headers.
-    pub request_head: Duration,
-    /// Longest silence in the middle of a request's body.
-    pub request_body: Duration,
-    /// Longest wait of a connection for its next request.
-    pub keep_alive: Duration,
     /// Longest wait for running responses after a request to stop.
     pub shutdown: Duration,
 }
@@ -285,7 +275,6 @@ impl Default for UpstreamConfig {
             by_model: Vec::new(),
             api_key: None,
             ca_file: None,
-            connect: Duration::from_secs(10),
             first_byte: Duration::from_secs(600),
             idle: Duration::from_secs(300),
         }
@@ -296,11 +285,7 @@ impl Default for HttpConfig {
     fn default() -> Self {
         Self {
             connections_max: 1024,
-            request_head_bytes_max: 64 << 10,
             request_body_bytes_max: 6 << 20,
-            request_head: Duration::from_secs(15),
-            request_body: Duration::from_secs(30),
-            keep_alive: Duration::from_secs(75),
             shutdown: Duration::from_secs(10),
         }
     }

@@ -318,18 +318,8 @@ keys! {
         unset "nothing costs anything";
     "http.connections_max": Tuning, number!(1..=65_536, "connections", http.connections_max),
         "Client connections at one time.";
-    "http.request_head_bytes_max": Tuning, number!(1 << 10..=1 << 20, "bytes", http.request_head_bytes_max),
-        "Longest request line and headers.";
     "http.request_body_bytes_max": Tuning, number!(1 << 10..=1 << 30, "bytes", http.request_body_bytes_max),
         "Longest body of a chat request; a longer one gets 413. All chat requests in flight together take about 6 times as much memory at most: the default keeps tslp under 64 MB. One that finds no memory waits, and after `http.request_body_seconds` gets 503 with `Retry-After`.";
-    "http.request_head_seconds": Tuning, seconds!(1..=DAY_SECONDS, http.request_head),
-        "Longest time for a request's line and headers.";
-    "http.request_body_seconds": Tuning, seconds!(1..=DAY_SECONDS, http.request_body),
-        "Longest silence in the middle of a request's body.";
-    "http.keep_alive_seconds": Tuning, seconds!(1..=DAY_SECONDS, http.keep_alive),
-        "How long a client's connection may wait for its next request.";
-    "http.connect_seconds": Tuning, seconds!(1..=DAY_SECONDS, upstream.connect),
-        "Longest wait for a connection to the model server.";
     "http.first_byte_seconds": Tuning, seconds!(1..=DAY_SECONDS, upstream.first_byte),
         "Longest wait for the first byte of a response; a model that has to be loaded may take minutes.";
     "http.idle_seconds": Tuning, seconds!(1..=DAY_SECONDS, upstream.idle),

@@ -165,8 +165,7 @@ impl MainLoop {
             ),
             WaitFor::MemoryRoom => {
                 let message = format!(
-                    "tslp holds as many requests as it has memory for, and had none for this one within {} s \
-                     (`http.request_body_seconds`); send it again in a moment",
+                    "tslp holds as many requests as it has memory for, and had none for this one within {} s; send it again in a moment",
                     limits.body_idle.as_secs()
                 );
                 let refusal = Refusal::new(503, "no_memory_now", message);
@@ -176,10 +175,7 @@ impl MainLoop {
                 );
             }
             WaitFor::Connect => {
-                let reason = format!(
-                    "no connection within {} s (`http.connect_seconds`)",
-                    limits.connect.as_secs()
-                );
+                let reason = format!("no connection within {} s", limits.connect.as_secs());
                 self.call_unreachable(client, &reason);
             }
             WaitFor::FirstByte => {

@@ -406,7 +406,8 @@ impl MainLoop {
             if !reply.pipe.is_passed_on() {
                 return self.round_complete(client, leftover == LinkLeftover::None);
             }
-            reply.pipe.end();
+            let rest = reply.pipe.end();
+            write_body(out, call.downstream, &rest);
         }
         let Downstream::Streaming {
             framing,
@@ -442,7 +443,8 @@ impl MainLoop {
             // It is on record as what the model server said, not as a reply.
             let _ = reply.pipe.pass_on();
             reply.pipe.push(&body);
-            reply.pipe.end();
+            let rest = reply.pipe.end();
+            write_body(out, call.downstream, &rest);
         }
         let Some(exchange) = client.exchange.as_deref_mut() else {
             return;

@@ -8,7 +8,7 @@ use crate::upstream::Upstream;
 
 const NOTICE: &str = "[STATE NOTICE]\nsrc/ring.c::ring_put is STALE: its file was changed, and what it holds now is not shown here.\n[END NOTICE]";
 
-const SAID_BEFORE: &str = "[STATE NOTICE]\nThe user sent this message before, word for word. Its code for src/ring.c::ring_put is not what the file on disk holds now, so it was NOT taken again.\nIt has NOT modified the State Map. If the user wants it back, they can put it into the file and say `@tslp accept src/ring.c::ring_put`, or paste it in a message with other words.\n[END NOTICE]";
+const SAID_BEFORE: &str = "[STATE NOTICE]\nThe user sent this message before, word for word. Its code for src/ring.c::ring_put is not what the file on disk holds now, so it was NOT taken again.\nIt has NOT modified the State Map.\n[END NOTICE]";
 
 /// The same function after a person edited it.
 fn by_hand() -> String {
@@ -379,7 +379,7 @@ fn unacceptable_file() {
     tslp.say("@tslp accept src\n@tslp accept image.c\nHello.");
     let seen = upstream.next().system();
     for notice in [
-        "The user could not accept src: it is not a file; `tslp adopt src` on the command line takes a folder.",
+        "The user could not accept src: it is not a file.",
         "The user could not accept image.c: the file is not UTF-8.",
     ] {
         assert!(seen.contains(notice), "{seen}");

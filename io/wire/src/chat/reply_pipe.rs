@@ -309,8 +309,15 @@ impl ReplyPipe {
         if self.is_continued {
             self.ends = self.decoder.is_finished() && !self.read.is_passed_on;
         }
-        if self.read.is_passed_on && (self.decoder.is_given_up() || self.is_continued) {
+        if self.read.is_passed_on && self.is_continued {
             passed = data.to_vec();
+        } else if self.read.is_passed_on && self.decoder.is_given_up() {
+            let rest = std::mem::take(&mut self.decoder.frames);
+            passed.extend_from_slice(if rest.rest().is_empty() {
+                data
+            } else {
+                rest.rest()
+            });
         }
         passed
     }
@@ -383,9 +390,6 @@ impl ReplyPipe {
             self.known_to_wait = 0;
         }
         self.read.said.append(piece);
-        if self.read.is_passed_on && self.decoder.is_given_up() {
-            return;
-        }
         // The last events say what the whole reply was, which another round would make false: they wait. A call's own block has
         // nothing in it that could go on.
         self.ends = match (self.ends, role) {
