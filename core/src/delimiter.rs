@@ -7,7 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::opening_fence::OpeningFence;
+use crate::opening_fence::{OpeningFence, OutsideFences};
 use look_alike::Appearance;
 
 /// Opens hydrated code (spec §8.2).
@@ -100,7 +100,7 @@ pub fn unmarked(reply: &str) -> Cow<'_, str> {
     }
     let other_blocks = injected_blocks(reply, &PAIRS[1..]);
     let mut out = String::with_capacity(reply.len());
-    let mut fence: Option<OpeningFence<'_>> = None;
+    let (mut fence, mut outside) = (None::<OpeningFence<'_>>, OutsideFences::default());
     // Where the fence begins in `out` of which nothing but the block's head was read.
     let mut fence_start = None;
     let (mut in_head, mut is_open, mut is_doubled) = (false, false, false);
@@ -134,7 +134,7 @@ pub fn unmarked(reply: &str) -> Cow<'_, str> {
             continue;
         }
         in_head = false;
-        let opened = OpeningFence::opened_by(line);
+        let opened = outside.read(line);
         let opens = fence.is_none() && opened.is_some();
         match &fence {
             // The block's own fence, in the one that the model has put around the block.

@@ -5,6 +5,8 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 
+use crate::opening_fence::lines_outside;
+
 /// Longest beginning of a prompt that is shown, in characters.
 const WORDS_MAX: usize = 60;
 
@@ -15,22 +17,20 @@ pub fn first_words(text: &str) -> String {
     let closed: BTreeSet<&str> = ends
         .filter_map(|end| Some(end.split_once('>')?.0))
         .collect();
-    let (mut element, mut is_code) = (None, false);
-    for line in text.lines().map(str::trim) {
+    let mut element = None;
+    for line in lines_outside(text).map(str::trim) {
         let tag = line
             .strip_prefix('<')
             .and_then(|rest| rest.strip_suffix('>'));
-        if line.starts_with("```") {
-            is_code = !is_code;
-        } else if let Some(name) = element {
+        if let Some(name) = element {
             if tag.is_some_and(|tag| tag.strip_prefix('/') == Some(name)) {
                 element = None;
             }
-        } else if let Some(name) = tag.filter(|_| !is_code) {
+        } else if let Some(name) = tag {
             // The user's own words may be all that an element holds.
             let is_wrapper = matches!(name, "task" | "user_query" | "user_message" | "feedback");
             element = (!is_wrapper && closed.contains(name)).then_some(name);
-        } else if !is_code && !line.is_empty() && !line.starts_with("@tslp") {
+        } else if !line.is_empty() && !line.starts_with("@tslp") {
             return shortened(line);
         }
     }

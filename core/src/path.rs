@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::fmt;
 
 use crate::delimiter;
@@ -34,45 +35,38 @@ impl From<RelPath> for Arc<str> {
 impl RelPath {
     /// Normalises a path as a client, a model or a person wrote it.
     ///
-    /// `root` is the absolute workspace path (`/`-separated); absolute paths below it become relative.
+    /// `root` is the absolute workspace path (`/`-separated). What leads below it becomes relative, however it is spelled.
     ///
     /// # Errors
     /// [`Reason::PathEscapesWorkspace`] for `..` beyond the root and absolute paths elsewhere,
     /// [`Reason::PathNotUsable`] for empty, overlong, NUL-bearing, control- or bidi-bearing, device and UNC paths,
     /// and for those that hold a delimiter of ours.
     pub fn parse(written: &str, root: &str) -> Result<Self, Reason> {
-        let trimmed = written.trim();
+        let root = without_private(root.trim_end_matches('/'));
+        let plain = spelled_plainly(written.trim(), root).ok_or(Reason::PathNotUsable)?;
         // A block that names such a path would open or close another one.
-        let is_usable = trimmed.len() <= PATH_BYTES_MAX
-            && !trimmed.chars().any(is_unusable)
-            && !delimiter::quoted_in(trimmed);
-        if trimmed.is_empty() || !is_usable {
+        let is_usable = plain.len() <= PATH_BYTES_MAX
+            && !plain.chars().any(is_unusable)
+            && !delimiter::quoted_in(&plain);
+        if plain.is_empty() || plain.starts_with("//") || !is_usable {
             return Err(Reason::PathNotUsable);
         }
-        let unified: String = trimmed
-            .chars()
-            .map(|c| if c == '\\' { '/' } else { c })
-            .collect();
-        if unified.starts_with("//") {
-            return Err(Reason::PathNotUsable);
-        }
-        let relative = if is_absolute(&unified) {
-            below_root(&unified, root).ok_or(Reason::PathEscapesWorkspace)?
-        } else {
-            unified.as_str()
-        };
-        let mut parts = alloc::vec::Vec::new();
-        for part in relative.split('/') {
+        let start = if is_absolute(&plain) { "" } else { root };
+        let mut parts = Vec::new();
+        for part in start.split('/').chain(without_private(&plain).split('/')) {
             match part {
                 "" | "." => {}
                 ".." => {
                     parts.pop().ok_or(Reason::PathEscapesWorkspace)?;
                 }
-                part if is_device(part) => return Err(Reason::PathNotUsable),
                 part => parts.push(part),
             }
         }
-        if parts.is_empty() || unified.ends_with('/') {
+        let above: Vec<&str> = root.split('/').filter(|part| !part.is_empty()).collect();
+        let is_elsewhere = above.is_empty() && is_absolute(&plain);
+        let parts = parts.strip_prefix(&*above).filter(|_| !is_elsewhere);
+        let parts = parts.ok_or(Reason::PathEscapesWorkspace)?;
+        if parts.is_empty() || plain.ends_with('/') || parts.iter().any(|part| is_device(part)) {
             return Err(Reason::PathNotUsable);
         }
         let path = parts.join("/");
@@ -158,12 +152,52 @@ pub(crate) fn is_absolute(path: &str) -> bool {
         || (bytes.len() >= 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':')
 }
 
-fn below_root<'a>(path: &'a str, root: &str) -> Option<&'a str> {
-    let root = root.trim_end_matches('/');
-    if root.is_empty() {
+/// A path with `/` between its parts and without what only stands for its beginning: `file://`, the `~` of the home folder that the
+/// root is in, and a drive that WSL has mounted where the root is. `None` if it is a URL and no path.
+fn spelled_plainly(written: &str, root: &str) -> Option<String> {
+    let url = written.strip_prefix("file://");
+    let url = url.map(|it| it.strip_prefix("localhost").unwrap_or(it));
+    if url.is_some_and(|it| !it.starts_with('/')) {
         return None;
     }
-    path.strip_prefix(root)?.strip_prefix('/')
+    let path = url
+        .map_or_else(|| written.into(), percent_decoded)
+        .replace('\\', "/");
+    let on_drive = path.strip_prefix('/').unwrap_or(&path).split_once(":/");
+    let mut top = root.split('/').skip(1);
+    Some(match (top.next(), path.strip_prefix("~/"), on_drive) {
+        (Some("root"), Some(below), _) => ["/root/", below].concat(),
+        (Some(homes @ ("home" | "Users")), Some(below), _) => {
+            ["/", homes, "/", top.next()?, "/", below].concat()
+        }
+        (Some("mnt"), _, Some((letter, below))) => {
+            let drive = top.next().filter(|it| it.eq_ignore_ascii_case(letter));
+            drive.map_or(path.clone(), |it| ["/mnt/", it, "/", below].concat())
+        }
+        _ => path,
+    })
+}
+
+/// A path as it is without what macOS has linked into `/private`.
+fn without_private(path: &str) -> &str {
+    let linked = path.strip_prefix("/private");
+    let is_linked = |path: &&str| matches!(path.split('/').nth(1), Some("tmp" | "var" | "etc"));
+    linked.filter(is_linked).unwrap_or(path)
+}
+
+/// The text that a URL's part stands for; what is no escape stays.
+#[must_use]
+pub fn percent_decoded(path: &str) -> String {
+    let mut pieces = path.split('%');
+    let mut out = Vec::from(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        let digits = piece.get(..2);
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => out.extend([&[byte], &piece.as_bytes()[2..]].concat()),
+            None => out.extend(["%", piece].concat().into_bytes()),
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
 }
 
 /// Windows device names would open a device on some disks, whatever their extension.
@@ -214,6 +248,56 @@ mod tests {
         check("/home/u/project2/a.c", Err(Reason::PathEscapesWorkspace));
         check("C:/windows/a.c", Err(Reason::PathEscapesWorkspace));
         check("a/../C:/windows/a.c", Err(Reason::PathEscapesWorkspace));
+    }
+
+    /// A path means one file whatever its spelling, and where it isn't clear which, it is refused.
+    #[test]
+    fn spellings_of_one_file() {
+        let escapes = Err(Reason::PathEscapesWorkspace);
+        let unusable = Err(Reason::PathNotUsable);
+        let (home, wsl, tmp) = ("/home/u/proj", "/mnt/c/Users/u/proj", "/tmp/ws");
+        for (root, written, expected) in [
+            ("/root/ws", "file:///root/ws/a%20b.py", Ok("a b.py")),
+            (home, "file://localhost/home/u/proj/%C3%A9.py", Ok("é.py")),
+            (home, "file:///etc/passwd", escapes),
+            (home, "file://server/share/a.c", unusable),
+            (home, "file:///home/u/proj/a%00.c", unusable),
+            (home, "file:///home/u/proj/%2e%2e/b.c", escapes),
+            (home, "file:///home/u/proj/100%.c", Ok("100%.c")),
+            (home, "100%25.c", Ok("100%25.c")),
+            (home, "~/proj/a.c", Ok("a.c")),
+            (home, "~/proj2/a.c", escapes),
+            (home, "~v/proj/a.c", Ok("~v/proj/a.c")),
+            ("/root/ws", "~/ws/a.c", Ok("a.c")),
+            ("/root", "~/a.c", Ok("a.c")),
+            ("/Users/u/x/proj", "~/x/proj/a.c", Ok("a.c")),
+            ("/srv/proj", "~/proj/a.c", Ok("~/proj/a.c")),
+            (home, "../proj/a.c", Ok("a.c")),
+            (home, "src/../../../u/proj/b/a.c", Ok("b/a.c")),
+            (home, "/home/u/x/../proj/a.c", Ok("a.c")),
+            (home, "../proj2/a.c", escapes),
+            (home, "../proj", unusable),
+            ("", "../ws/a.c", escapes),
+            ("", "/a.c", escapes),
+            ("/", "/a.c", escapes),
+            (wsl, "C:\\Users\\u\\proj\\a.c", Ok("a.c")),
+            (wsl, "c:/Users/u/proj/a.c", Ok("a.c")),
+            (wsl, "/C:/Users/u/proj/a.c", Ok("a.c")),
+            (wsl, "file:///C:/Users/u/proj/a.c", Ok("a.c")),
+            (wsl, "D:\\Users\\u\\proj\\a.c", escapes),
+            (wsl, "C:a.c", escapes),
+            (home, "C:\\home\\u\\proj\\a.c", escapes),
+            ("C:/ws", "C:\\ws\\a.c", Ok("a.c")),
+            (tmp, "/private/tmp/ws/a.c", Ok("a.c")),
+            ("/private/tmp/ws", "/tmp/ws/a.c", Ok("a.c")),
+            ("/private/tmp/ws", "/private/tmp/ws/a.c", Ok("a.c")),
+            (home, "/private/home/u/proj/a.c", escapes),
+            (tmp, "private/tmp/ws/a.c", Ok("private/tmp/ws/a.c")),
+        ] {
+            let parsed = RelPath::parse(written, root);
+            let parsed = parsed.as_ref().map(RelPath::as_str).map_err(|it| *it);
+            assert_eq!(parsed, expected, "{written} in {root}");
+        }
     }
 
     /// Paths that no person could check by eye are refused.

@@ -1,6 +1,7 @@
 //! The routes table: which request goes where, and nothing else.
 
 use tslp_core::ids::EpisodeId;
+use tslp_core::path::percent_decoded;
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::http::error::Refusal;
 use tslp_wire::http::request::RequestHead;
@@ -115,20 +116,6 @@ fn chat_otherwise_spelt(path: &str) -> Option<Dialect> {
     let parts = || decoded.split('/').filter(|part| !part.is_empty());
     let mut dialects = Dialect::ALL.into_iter();
     dialects.find(|dialect| dialect.route_path().split('/').skip(1).eq(parts()))
-}
-
-fn percent_decoded(path: &str) -> String {
-    let mut out = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let [first, after @ ..] = rest {
-        let escaped = after.get(..2).filter(|_| *first == b'%');
-        let value = escaped
-            .and_then(|digits| std::str::from_utf8(digits).ok())
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        out.push(value.unwrap_or(*first));
-        rest = if value.is_some() { &after[2..] } else { after };
-    }
-    String::from_utf8_lossy(&out).into_owned()
 }
 
 /// A path that the upstream could resolve to a place outside `/v1/` is refused.

@@ -803,15 +803,16 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 None if !view.disk_finding(&path).is_some_and(is_observed) => None,
                 // What a model left out of a file isn't taken by being read.
                 None if propose::is_listing_of_model(&view, &found) => None,
-                None if self.policy.on_stale == OnStale::Follow => {
-                    TakenFromDisk::of(&view, work.ids().1, &found, request.tools, None)
-                }
                 None => {
                     let shown =
                         shown.get_or_insert_with(|| ShownLines::of_request(request, history));
                     let is_shown = |code: &str| shown.show(code);
-                    let session = work.ids().1;
-                    TakenFromDisk::of(&view, session, &found, request.tools, Some(&is_shown))
+                    let is_shown: Option<&dyn Fn(&str) -> bool> = match self.policy.on_stale {
+                        OnStale::Follow => None,
+                        OnStale::Ask => Some(&is_shown),
+                    };
+                    let (reader, session) = (self.code_reader(&view), work.ids().1);
+                    TakenFromDisk::of(reader, session, &found, request.tools, is_shown)
                 }
             };
             let (Some(taken), ids) = (taken, work.ids()) else {

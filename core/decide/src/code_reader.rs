@@ -1,5 +1,6 @@
 //! What code in a message is read with, and the file that a written path means.
 
+use tslp_core::event::PathEvidence;
 use tslp_core::extract::Grammars;
 use tslp_core::ids::SessionId;
 use tslp_core::path::{self, RelPath};
@@ -37,7 +38,7 @@ pub fn usable_path(view: &StateView<'_>, root: &str, written: &str) -> Result<Re
         return Err(Reason::PathCaseDiffers);
     }
     if written.contains(['/', '\\']) {
-        return Ok(path);
+        return Ok(below_roots_name(view, root, &path).unwrap_or(path));
     }
     let mut same_name = view.state.state_map().files_named(path.basename(), 2);
     match same_name.len() {
@@ -45,6 +46,25 @@ pub fn usable_path(view: &StateView<'_>, root: &str, written: &str) -> Result<Re
         1 => Ok(same_name.remove(0)),
         _ => Err(Reason::SeveralCandidates),
     }
+}
+
+/// Whether what looks like a path is prose: several words on the line before a block name a tracked file or none.
+pub(super) fn is_prose(reader: CodeReader<'_>, written: &str, evidence: PathEvidence) -> bool {
+    evidence == PathEvidence::LineBefore
+        && written.contains(' ')
+        && !written.contains(['/', '\\'])
+        && !usable_path(reader.view, reader.root, written)
+            .is_ok_and(|path| reader.view.state.state_map().tracks(&path))
+}
+
+/// The tracked file that a path names from the folder above the root, if the root holds nothing of the root's own name.
+fn below_roots_name(view: &StateView<'_>, root: &str, path: &RelPath) -> Option<RelPath> {
+    let (name, inside) = path.as_str().split_once('/')?;
+    let (files, inside) = (view.state.state_map(), RelPath::from_normalised(inside));
+    let is_meant = root.rsplit('/').next() == Some(name) && files.tracks(&inside);
+    let is_there = !matches!(view.disk_finding(path), None | Some(LastFinding::Missing));
+    let is_below = |file: &RelPath| file.as_str().split('/').next() == Some(name);
+    (is_meant && !is_there && !files.paths().any(is_below)).then_some(inside)
 }
 
 /// The one tracked file that a path is the end of, if nothing is known at the path itself: models leave out the folders in front.

@@ -11,6 +11,7 @@ use tslp_projections::state::StateView;
 use memchr::memmem;
 
 use crate::asked_change::WORDS;
+use crate::code_reader;
 
 use tslp_core::capture;
 use tslp_core::entity::{EntityId, Symbol, last_component};
@@ -226,16 +227,8 @@ impl<'v> MentionScanner<'v> {
     }
 
     fn tracked_file(&self, written: &str) -> Option<RelPath> {
-        let files = self.view.state.state_map();
-        let path = RelPath::parse(written, self.root).ok()?;
-        if files.tracks(&path) {
-            return Some(path);
-        }
-        if written.contains(['/', '\\']) {
-            return None;
-        }
-        let mut named = files.files_named(path.basename(), 2);
-        (named.len() == 1).then(|| named.remove(0))
+        let path = code_reader::usable_path(self.view, self.root, written).ok()?;
+        self.view.state.state_map().tracks(&path).then_some(path)
     }
 
     /// The file with which an absolute path ends, as a container, a CI machine or a colleague has it.

@@ -4,6 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use tslp_core::entity::{EntityId, last_component};
+use tslp_core::opening_fence::lines_outside;
 use tslp_core::word_list::Vocabulary;
 
 /// What the words of a request mean, as data.
@@ -28,12 +29,10 @@ impl<'p> Sentence<'p> {
 /// The sentences of a prompt; `vocabulary` is that of [`WORDS`].
 pub(super) fn sentences<'p>(prompt: &'p str, vocabulary: &Vocabulary) -> Vec<Sentence<'p>> {
     let mut sentences: Vec<Sentence<'p>> = Vec::new();
-    let (mut paragraph, mut in_code) = (0, false);
-    for line in prompt.lines().map(str::trim) {
-        let is_fence = line.starts_with("```") || line.starts_with("~~~");
-        in_code ^= is_fence;
+    let mut paragraph = 0;
+    for line in lines_outside(prompt).map(str::trim) {
         paragraph += usize::from(line.is_empty());
-        if in_code || is_fence || line.starts_with('>') {
+        if line.starts_with('>') {
             continue;
         }
         for piece in line.split_inclusive(['，', '。', '；', '！', '？', '、']) {

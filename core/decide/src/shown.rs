@@ -9,8 +9,10 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use tslp_projections::state::StateView;
 
+use super::code_reader::CodeReader;
 use super::found_code::FoundCode;
 use tslp_core::capture::json_text;
+use tslp_core::damage;
 use tslp_core::entity::EntityId;
 use tslp_core::event::History;
 use tslp_core::ids::SessionId;
@@ -47,12 +49,13 @@ impl TakenFromDisk {
     /// that shows what an unsaved change replaces didn't apply the change.
     #[must_use]
     pub fn of(
-        view: &StateView<'_>,
+        reader: CodeReader<'_>,
         session: SessionId,
         found: &FoundCode,
         tools: Tools,
         shown: Option<&dyn Fn(&str) -> bool>,
     ) -> Option<Self> {
+        let view = reader.view;
         let path = found.usable_path()?;
         let Ok(extraction) = &found.extraction else {
             return None;
@@ -62,10 +65,8 @@ impl TakenFromDisk {
         let text_of = |entity: &EntityId| {
             let own = extraction.definitions.iter();
             let own = own.filter(|definition| Some(&definition.symbol) == entity.symbol.as_ref());
-            own.filter_map(|definition| {
-                code.get(definition.span.start as usize..definition.span.end as usize)
-            })
-            .collect::<Vec<&str>>()
+            own.filter_map(|definition| code.get(definition.span.range()))
+                .collect::<Vec<&str>>()
         };
         let may_be_saved =
             |entity: &EntityId| tools == Tools::None && is_to_be_saved(view, session, entity);
@@ -94,11 +95,21 @@ impl TakenFromDisk {
             let truth = view.artifact_slices(current.artifact, &current.spans)?;
             String::from_utf8(truth).ok()
         };
-        // What a formatter has changed is news for nobody.
-        let is_reformatted = |entity: &EntityId, texts: &[&str]| {
-            let texts = texts.join("\n");
-            let is_same =
-                |it: String| slice::differ_in_layout_alone(it.as_bytes(), texts.as_bytes());
+        let language = reader.grammars.language_of_path(path);
+        let bare = |text: &str| {
+            let read = language.and_then(|it| reader.grammars.extract(it, text.as_bytes()).ok());
+            // A string that is a statement is code, since programs read it: a docstring.
+            let is_string = |c: char| c.is_alphanumeric() || matches!(c, '"' | '\'' | '`');
+            let remarks = read.iter().flat_map(|it| &it.remarks);
+            let comments = remarks.filter(|span| !text[span.range()].starts_with(is_string));
+            damage::blanked(text, comments).into_owned()
+        };
+        // What a formatter has changed, or a comment, is news for nobody.
+        let is_the_same_code = |entity: &EntityId, texts: &[&str]| {
+            let on_disk = bare(&texts.join("\n"));
+            let is_same = |it: String| {
+                slice::differ_in_layout_alone(bare(&it).as_bytes(), on_disk.as_bytes())
+            };
             truth_of(entity).is_some_and(is_same)
         };
         // Who is shown what the file lacks isn't shown the file.
@@ -108,7 +119,7 @@ impl TakenFromDisk {
         };
         // What can't be parsed of a file goes along with it; what a whole file lacks is gone only where all of it can be.
         let is_whole = is_free
-            && (is_shown(code) || is_reformatted(&file, &[code]))
+            && (is_shown(code) || is_the_same_code(&file, &[code]))
             && !all.iter().any(shows_lost);
         if is_whole {
             let defined = found.symbols().into_iter();
@@ -123,7 +134,7 @@ impl TakenFromDisk {
                     let texts = text_of(entity);
                     !texts.is_empty()
                         && (texts.iter().all(|text| is_shown(text))
-                            || is_reformatted(entity, &texts)
+                            || is_the_same_code(entity, &texts)
                             || tools == Tools::Offered && was_not_saved(view, session, entity))
                 })
         };

@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::code_reader::{CodeReader, usable_path};
+use super::code_reader::{CodeReader, is_prose, usable_path};
 use super::last_turn;
 use super::link::{entities_named, files_of_conversation, sole};
 use super::namesakes;
@@ -27,7 +27,12 @@ pub(super) fn at_headings<'t>(
     reader: CodeReader<'_>,
     blocks: Vec<CodeBlock<'t>>,
 ) -> Vec<CodeBlock<'t>> {
-    let split = blocks.into_iter().flat_map(|block| {
+    let split = blocks.into_iter().flat_map(|mut block| {
+        let evidence = block.evidence;
+        block.path = block.path.filter(|path| !is_prose(reader, path, evidence));
+        if block.path.is_none() {
+            block.evidence = PathEvidence::None;
+        }
         let headings = headings(reader, &block);
         if headings.is_empty() {
             return Vec::from([block]);

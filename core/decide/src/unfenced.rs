@@ -5,7 +5,7 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::code_reader::{CodeReader, usable_path};
+use super::code_reader::{CodeReader, is_prose, usable_path};
 use tslp_core::capture::path_hint::{self, PathHint};
 use tslp_core::capture::{Authorship, Closing, CodeBlock};
 use tslp_core::event::Format;
@@ -142,7 +142,9 @@ fn file_named(reader: CodeReader<'_>, line: &str) -> Option<(PathHint, LanguageI
             .then(|| path_hint::sentence_before(line, 0))
             .flatten()
     })?;
-    let path = usable_path(reader.view, reader.root, hint.path.as_deref()?).ok()?;
+    let written = hint.path.as_deref()?;
+    let written = Some(written).filter(|it| !is_prose(reader, it, hint.evidence))?;
+    let path = usable_path(reader.view, reader.root, written).ok()?;
     let language = reader.grammars.language_of_path(&path)?;
     Some((hint, language))
 }

@@ -1,5 +1,4 @@
-//! Fenced code blocks: backticks or tildes of any length, closed by CommonMark's rule, also indented in lists, and tags that
-//! are used like fences.
+//! Fenced code blocks, also in lists, and tags that are used like fences.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -12,24 +11,24 @@ use super::line::{LineBefore, line_at, lines_from};
 use super::path_hint::{self, PathHint};
 use super::payload::{PayloadKind, ends_block, opens_block};
 use super::vocabulary::FENCE_TAGS;
-use crate::opening_fence::OpeningFence;
+use crate::opening_fence::{OpeningFence, OutsideFences};
 
 /// The info string of a fence that shows what a tool gave.
 pub const RESULT_FENCE: &str = "tool-result";
 
-/// Reads the fence that a line opens, if it does.
+/// Reads the fence that a line opens.
 pub(super) fn read<'t>(
     text: &'t str,
     opening: &Range<usize>,
+    fence: &OpeningFence<'_>,
     line_before: &LineBefore,
-) -> Option<Container<'t>> {
-    let fence = OpeningFence::opened_by(&text[opening.clone()])?;
+) -> Container<'t> {
     let (code_end, outer_end, closing) = fence.find_end(text, opening.end);
     let raw = opening.end..code_end;
     let piece = without_indentation(&text[raw.clone()], fence.indent);
     let info = path_hint::info_string(fence.info);
     let hint = info.hint.or_else(|| hint_around(&piece, text, line_before));
-    Some(Container {
+    Container {
         outer: opening.start..outer_end,
         raw,
         piece,
@@ -37,13 +36,16 @@ pub(super) fn read<'t>(
         language: info.language,
         hint,
         closing,
-    })
+    }
 }
 
-/// Reads the fence of a tool's call or result, or of records, that a line opens, if it does. Opaque: only the matching fence ends it, and no
+/// Reads a fence as that of a tool's call or result, or of records, if it is one. Opaque: only the matching fence ends it, and no
 /// code is looked for in it.
-pub(super) fn read_tool(text: &str, opening: &Range<usize>) -> Option<ToolFence> {
-    let fence = OpeningFence::opened_by(&text[opening.clone()])?;
+pub(super) fn read_tool(
+    text: &str,
+    opening: &Range<usize>,
+    fence: &OpeningFence<'_>,
+) -> Option<ToolFence> {
     let holds = match fence.info.split_whitespace().next()? {
         "tool" => FenceContent::Call,
         RESULT_FENCE => FenceContent::Result,
@@ -94,7 +96,7 @@ pub(super) fn read_tags<'t>(
 /// The range of the code in a text that is one fence and nothing else: models also fence code that is already in a tag.
 pub(super) fn content_of_sole_fence(text: &str) -> Option<Range<usize>> {
     let first = line_at(text, 0);
-    let fence = OpeningFence::opened_by(&text[first.clone()])?;
+    let fence = OutsideFences::default().read(&text[first.clone()])?;
     let (code_end, outer_end, closing) = fence.find_end(text, first.end);
     let only = text[outer_end..].trim().is_empty();
     (only && closing == Closing::Closed).then_some(first.end..code_end)
@@ -261,6 +263,38 @@ mod tests {
             &["None - c Closed \"int x;\\n  y\\n\""],
         );
         check("```inline``` text", &[]);
+    }
+
+    /// A docstring's fence ended the block: of humanize's seven files, sent whole by aider, one was captured.
+    #[test]
+    fn indented_fences() {
+        let docstring = "```python\ndef f():\n    ```pycon\n    >>> f()\n    ```\n   x\n```\n";
+        check(
+            docstring,
+            &["None - python Closed \"def f():\\n    ```pycon\\n    >>> f()\\n    ```\\n   x\\n\""],
+        );
+        check("def f():\n    ```pycon\n    >>> f()\n    ```\n", &[]);
+        check(
+            "```\n\t```\n```x\n````\n",
+            &["None - - Closed \"\\t```\\n```x\\n\""],
+        );
+        for lead in [
+            "- item\n  ",
+            "1. item\n   - part\n     ",
+            "10) item\n\n    ",
+            "- item\n  text\n     ",
+            "* a\n  * b\n  text\n   ",
+            "   ",
+        ] {
+            let text = format!("{lead}```c\nint x;\n").replace("\nint", "\n         int");
+            let close = lead.rsplit('\n').next().unwrap_or_default();
+            let code = &" ".repeat(9 - close.len())[..];
+            check(
+                &format!("{text}         ```\n{close}```\n"),
+                &[&*format!("None - c Closed \"{code}int x;\\n{code}```\\n\"")],
+            );
+        }
+        check("- item\n\nNo item.\n\n    ```c\n    x\n    ```\n", &[]);
     }
 
     #[test]

@@ -60,8 +60,8 @@ pub fn info_string(info: &str) -> FenceInfo {
         Some((path, _)) => path.trim_end(),
         None => rest,
     };
-    let spaced =
-        path_reference(spaced).filter(|spaced| is_path(spaced.path) || is_spaced_path(spaced.path));
+    let spaced = path_reference(spaced)
+        .filter(|it| it.path.contains(['/', '\\']) && is_spaced_path(it.path) || is_path(it.path));
     let attribute = attribute_path(info).map(|path| PathReference {
         path,
         stated_extent: StatedExtent::Unstated,
@@ -304,22 +304,27 @@ fn is_path(word: &str) -> bool {
         && (word.contains(['/', '\\']) || has_extension(word))
 }
 
-/// Whether words can only be one path with spaces: the first holds a slash, the last alone ends in an extension.
-fn is_spaced_path(words: &str) -> bool {
-    let Some((first, rest)) = words.split_once(' ') else {
-        return false;
+/// Whether words may be one path with blanks: the last alone ends in an extension. `Fix the bug in main.c` is prose; whether
+/// `my file.c` is, only who knows the files can tell.
+#[must_use]
+pub fn is_spaced_path(words: &str) -> bool {
+    const OF_PROSE: &str = " a add and at code create edit file fix for from here in is like of or see the this to update updated with write ";
+    let is_plain = |word: &str| {
+        let is_prose = OF_PROSE.contains(&*[" ", &word.to_ascii_lowercase(), " "].concat());
+        let is_edged = word.starts_with('-') || word.ends_with(['.', ':', '!', '?']);
+        !word.is_empty() && !is_edged && !is_prose && !has_extension(word)
     };
-    let (between, last) = rest.rsplit_once(' ').unwrap_or(("", rest));
-    is_path_text(words)
-        && !words.contains(['\t', '\n', '\r', ',', '`'])
-        && first.contains(['/', '\\'])
-        && has_extension(last)
-        && !has_extension(first)
-        && !rest.contains(" -")
-        && !rest.starts_with('-')
-        && !between.split(' ').any(has_extension)
-        && !words.contains("  ")
-        && !rest.contains("./")
+    words.rsplit_once(' ').is_some_and(|(before, last)| {
+        let begins_with_folder = before
+            .split(' ')
+            .next()
+            .is_some_and(|it| it.contains(['/', '\\']));
+        is_path_text(words)
+            && !words.contains(['\t', ',', '`', '\''])
+            && (begins_with_folder || !words.contains(['/', '\\']))
+            && has_extension(last)
+            && before.split(' ').all(is_plain)
+    })
 }
 
 /// Whether a word alone on its line can be a file's name; names without an extension only if they are well known.
@@ -432,10 +437,23 @@ mod tests {
             "`cat src/a.c`",
             "./run -o a.c",
             "src/x, then a.c",
-            "my file.c",
             "src/a.c is new",
+            "1. a.c",
+            "Fix the bug in a.c",
         ] {
             check_line(line, "-");
+        }
+        for line in [
+            "my file.c",
+            "### my file.c",
+            "**my file.c**",
+            "**my file.c:**",
+            "File: my file.c",
+            "**File:** `my file.c`",
+            "`my file.c`",
+            "my file.c:",
+        ] {
+            check_line(line, "my file.c");
         }
     }
 

@@ -10,6 +10,7 @@ use super::line::{line_at, lines_from};
 use super::payload::numbered::LineNumber;
 use super::payload::{PayloadKind, ReadPayload};
 use super::vocabulary::{AFTER_RESULT_TAGS, ANSWER_TOOLS, FILE_TOOLS};
+use crate::opening_fence::OutsideFences;
 
 /// Reads what a line opens: a tool's result, or lines with numbers.
 pub(super) fn read<'t>(text: &'t str, line: &Range<usize>) -> Option<Container<'t>> {
@@ -80,8 +81,9 @@ fn read_result<'t>(
 fn whole_file_heading<'t>(text: &str, line: &'t str, next: usize) -> Option<&'t str> {
     let path = line.strip_prefix("Content of ")?.strip_suffix(':')?;
     let is_absolute = path.starts_with('/') || path.get(1..3) == Some(":\\");
-    let below = text[line_at(text, next)].trim();
-    (is_absolute && !below.is_empty() && !below.starts_with("```")).then_some(path)
+    let below = &text[line_at(text, next)];
+    let is_text = !below.trim().is_empty() && OutsideFences::default().read(below).is_none();
+    (is_absolute && is_text).then_some(path)
 }
 
 /// The text below a heading.

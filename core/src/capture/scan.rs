@@ -13,6 +13,7 @@ use super::path_hint::{self, PathHint};
 use super::payload::{self, EditFormat, PayloadKind};
 use super::{fence, leaked, quoted, tags};
 use crate::event::Format;
+use crate::opening_fence::OutsideFences;
 
 /// The construct that a line opened: its blocks, of which there may be none, and its end in the message.
 struct ReadConstruct<'t> {
@@ -26,6 +27,10 @@ impl<'t> ReadConstruct<'t> {
         let blocks = container.into_blocks(text);
         Self { blocks, end }
     }
+
+    fn of_possible_call(container: Container<'t>, text: &'t str) -> Self {
+        call_in_fence(text, &container).unwrap_or_else(|| Self::of(container, text))
+    }
 }
 
 /// All blocks of a text, in order. Each construct is read once, and the scan continues after it.
@@ -33,6 +38,7 @@ pub(super) struct BlockScanner<'t> {
     text: &'t str,
     at: usize,
     before: LineBefore,
+    outside: OutsideFences,
     ends: ClosingTags,
     /// The file of the last SEARCH/REPLACE block, for one that names none.
     last_file: Option<PathHint>,
@@ -47,6 +53,7 @@ impl<'t> BlockScanner<'t> {
             text,
             at: 0,
             before: LineBefore::default(),
+            outside: OutsideFences::default(),
             ends: ClosingTags::default(),
             last_file: None,
             ready: VecDeque::new(),
@@ -57,16 +64,17 @@ impl<'t> BlockScanner<'t> {
     /// Reads the construct that the line opens, if it opens one.
     fn open_construct(&mut self, line: &Range<usize>) -> Option<ReadConstruct<'t>> {
         let text = self.text;
-        let container = match text[line.clone()].trim_start().bytes().next()? {
-            b'`' | b'~' => {
-                // Tools first: a result may quote code in any format, and none of it is anybody's proposal.
-                if let Some(fence) = fence::read_tool(text, line) {
-                    let (blocks, end) = (Vec::new(), fence.outer.end);
-                    self.tool_fences.push(fence);
-                    return Some(ReadConstruct { blocks, end });
-                }
-                fence::read(text, line, &self.before)
+        if let Some(opened) = self.outside.read(&text[line.clone()]) {
+            // Tools first: a result may quote code in any format, and none of it is anybody's proposal.
+            if let Some(fence) = fence::read_tool(text, line, &opened) {
+                let (blocks, end) = (Vec::new(), fence.outer.end);
+                self.tool_fences.push(fence);
+                return Some(ReadConstruct { blocks, end });
             }
+            let container = fence::read(text, line, &opened, &self.before);
+            return Some(ReadConstruct::of_possible_call(container, text));
+        }
+        let container = match text[line.clone()].trim_start().bytes().next()? {
             b'<' => fence::read_tags(text, line, &self.before, &mut self.ends)
                 .or_else(|| quoted::read_opencode(text, line, &mut self.ends))
                 .or_else(|| tags::read(text, line, &mut self.ends)),
@@ -74,10 +82,7 @@ impl<'t> BlockScanner<'t> {
             _ => None,
         };
         match container.or_else(|| self.bare_edit(line)) {
-            Some(container) => Some(
-                call_in_fence(text, &container)
-                    .unwrap_or_else(|| ReadConstruct::of(container, text)),
-            ),
+            Some(container) => Some(ReadConstruct::of_possible_call(container, text)),
             None => read_leaked_call(text, line, &mut self.ends),
         }
     }

@@ -4,10 +4,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::sections::{FileSection, ParsedEdits};
-use crate::capture::line::{lines_from, without_end};
+use crate::capture::line::lines_from;
 use crate::capture::path_hint::{self, PathHint};
 use crate::edit::{Edit, EditPosition, Hunk, Malformed, MatchUnit};
 use crate::event::Format;
+use crate::opening_fence::OutsideFences;
 
 /// The rules in which clients differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,9 +170,9 @@ impl SearchReplaceReader {
         if line.trim().is_empty() {
             return Ok(());
         }
-        let hint = match fence_info(line) {
-            Some("") => return Ok(()),
-            Some(info) => path_hint::info_string(info).hint,
+        let hint = match OutsideFences::default().read(line) {
+            Some(fence) if fence.info.is_empty() => return Ok(()),
+            Some(fence) => path_hint::info_string(fence.info).hint,
             None => Some(
                 path_hint::line_before(line, 0)
                     .or_else(|| path_hint::first_line_comment(line))
@@ -259,15 +260,6 @@ fn is_heading(line: &str) -> bool {
         })
     });
     numbered || line == "-------"
-}
-
-/// The info string of a line that is a fence.
-fn fence_info(line: &str) -> Option<&str> {
-    let line = without_end(line).trim();
-    ["```", "~~~"]
-        .iter()
-        .find(|fence| line.starts_with(**fence))
-        .map(|fence| line.trim_start_matches(&fence[..1]).trim())
 }
 
 #[cfg(test)]
