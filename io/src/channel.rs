@@ -50,10 +50,10 @@ pub enum ToEngine {
     ReplyRead {
         /// The exchange that this reply belongs to.
         exchange: ExchangeId,
-        /// What was read; may be nothing, when only the handover counts.
+        /// What was read; may be nothing.
         read: Box<ReplyRead>,
-        /// The reason for sending it now.
-        handover: Handover,
+        /// Whether some of its text has waited for the longest time allowed, and all of it is to be recorded.
+        is_due: bool,
     },
     /// The model server's response is over. Sent exactly once for each [`ToLoop::Forward`] and each [`ToLoop::NextRound`], and
     /// once more if the response to the client ends while the engine has yet to say how it goes on.
@@ -119,15 +119,6 @@ pub enum ToEngine {
     },
     /// No more requests will come; messages sent before this one are still handled.
     Shutdown,
-}
-
-/// The reason for handing a piece of a reply to the engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Handover {
-    /// It is large, or the reply may be over.
-    Enough,
-    /// Its oldest unrecorded text has waited for the longest time allowed: all text so far is to be recorded.
-    Due,
 }
 
 /// The end of an upstream's response, as seen on the sockets.

@@ -48,7 +48,7 @@ use crate::adopt::{self, AdoptSummary};
 use crate::attention::Attention;
 use crate::auditor::queue::{Audit, AuditQueue, AuditedModel};
 use crate::channel::{
-    ExchangeId, Handover, ModelRequest, OwnAnswer, OwnHeaders, ResponseEnd, ToEngine, ToLoop,
+    ExchangeId, ModelRequest, OwnAnswer, OwnHeaders, ResponseEnd, ToEngine, ToLoop,
 };
 use crate::config::secret::Secret;
 use crate::config::settings::{CallRepair, CodeRepair, NoticesInReply, TokenBudget, WindowGuard};
@@ -386,8 +386,8 @@ impl EngineThread {
             ToEngine::ReplyRead {
                 exchange,
                 read,
-                handover,
-            } => self.reply_read(exchange, *read, handover),
+                is_due,
+            } => self.reply_read(exchange, *read, is_due),
             ToEngine::ReplyEnd {
                 exchange,
                 ending,
@@ -743,7 +743,7 @@ impl EngineThread {
         Some(self.engine.record_sent(self.wiring.clock.now(), prompt))
     }
 
-    fn reply_read(&mut self, exchange: ExchangeId, read: ReplyRead, handover: Handover) {
+    fn reply_read(&mut self, exchange: ExchangeId, read: ReplyRead, is_due: bool) {
         // One endless reply must not crowd out the others, nor many long ones the process.
         let kept_of_all: usize = self.running.values().map(ReplyUnderWay::kept_bytes).sum();
         let Some(running) = self.running.get_mut(&exchange) else {
@@ -789,7 +789,7 @@ impl EngineThread {
         let Some(running) = self.running.get_mut(&exchange) else {
             return;
         };
-        if handover == Handover::Due || running.reply.unrecorded_bytes() >= REPLY_SEGMENT_BYTES {
+        if is_due || running.reply.unrecorded_bytes() >= REPLY_SEGMENT_BYTES {
             let batch = self.engine.record_segment(
                 self.wiring.clock.now(),
                 running.episode,

@@ -102,10 +102,6 @@ pub struct ToolsConfig {
     pub run: ToolsChoice,
     /// Rounds of one reply in which something is run.
     pub rounds: u32,
-    /// Calls of one round.
-    pub calls: usize,
-    /// Longest time for all tools of one reply.
-    pub time: Duration,
     /// Whether fences of shell commands are calls, too.
     pub shell_fences: bool,
     /// The Operator's policy profile.
@@ -199,8 +195,6 @@ impl Default for ToolsConfig {
         Self {
             run: ToolsChoice::default(),
             rounds: 8,
-            calls: 8,
-            time: Duration::from_secs(600),
             shell_fences: false,
             policy: None,
             toolchains: Vec::new(),

@@ -230,8 +230,6 @@ keys! {
         "What becomes of code of which disk holds something that nobody accepted: `ask` withholds it until you decide (`@tslp accept`, or a paste), `follow` is your standing word that disk counts as accepted.";
     "etv.reading_acknowledges": Tuning, switch!(policy.reading_acknowledges),
         "Whether code that a conversation was shown as disk holds it, by a tool's result, an attachment or a paste, is the base from then on. Without it, only you acknowledge what changed on disk.";
-    "etv.read_bytes_max": Tuning, number!(1..=1 << 30, "bytes", etv.read_bytes_max),
-        "Larger files of the workspace count as unreadable.";
     "etv.timeout_ms": Tuning, field!(
         ValueKind::Number, "milliseconds", etv.timeout,
         |written| written.milliseconds(1..=60_000), |it| it.as_millis().to_string()),
@@ -240,10 +238,6 @@ keys! {
         "Whether the command lines in a reply's closed `tool` fences are run, in the sandbox, where the Guardian allows it (docs/tools.md). Only for a client that offers no tools of its own.";
     "tools.rounds": Tuning, number!(1..=64, "rounds", tools.rounds),
         "How often one reply may ask for tools and go on with their results.";
-    "tools.calls": Tuning, number!(1..=64, "calls", tools.calls),
-        "Calls of one round; those after them aren't run.";
-    "tools.seconds": Tuning, seconds!(1..=DAY_SECONDS, tools.time),
-        "Longest time from a reply's first call to the end of its last one.";
     "tools.shell_fences": Tuning, switch!(tools.shell_fences),
         "Whether closed `bash` and `sh` fences of a reply are calls, too.";
     "tools.policy": Tuning, path!(ValueKind::File, tools.policy),

@@ -98,6 +98,10 @@ struct RunningTool {
     stop: Option<PipeWriter>,
 }
 
+/// Longest time from a reply's first call to the end of its last one, and the most calls of one round.
+const TOOLS_TIME: Duration = Duration::from_secs(600);
+const ROUND_CALLS_MAX: usize = 8;
+
 /// Age up to which a test of the sandbox counts.
 const TEST_VALID_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
@@ -220,8 +224,7 @@ impl EngineThread {
 
     /// Reads the calls of a round that has ended well; `None` if it makes none.
     fn begin_calls(&mut self, exchange: ExchangeId) -> Option<()> {
-        let limits = &self.tools.as_ref()?.config.tools;
-        let (shell_fences, calls_max) = (limits.shell_fences, limits.calls);
+        let shell_fences = self.tools.as_ref()?.config.tools.shell_fences;
         let running = self.running.get(&exchange)?;
         let from = running.tools.as_ref()?.round_from;
         // Most replies hold no fence of a tool; their last text is recorded with their end.
@@ -234,7 +237,7 @@ impl EngineThread {
         self.record_text(exchange);
         let running = self.running.get_mut(&exchange)?;
         let text = running.reply.text[from..].to_owned();
-        let calls = calls_in(&text, shell_fences, calls_max);
+        let calls = calls_in(&text, shell_fences, ROUND_CALLS_MAX);
         let reply = running.tools.as_mut().filter(|_| !calls.is_empty())?;
         // What tools gave is in the reply by now.
         running.repair = None;
@@ -360,9 +363,9 @@ impl EngineThread {
                 "a reply may take {} rounds of tools (`tools.rounds`), which are used up",
                 limit.rounds
             )),
-            None if reply.time_left(limit.time).is_zero() => Err(format!(
-                "the tools of a reply may take {} s (`tools.seconds`), which are used up",
-                limit.time.as_secs()
+            None if reply.time_left(TOOLS_TIME).is_zero() => Err(format!(
+                "the tools of a reply may take {} s, which are used up",
+                TOOLS_TIME.as_secs()
             )),
             None => guardian::split(&line).map_err(|reason| reason.to_string()),
         };
@@ -436,7 +439,7 @@ impl EngineThread {
     ) -> Option<()> {
         let tools = self.tools.as_ref()?;
         let reply = self.running.get_mut(&exchange)?.tools.as_mut()?;
-        let left = reply.time_left(tools.config.tools.time);
+        let left = reply.time_left(TOOLS_TIME);
         let under_way = reply.working.as_mut()?.under_way.insert(RunningTool {
             call,
             line,
@@ -540,7 +543,7 @@ impl EngineThread {
             text: working.text,
             results: working.results,
         });
-        let is_used_up = reply.round > limit.rounds || reply.time_left(limit.time).is_zero();
+        let is_used_up = reply.round > limit.rounds || reply.time_left(TOOLS_TIME).is_zero();
         let halt = self.engine.tool_session(reply.session).halt;
         if is_used_up || halt.is_some() {
             running.tools = None;

@@ -19,7 +19,7 @@ use super::client::{
 };
 use super::rounds::write_body;
 use super::upstreams::LinkUse;
-use crate::channel::{Handover, ResponseEnd, ToEngine};
+use crate::channel::{ResponseEnd, ToEngine};
 use crate::socket::TransferResult;
 use crate::upstream::connection::{FedBytes, ReceivedSoFar};
 use crate::upstream::server::ServerNumber;
@@ -59,13 +59,6 @@ fn lacks_route(body: &[u8], dialect: Dialect) -> bool {
 /// Whether a status says that the route doesn't exist; tslp explains it, since the user can fix the address.
 const fn is_explained(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308 | 404)
-}
-
-/// Whether the upstream's connection can carry another request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LinkLeftover {
-    None,
-    Bytes,
 }
 
 impl MainLoop {
@@ -168,12 +161,7 @@ impl MainLoop {
                         let reason = format!("its response isn't compressed as it says: {error}");
                         return self.call_broke(key, client, &reason);
                     }
-                    let leftover = if rest.is_empty() {
-                        LinkLeftover::None
-                    } else {
-                        LinkLeftover::Bytes
-                    };
-                    return self.response_complete(client, leftover);
+                    return self.response_complete(client, rest.is_empty());
                 }
                 Err(error) => {
                     return self.call_broke(
@@ -321,7 +309,7 @@ impl MainLoop {
             self.engine.send(ToEngine::ReplyRead {
                 exchange: id,
                 read: Box::new(reply.pipe.take_read()),
-                handover: Handover::Enough,
+                is_due: false,
             });
         }
         if !passed.is_empty() || !reply.pipe.is_whole() {
@@ -376,7 +364,7 @@ impl MainLoop {
                 due.push(ToEngine::ReplyRead {
                     exchange: id,
                     read: Box::new(reply.pipe.take_read()),
-                    handover: Handover::Due,
+                    is_due: true,
                 });
             } else {
                 self.next_handover = Some(self.next_handover.map_or(at, |next| next.min(at)));
@@ -389,13 +377,14 @@ impl MainLoop {
 
     fn response_ended(&mut self, key: usize, client: &mut Client) {
         if client.call().is_some_and(|call| call.reader.may_end()) {
-            return self.response_complete(client, LinkLeftover::Bytes);
+            return self.response_complete(client, false);
         }
         let reason = "it closed the connection before the end of its response";
         self.call_broke(key, client, reason);
     }
 
-    fn response_complete(&mut self, client: &mut Client, leftover: LinkLeftover) {
+    /// `is_clean`: the connection can carry another request.
+    fn response_complete(&mut self, client: &mut Client, is_clean: bool) {
         let Some((id, call, out)) = client.call_parts() else {
             return;
         };
@@ -404,7 +393,7 @@ impl MainLoop {
                 return self.explain_route_not_found(client, *route_not_found);
             }
             if !reply.pipe.is_passed_on() {
-                return self.round_complete(client, leftover == LinkLeftover::None);
+                return self.round_complete(client, is_clean);
             }
             let rest = reply.pipe.end();
             write_body(out, call.downstream, &rest);
@@ -424,11 +413,7 @@ impl MainLoop {
             out.buffer().extend_from_slice(LAST_CHUNK);
         }
         let is_uploaded = call.upload == Upload::Complete;
-        let idle = upstream == Persistence::KeepAlive
-            && leftover == LinkLeftover::None
-            && is_uploaded
-            && call.request.rest_len() == 0;
-        self.leave_link(call, if idle { LinkUse::Keep } else { LinkUse::Close });
+        self.leave_after_response(call, upstream, is_clean);
         call.downstream = Downstream::Done;
         if let Some(exchange) = client.exchange.as_deref_mut().filter(|_| !is_uploaded) {
             exchange.persistence = Persistence::Close;
@@ -443,8 +428,7 @@ impl MainLoop {
             // It is on record as what the model server said, not as a reply.
             let _ = reply.pipe.pass_on();
             reply.pipe.push(&body);
-            let rest = reply.pipe.end();
-            write_body(out, call.downstream, &rest);
+            reply.pipe.end();
         }
         let Some(exchange) = client.exchange.as_deref_mut() else {
             return;

@@ -7,13 +7,12 @@ use tslp_wire::chat::reply_pipe::{CallVerdict, DeliveredCalls, ReplyPipe};
 use tslp_wire::http::error::Refusal;
 use tslp_wire::http::head::{self, ContentCoding, LAST_CHUNK, RequestFraming, ResponseFraming};
 use tslp_wire::http::outgoing::Outgoing;
-use tslp_wire::http::request::Persistence;
 use tslp_wire::http::response::ExpectedBody;
 
 use super::MainLoop;
 use super::client::{Client, Downstream, Retry, Upload};
 use super::upstreams::LinkUse;
-use crate::channel::{Handover, ModelRequest, ResponseEnd, ToEngine};
+use crate::channel::{ModelRequest, ResponseEnd, ToEngine};
 use crate::upstream::connection::{RequestBytes, ResponseReader};
 
 /// Bytes of the response's body.
@@ -67,9 +66,7 @@ impl MainLoop {
         };
         write_body(out, call.downstream, &passed);
         self.tell_end(id, call, ResponseEnd::Complete { status });
-        let is_sent = call.upload == Upload::Complete && call.request.rest_len() == 0;
-        let idle = is_clean && upstream == Persistence::KeepAlive && is_sent;
-        self.leave_link(call, if idle { LinkUse::Keep } else { LinkUse::Close });
+        self.leave_after_response(call, upstream, is_clean);
         client.moves += 1;
     }
 
@@ -103,10 +100,10 @@ impl MainLoop {
         }
     }
 
-    /// Passes on what a change of the reply gives, unless the client has it as it came.
+    /// Passes on what a change of the reply gives.
     fn change_reply(client: &mut Client, change: impl FnOnce(&mut ReplyPipe) -> Vec<u8>) {
         if let Some((_, call, out)) = client.call_parts()
-            && let Some(reply) = call.open_reply().filter(|it| !it.pipe.is_passed_on())
+            && let Some(reply) = call.open_reply()
         {
             let passed = change(&mut reply.pipe);
             write_body(out, call.downstream, &passed);
@@ -262,7 +259,7 @@ impl MainLoop {
         self.engine.send(ToEngine::ReplyRead {
             exchange: id,
             read,
-            handover: Handover::Enough,
+            is_due: false,
         });
         self.write_waiting_head(client);
         if let Some((_, call, out)) = client.call_parts() {

@@ -1,11 +1,13 @@
 //! Links to the upstream: choosing, connecting, writing requests, closing.
 
+use tslp_wire::http::request::Persistence;
+
 use super::client::{
     CallConnection, Client, Exchange, ExchangeStage, LinkOrigin, LinkStage, Retry, Upload,
     UpstreamCall, UpstreamLink,
 };
 use super::{LoopInput, MainLoop};
-use crate::channel::{Handover, ResponseEnd, ToEngine};
+use crate::channel::{ResponseEnd, ToEngine};
 use crate::socket::{Socket, TransferResult};
 use crate::upstream::connection::ReceivedSoFar;
 use crate::upstream::resolve::{LookUp, ResolvedRoute, UpstreamRoute};
@@ -253,6 +255,23 @@ impl MainLoop {
         call.connection = CallConnection::Off;
     }
 
+    /// Parts a call from its connection, whose response is over; one on which nothing is left can be used again.
+    pub(super) fn leave_after_response(
+        &mut self,
+        call: &mut UpstreamCall,
+        upstream: Persistence,
+        is_clean: bool,
+    ) {
+        let is_sent = call.upload == Upload::Complete && call.request.rest_len() == 0;
+        let is_idle = is_clean && upstream == Persistence::KeepAlive && is_sent;
+        let link_use = if is_idle {
+            LinkUse::Keep
+        } else {
+            LinkUse::Close
+        };
+        self.leave_link(call, link_use);
+    }
+
     /// Ends an exchange whose client won't see its end.
     pub(super) fn abandon_call(&mut self, exchange: &mut Exchange) {
         let id = exchange.id;
@@ -283,7 +302,7 @@ impl MainLoop {
         self.engine.send(ToEngine::ReplyRead {
             exchange,
             read: Box::new(reply.pipe.take_read()),
-            handover: Handover::Enough,
+            is_due: false,
         });
         self.engine.send(ToEngine::ReplyEnd {
             exchange,

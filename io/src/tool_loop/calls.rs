@@ -61,9 +61,7 @@ pub fn calls_in(text: &str, shell_fences: bool, calls_max: usize) -> Vec<Written
     if let Some(last) = calls.get_mut(calls_max) {
         *last = WrittenCall::with_flaw(
             &last.text,
-            format!(
-                "a round may make {calls_max} calls (`tools.calls`); this one and those after it are too many"
-            ),
+            format!("a round may make {calls_max} calls; this one and those after it are too many"),
         );
     }
     calls

@@ -322,56 +322,46 @@ pub(super) fn text_event(ending: &HeldEvent, text: &str) -> Option<Vec<u8>> {
 
 /// The end of a stream that is cut on purpose: a text, and what a client of the dialect takes for a reply's proper end.
 pub(super) fn stopped_stream(
-    dialect: Dialect,
-    (id, open_block): (&str, Option<u64>),
+    (dialect, form): (Dialect, BodyForm),
+    shared: &Map<String, Value>,
+    (id, open_block): (Option<&str>, Option<u64>),
     text: &str,
 ) -> Vec<u8> {
-    match dialect {
+    let named = |json: Value| event_bytes(json["type"].as_str().unwrap_or_default(), &json);
+    let events = match dialect {
         Dialect::Messages => {
-            let mut out = Vec::new();
-            if let Some(index) = open_block {
-                let delta = json!({"type": "text_delta", "text": text});
+            let delta = json!({"type": "text_delta", "text": text});
+            let open = open_block.map(|index| {
                 let piece = json!({"type": "content_block_delta", "index": index, "delta": delta});
-                let stop = json!({"type": "content_block_stop", "index": index});
-                out.extend(event_bytes("content_block_delta", &piece));
-                out.extend(event_bytes("content_block_stop", &stop));
-            }
+                [piece, json!({"type": "content_block_stop", "index": index})]
+            });
             let delta = json!({"stop_reason": "end_turn", "stop_sequence": null});
             let last =
                 json!({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 0}});
-            out.extend(event_bytes("message_delta", &last));
-            out.extend(event_bytes(
-                "message_stop",
-                &json!({"type": "message_stop"}),
-            ));
-            out
+            let last = [last, json!({"type": "message_stop"})];
+            open.into_iter().flatten().chain(last).collect()
         }
         Dialect::Responses => {
+            let id = id.unwrap_or("tslp-stopped");
             let item = message_item(id, text);
-            let done =
-                json!({"type": "response.output_item.done", "output_index": 0, "item": item});
             let response =
                 json!({"id": id, "object": "response", "status": "completed", "output": [item]});
-            let last = json!({"type": "response.completed", "response": response});
-            let mut out = event_bytes("response.output_item.done", &done);
-            out.extend(event_bytes("response.completed", &last));
-            out
+            vec![
+                json!({"type": "response.output_item.done", "output_index": 0, "item": item}),
+                json!({"type": "response.completed", "response": response}),
+            ]
         }
         _ => {
-            let shared = match dialect.streams_json_lines() {
-                true => json!({"model": ""}),
-                false => json!({"id": id, "created": 0, "model": ""}),
-            };
-            let shared = shared.as_object().cloned().unwrap_or_default();
-            let mut last = shared_piece(dialect, &shared, false, text).unwrap_or_default();
-            if dialect.streams_json_lines() {
+            let mut last = shared_piece(dialect, shared, false, text).unwrap_or_default();
+            if form == BodyForm::JsonLines {
                 (last["done"], last["done_reason"]) = (true.into(), "stop".into());
-                return format!("{last}\n").into_bytes();
+                return encoded(form, "", &last);
             }
             last["choices"][0]["finish_reason"] = "stop".into();
-            format!("data: {last}\n\ndata: [DONE]\n\n").into_bytes()
+            return [&encoded(form, "", &last)[..], b"data: [DONE]\n\n"].concat();
         }
-    }
+    };
+    events.into_iter().flat_map(named).collect()
 }
 
 /// A message of one text as an item of a response.

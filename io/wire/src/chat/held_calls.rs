@@ -173,10 +173,10 @@ impl CallGate {
                 self.take_out(reply, (dialect, form), json, numbers.into_iter(), &mut said);
             });
         } else if form == BodyForm::Whole || event.calls.is_empty() || event.has_list() {
-            let passed = reply.calls.iter().map(|it| (it.number, true));
-            let is_whole = form == BodyForm::Whole;
-            let passed: Vec<_> = passed.filter(|it| is_whole && self.passes(it.0)).collect();
-            self.passed.extend(passed);
+            if form == BodyForm::Whole {
+                let calls = reply.calls.iter().map(|it| (it.number, true));
+                self.passed = calls.filter(|it| self.passes(it.0)).collect();
+            }
             event.change(form, |json| self.end_in_blocks(reply, dialect, json));
         } else {
             self.pass_of_block(reply, dialect, &mut event);

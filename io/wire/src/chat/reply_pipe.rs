@@ -97,7 +97,7 @@ impl ReplyPipe {
     /// Before the first byte.
     #[must_use]
     pub fn new(dialect: Dialect, rules: PipeRules) -> Self {
-        let watch = rules.offered.as_ref().map(Arc::clone);
+        let watch = rules.offered.clone();
         Self {
             dialect,
             decoder: ReplyDecoder::new(dialect),
@@ -651,11 +651,8 @@ impl ReplyPipe {
     #[must_use]
     pub fn stopped_stream(&self, text: &str) -> Option<Vec<u8>> {
         let content = &self.decoder.content;
-        let id = content
-            .response_id
-            .as_deref()
-            .or(self.shared.get("id").and_then(Value::as_str));
-        let open = (id.unwrap_or("tslp-stopped"), content.open_block);
-        (!self.has_calls()).then(|| encode::stopped_stream(self.dialect, open, text))
+        let open = (content.response_id.as_deref(), content.open_block);
+        let form = (self.dialect, self.form);
+        (!self.has_calls()).then(|| encode::stopped_stream(form, &self.shared, open, text))
     }
 }

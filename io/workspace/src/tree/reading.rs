@@ -73,7 +73,7 @@ impl SkipReason {
             Self::TooDenseToParse => {
                 "over 200,000 tokens (outside of C and C++ 400,000): only its hash is recorded; split it"
             }
-            Self::Unreadable(ReadFailure::TooLarge) => "over the limit of etv.read_bytes_max",
+            Self::Unreadable(ReadFailure::TooLarge) => "larger than 16 MiB",
             Self::Unreadable(ReadFailure::Denied) => "unreadable: no permission",
             Self::Unreadable(ReadFailure::Escapes) => "leads out of the workspace",
             Self::Unreadable(ReadFailure::Unsteady) => "unreadable: changes while it is read",
