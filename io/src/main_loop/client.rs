@@ -302,7 +302,7 @@ impl UpstreamCall {
 
     /// Whether a response is over, and the engine has yet to say what follows.
     pub(super) fn waits_for_engine(&self) -> bool {
-        let waits = |reply: &ChatReply| reply.is_over && !reply.pipe.is_passed_on();
+        let waits = |reply: &ChatReply| reply.is_over && reply.pipe.waits_for_engine();
         self.downstream != Downstream::Done && self.chat.as_ref().is_some_and(waits)
     }
 }

@@ -304,7 +304,7 @@ impl MainLoop {
             true => Vec::new(),
             false => reply.pipe.push(data),
         };
-        let is_too_long = reply.pipe.is_too_long() && !reply.pipe.is_passed_on();
+        let is_too_long = reply.pipe.is_too_long() && reply.pipe.waits_for_engine();
         if reply.pipe.is_read_urgent() || reply.pipe.unheard_bytes() >= HANDOVER_BYTES {
             self.engine.send(ToEngine::ReplyRead {
                 exchange: id,
@@ -392,10 +392,10 @@ impl MainLoop {
             if let Some(route_not_found) = reply.route_not_found.take() {
                 return self.explain_route_not_found(client, *route_not_found);
             }
-            if !reply.pipe.is_passed_on() {
+            if reply.pipe.waits_for_engine() {
                 return self.round_complete(client, is_clean);
             }
-            let rest = reply.pipe.end();
+            let rest = [reply.pipe.end(), reply.pipe.last_bytes()].concat();
             write_body(out, call.downstream, &rest);
         }
         let Downstream::Streaming {

@@ -225,12 +225,10 @@ impl MainLoop {
         let Some((id, call, _)) = client.call_parts() else {
             return;
         };
-        let Some(reply) = &mut call.chat else {
+        let reply = call.chat.as_mut();
+        let Some(reply) = reply.filter(|it| it.pipe.waits_for_engine()) else {
             return;
         };
-        if reply.pipe.is_passed_on() {
-            return;
-        }
         let is_too_long = reply.pipe.is_too_long();
         if reply.pipe.may_hold_calls() {
             if !is_too_long {

@@ -57,6 +57,16 @@ fn held(dialect: Dialect, streams: bool, bytes: &[u8]) -> (String, Vec<String>) 
 
 /// The same by a rule.
 fn passed(dialect: Dialect, streams: bool, bytes: &[u8], calls: CallRule) -> (String, Vec<String>) {
+    passed_with_pause(dialect, streams, bytes, (calls, bytes.len()))
+}
+
+/// The same, and at some place nothing comes for so long that the rest is passed on.
+fn passed_with_pause(
+    dialect: Dialect,
+    streams: bool,
+    bytes: &[u8],
+    (calls, pause_at): (CallRule, usize),
+) -> (String, Vec<String>) {
     let rules = PipeRules {
         calls,
         ..PipeRules::default()
@@ -78,7 +88,15 @@ fn passed(dialect: Dialect, streams: bool, bytes: &[u8], calls: CallRule) -> (St
         }
         out
     };
-    for piece in bytes.chunks(7) {
+    let (before, after) = bytes.split_at(pause_at);
+    for piece in before.chunks(7) {
+        got.extend(pipe.push(piece));
+        got.extend(judge(&mut pipe));
+    }
+    if !after.is_empty() {
+        got.extend(pipe.pass_on());
+    }
+    for piece in after.chunks(7) {
         got.extend(pipe.push(piece));
         got.extend(judge(&mut pipe));
     }
@@ -340,6 +358,16 @@ fn nothing_open() {
         // It may break off anywhere.
         for end in (1..plain.len()).step_by(3) {
             check_closed(dialect, streams, &plain[..end]);
+        }
+        // A pause anywhere ends no judging, and what isn't denied comes whole.
+        for at in (1..plain.len()).step_by(5).filter(|_| streams) {
+            let rule = (CallRule::Judged, at);
+            let (got, _) = passed_with_pause(dialect, streams, &plain, rule);
+            assert!(!got.contains("rm -rf"), "{dialect:?} {at}: {got}");
+            assert!(got.contains("a.c"), "{dialect:?} {at}: {got}");
+            let rule = (CallRule::Complete, at);
+            let (got, _) = passed_with_pause(dialect, streams, &plain, rule);
+            assert!(got.contains("a.c"), "{dialect:?} {at}: {got}");
         }
         // A body that is said to be another form.
         check_closed(dialect, !streams, &plain);

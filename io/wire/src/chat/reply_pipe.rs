@@ -175,6 +175,12 @@ impl ReplyPipe {
         self.read.is_passed_on
     }
 
+    /// Whether its end waits for the engine, which may add to it, or has calls to judge.
+    #[must_use]
+    pub fn waits_for_engine(&self) -> bool {
+        !self.read.is_passed_on || self.gate.rule == CallRule::Judged
+    }
+
     /// Whether the reply calls tools of the client's.
     #[must_use]
     pub const fn has_calls(&self) -> bool {
@@ -279,7 +285,7 @@ impl ReplyPipe {
             true => self.last_bytes(),
             false => self.let_go(false),
         };
-        if self.decoder.is_given_up() {
+        if self.decoder.is_given_up() && !self.waits_for_engine() {
             passed.extend(self.take_events());
             passed.extend_from_slice(self.decoder.frames.rest());
             self.decoder.frames = Frames::default();
@@ -309,15 +315,13 @@ impl ReplyPipe {
         if self.is_continued {
             self.ends = self.decoder.is_finished() && !self.read.is_passed_on;
         }
-        if self.read.is_passed_on && self.is_continued {
+        let is_raw = !self.waits_for_engine();
+        if is_raw && self.is_continued {
             passed = data.to_vec();
-        } else if self.read.is_passed_on && self.decoder.is_given_up() {
+        } else if is_raw && self.decoder.is_given_up() {
             let rest = std::mem::take(&mut self.decoder.frames);
-            passed.extend_from_slice(if rest.rest().is_empty() {
-                data
-            } else {
-                rest.rest()
-            });
+            let rest = Some(rest.rest()).filter(|it| !it.is_empty());
+            passed.extend_from_slice(rest.unwrap_or(data));
         }
         passed
     }
@@ -363,6 +367,10 @@ impl ReplyPipe {
     fn take_frame(&mut self, frame: Frame) {
         let mut piece = DecodedPiece::default();
         self.decoder.read_frame(&frame, &mut piece);
+        if self.decoder.is_given_up() && self.gate.rule == CallRule::Judged {
+            // What isn't read may be a call; the loop breaks the response off.
+            return;
+        }
         let is_over = self.decoder.content.was_end_said() || self.form == BodyForm::Whole;
         let completes = self.take_complete_calls(is_over);
         if self.has_calls() {
@@ -447,7 +455,7 @@ impl ReplyPipe {
                 self.held.push(event);
                 continue;
             }
-            self.held_bytes -= event.bytes.len();
+            self.held_bytes = self.held_bytes.saturating_sub(event.bytes.len());
             let (said, event) = self.pass(event);
             passed.extend(self.say(&said));
             passed.extend(event.bytes);
