@@ -172,7 +172,7 @@ fn done_before_durable() {
 /// A complete call waits for the engine's look though the stream goes on.
 #[test]
 fn complete_call_waits() {
-    let call = "event: response.output_item.done\ndata: {\"type\":\"response.output_item.done\",\"item\":{\"type\":\"function_call\"}}\n\n";
+    let call = "event: response.output_item.done\ndata: {\"type\":\"response.output_item.done\",\"item\":{\"type\":\"function_call\",\"name\":\"f\"}}\n\n";
     let (go, wait) = crossbeam_channel::bounded::<()>(0);
     let upstream = Upstream::start(move |visit| {
         visit.request();
