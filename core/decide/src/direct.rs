@@ -17,6 +17,7 @@ use super::observe;
 use super::promote::{self, MessagePieces};
 use super::propose::disk_verdict;
 use super::receive::PromptRepetition;
+use super::said_texts::letters;
 use super::write_head::{self, CodeSource};
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::directive::Directive;
@@ -120,10 +121,6 @@ pub fn is_agents_command(view: &StateView<'_>, directive: &ResolvedDirective) ->
         directive.verb,
         Verb::Accept | Verb::Confirm | Verb::On | Verb::Unlock | Verb::Allow | Verb::Resume
     );
-    let letters = |text: &str| -> String {
-        let letters = text.chars().filter(|c| c.is_alphanumeric());
-        letters.flat_map(char::to_lowercase).collect()
-    };
     let said = ["tslp", directive.verb.as_str(), &directive.target].map(letters);
     let mut calls = view.state.provenance().texts_after(None);
     lets_more

@@ -10,7 +10,7 @@ use core::str;
 
 use super::code_reader;
 use super::hydrate::{self, Hydration};
-use super::said_texts::{SaidText, SaidTexts};
+use super::said_texts::{SaidText, SaidTexts, letters};
 use super::shown;
 use crate::text_index::TextIndex;
 use tslp_core::capture;
@@ -300,10 +300,6 @@ fn ended(record: &RecordChanged, cause: Reason) -> RecordChanged {
 
 /// Who said this first, if it wasn't the user: a text's letters and digits are compared, so that no markup and no escape hides it.
 fn said_by_another(view: &StateView<'_>, said: &str) -> Option<Author> {
-    let letters = |text: &str| -> String {
-        let letters = text.chars().filter(|c| c.is_alphanumeric());
-        letters.flat_map(char::to_lowercase).collect()
-    };
     let wanted = letters(said);
     let texts = SaidTexts::now(view);
     let says = |text: &&SaidText| {

@@ -15,6 +15,12 @@ use tslp_projections::state::StateView;
 /// Where a row stands: the event that says so, and which of its texts.
 type Place = (Seq, u32);
 
+/// A text's letters and digits, by which it is compared where markup, quotes and escapes may hide it.
+pub(crate) fn letters(text: &str) -> String {
+    let letters = text.chars().filter(|c| c.is_alphanumeric());
+    letters.flat_map(char::to_lowercase).collect()
+}
+
 /// All texts whose author is known, by their first piece.
 #[derive(Default)]
 pub(crate) struct SaidTexts {

@@ -14,7 +14,7 @@ use tslp_wire::http::response::ResponseHead;
 use tslp_wire::http::server_connection::ServerConnection;
 
 use super::memory_budget::MemoryRoom;
-use crate::channel::{ExchangeId, OwnHeaders};
+use crate::channel::{ExchangeId, OwnHeaders, ToEngine};
 use crate::guard::Caller;
 use crate::socket::Socket;
 use crate::upstream::connection::{RequestBytes, ResponseReader};
@@ -383,6 +383,16 @@ pub(super) struct ChatReply {
 }
 
 impl ChatReply {
+    /// What was read since the engine heard last, for it; `is_due`: all of its text is to be recorded.
+    pub(super) fn take_read(&mut self, exchange: ExchangeId, is_due: bool) -> ToEngine {
+        let read = Box::new(self.pipe.take_read());
+        ToEngine::ReplyRead {
+            exchange,
+            read,
+            is_due,
+        }
+    }
+
     /// Whether the model server refuses to go on.
     pub(super) const fn is_refused_later(&self) -> bool {
         let is_later = self.pipe.is_continued() || self.pipe.has_draft();

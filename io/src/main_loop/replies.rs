@@ -19,7 +19,7 @@ use super::client::{
 };
 use super::rounds::write_body;
 use super::upstreams::LinkUse;
-use crate::channel::{ResponseEnd, ToEngine};
+use crate::channel::ResponseEnd;
 use crate::socket::TransferResult;
 use crate::upstream::connection::{FedBytes, ReceivedSoFar};
 use crate::upstream::server::ServerNumber;
@@ -306,11 +306,7 @@ impl MainLoop {
         };
         let is_too_long = reply.pipe.is_too_long() && reply.pipe.waits_for_engine();
         if reply.pipe.is_read_urgent() || reply.pipe.unheard_bytes() >= HANDOVER_BYTES {
-            self.engine.send(ToEngine::ReplyRead {
-                exchange: id,
-                read: Box::new(reply.pipe.take_read()),
-                is_due: false,
-            });
+            self.engine.send(reply.take_read(id, false));
         }
         if !passed.is_empty() || !reply.pipe.is_whole() {
             reply.comment_due = reply.comment_due.filter(|_| passed.is_empty());
@@ -361,11 +357,7 @@ impl MainLoop {
             };
             if at <= until {
                 reply.handover_at = None;
-                due.push(ToEngine::ReplyRead {
-                    exchange: id,
-                    read: Box::new(reply.pipe.take_read()),
-                    is_due: true,
-                });
+                due.push(reply.take_read(id, true));
             } else {
                 self.next_handover = Some(self.next_handover.map_or(at, |next| next.min(at)));
             }

@@ -12,7 +12,7 @@ use tslp_wire::http::response::ExpectedBody;
 use super::MainLoop;
 use super::client::{Client, Downstream, Retry, Upload};
 use super::upstreams::LinkUse;
-use crate::channel::{ModelRequest, ResponseEnd, ToEngine};
+use crate::channel::{ModelRequest, ResponseEnd};
 use crate::upstream::connection::{RequestBytes, ResponseReader};
 
 /// Bytes of the response's body.
@@ -252,13 +252,9 @@ impl MainLoop {
         let held = reply.pipe.pass_on();
         reply.may_ask_again = false;
         // Before more of its bytes: the engine must not answer calls in a reply that the client has got already.
-        let read = Box::new(reply.pipe.take_read());
+        let read = reply.take_read(id, false);
         self.budget.request_gone(id);
-        self.engine.send(ToEngine::ReplyRead {
-            exchange: id,
-            read,
-            is_due: false,
-        });
+        self.engine.send(read);
         self.write_waiting_head(client);
         if let Some((_, call, out)) = client.call_parts() {
             write_body(out, call.downstream, &held);

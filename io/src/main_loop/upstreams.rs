@@ -299,11 +299,7 @@ impl MainLoop {
         }
         reply.is_over = true;
         reply.handover_at = None;
-        self.engine.send(ToEngine::ReplyRead {
-            exchange,
-            read: Box::new(reply.pipe.take_read()),
-            is_due: false,
-        });
+        self.engine.send(reply.take_read(exchange, false));
         self.engine.send(ToEngine::ReplyEnd {
             exchange,
             ending,
