@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::entity::Symbol;
 use crate::hash::{ArtifactHash, SliceHash};
+use crate::part_counts::PartCounts;
 use crate::path::RelPath;
 use crate::slice::{self, Figures, Span};
 use crate::stored::{Archive, Load, Store};
@@ -84,6 +85,8 @@ pub struct Definition {
     pub proof: Proof,
     /// Its structure.
     pub figures: Figures,
+    /// Its parts, with those of definitions inside of it.
+    pub parts: PartCounts,
     /// Whether the definition is at the top level of the file or of a namespace, not inside another definition.
     pub top_level: bool,
     /// Whether a parse error is inside.

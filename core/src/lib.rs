@@ -27,6 +27,7 @@ pub mod ids;
 pub mod known_lines;
 pub mod limits;
 
+pub mod part_counts;
 pub mod passages;
 pub mod path;
 pub mod reason;

@@ -1,6 +1,7 @@
 //! The surroundings of a node in the walk, as a language sees them.
 
 use tree_sitter::Node;
+use tslp_core::part_counts::PartCounts;
 
 use crate::node::{DefinitionPlace, span};
 use crate::readable::Readable;
@@ -64,6 +65,7 @@ pub(crate) struct FigureTotals {
     pub(crate) nodes: u32,
     pub(crate) tokens: u32,
     pub(crate) errors: u32,
+    pub(crate) parts: PartCounts,
 }
 
 /// A node that changes how its inside is read.

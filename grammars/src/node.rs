@@ -1,6 +1,7 @@
 //! What the walk, the languages and the repairs say about nodes of a tree: roles, places, spans.
 
 use tree_sitter::Node;
+use tslp_core::part_counts::Part;
 use tslp_core::slice::Span;
 
 /// The role of a node kind in the walk.
@@ -73,6 +74,12 @@ pub(crate) struct NodeKind {
     pub(crate) takes_semicolon: bool,
     /// Whether the node is a statement that consists of an expression.
     pub(crate) is_statement: bool,
+    /// The part of a definition that it is.
+    pub(crate) part: Option<Part>,
+    /// Whether it holds the statements of something.
+    pub(crate) is_block: bool,
+    /// Whether it is a name.
+    pub(crate) is_name: bool,
 }
 
 impl NodeKinds {
@@ -106,6 +113,9 @@ impl NodeKinds {
                 bracket,
                 takes_semicolon: semicolon_kinds.contains(&name),
                 is_statement: name == "expression_statement",
+                part: if named { part_of_kind(name) } else { Part::of_keyword(name) },
+                is_block: named && is_block(name),
+                is_name: named && name.ends_with("identifier"),
             }
         };
         Self((0..count).map(kind).collect())
@@ -119,8 +129,35 @@ impl NodeKinds {
             bracket: None,
             takes_semicolon: false,
             is_statement: false,
+            part: None,
+            is_block: false,
+            is_name: false,
         })
     }
+}
+
+/// The part of a definition that a named node is, by how grammars name their kinds.
+fn part_of_kind(kind: &str) -> Option<Part> {
+    const ATTRIBUTES: [&str; 7] = [
+        "decorator",
+        "attribute_item",
+        "inner_attribute_item",
+        "annotation",
+        "marker_annotation",
+        "attribute_declaration",
+        "attribute_specifier",
+    ];
+    let is_statement = kind.ends_with("_statement") || kind.ends_with("declaration");
+    let is_no_part = ["compound_statement", "empty_statement", "labeled_statement", "pass_statement"];
+    if ATTRIBUTES.contains(&kind) {
+        Some(Part::Attribute)
+    } else {
+        (is_statement && !is_no_part.contains(&kind)).then_some(Part::Statement)
+    }
+}
+
+fn is_block(kind: &str) -> bool {
+    matches!(kind, "block" | "statement_block" | "compound_statement" | "constructor_body" | "suite")
 }
 
 /// Removes whitespace except where two words would run together.

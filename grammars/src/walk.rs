@@ -10,6 +10,7 @@ use tslp_core::elision;
 use tslp_core::entity::Symbol;
 use tslp_core::extract::{Body, Definition, Extraction, Proof};
 use tslp_core::limits::DEFINITIONS_PER_BLOCK_MAX;
+use tslp_core::part_counts::{Part, PartCounts};
 use tslp_core::slice::{Figures, Span};
 
 use crate::context::{FigureTotals, NodeContext, WalkFrame, wrapping_frames};
@@ -27,6 +28,8 @@ struct OpenDefinition {
     depth: u32,
     index: usize,
     at_entry: FigureTotals,
+    /// Attributes in front of its node.
+    attributes: u32,
     body: BodyPlace,
 }
 
@@ -138,6 +141,9 @@ impl<'tree> TreeWalk<'tree, '_> {
             named,
             bracket,
             is_statement,
+            part,
+            is_block,
+            is_name,
             ..
         } = self.kinds.get(node.kind_id());
         if role == NodeRole::Comment {
@@ -145,6 +151,15 @@ impl<'tree> TreeWalk<'tree, '_> {
             return true;
         }
         self.totals.nodes += u32::from(named);
+        if let Some(part) = part {
+            self.totals.parts.add(part);
+        }
+        if is_name && let Some(part) = Part::of_name(span_of(node).of(self.source)) {
+            self.totals.parts.add(part);
+        }
+        if is_block && self.does_nothing(node) {
+            self.totals.parts.add(Part::Empty);
+        }
         if is_statement && is_string_alone(node) {
             self.remarks.push(span_of(node));
         }
@@ -182,6 +197,16 @@ impl<'tree> TreeWalk<'tree, '_> {
             NodeRole::Macro => self.enter_item(node, depth),
         }
         false
+    }
+
+    /// Whether a block holds no statement but `pass`.
+    fn does_nothing(&self, block: Node<'tree>) -> bool {
+        let mut cursor = block.walk();
+        let mut inside = block.named_children(&mut cursor);
+        inside.all(|it| {
+            let kind = self.kinds.get(it.kind_id());
+            kind.role == NodeRole::Comment || it.kind() == "pass_statement"
+        })
     }
 
     fn note_error(&mut self, node: Node<'tree>, depth: u32) {
@@ -319,6 +344,9 @@ impl<'tree> TreeWalk<'tree, '_> {
         let span = self.definition_span(anchor);
         let Parts { head_end, body } = (self.language.parts)(node);
         let head = self.head_span(span, parts::start(anchor, self.kinds), head_end);
+        let is_before = |prefix: &&Span| span.start <= prefix.start && prefix.end <= offset(anchor.start_byte());
+        let before = self.prefixes.iter().rev().take_while(|it| span.start <= it.start);
+        let attributes = offset(before.filter(is_before).count());
         let is_apart = self.open.is_empty();
         let top_level = self.place == DefinitionPlace::Namespace
             || self.place == DefinitionPlace::Type && is_apart;
@@ -330,6 +358,7 @@ impl<'tree> TreeWalk<'tree, '_> {
                 depth,
                 index: self.definitions.len(),
                 at_entry,
+                attributes,
                 body,
             });
             self.definitions.push(Definition {
@@ -343,6 +372,7 @@ impl<'tree> TreeWalk<'tree, '_> {
                     Proof::Ast
                 },
                 figures: Figures::default(),
+                parts: PartCounts::default(),
                 top_level,
                 damaged: false,
             });
@@ -428,6 +458,8 @@ impl<'tree> TreeWalk<'tree, '_> {
                 nodes: self.totals.nodes - open.at_entry.nodes,
                 tokens: self.totals.tokens - open.at_entry.tokens,
             };
+            definition.parts = self.totals.parts - open.at_entry.parts;
+            definition.parts.add_many(Part::Attribute, open.attributes);
             let suspects = &self.readable.suspects;
             let first = suspects.partition_point(|at| *at < definition.span.start);
             definition.damaged = self.totals.errors > open.at_entry.errors
@@ -512,6 +544,7 @@ impl<'tree> TreeWalk<'tree, '_> {
                     nodes: 3,
                     tokens: 3,
                 },
+                parts: PartCounts::default(),
                 top_level: false,
                 damaged: false,
             });

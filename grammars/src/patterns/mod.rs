@@ -15,6 +15,7 @@ use tslp_core::entity::Symbol;
 use tslp_core::extract::{Body, Definition, ExtractError, Extraction, GrammarTag, Proof};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::limits::DEFINITIONS_PER_BLOCK_MAX;
+use tslp_core::part_counts::{Part, PartCounts};
 use tslp_core::slice::{Figures, Span};
 
 use crate::elided;
@@ -565,6 +566,7 @@ impl<'a> PatternReader<'a> {
                     Proof::PartialPattern
                 },
                 figures: self.figures(found.lines.0, found.lines.1),
+                parts: self.part_counts(found.lines.0, found.lines.1),
                 top_level: found.top_level,
                 damaged: found.ending == EndCertainty::BrokenOff,
             }
@@ -599,6 +601,22 @@ impl<'a> PatternReader<'a> {
             unread,
             definitions,
         }
+    }
+
+    /// The parts of some lines: each line with code is a statement, and its words are keywords.
+    fn part_counts(&self, first: usize, past: usize) -> PartCounts {
+        let mut counts = PartCounts::default();
+        let lines = self.lines[first..past].iter();
+        for line in lines.filter(|line| line.holds == LineContent::Code) {
+            counts.add(Part::Statement);
+            let text = String::from_utf8_lossy(line.text.of(self.source));
+            let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+            for word in words {
+                let part = Part::of_keyword(word).or_else(|| Part::of_name(word.as_bytes()));
+                part.into_iter().for_each(|part| counts.add(part));
+            }
+        }
+        counts
     }
 
     /// The figures of some lines: lines with code count as nodes, words and marks as tokens.

@@ -183,6 +183,62 @@ fn share_that_must_be_kept() {
     }
 }
 
+/// PROTOTYPE
+#[test]
+fn counts_alone() {
+    let Some(folder) = std::env::var_os(FOLDER) else {
+        return;
+    };
+    let changes = changes_under(Path::new(&folder));
+    let mut table: BTreeMap<&str, BTreeMap<String, Vec<(String, String, String)>>> = BTreeMap::new();
+    for change in &changes {
+        let all = [("faithful", change.new.clone())].into_iter();
+        for (kind, new) in all.chain(damaged(change)) {
+            let old = compared(change, &new).map_or("?", |it| if it.damage.is_none() { "old passes" } else { "old refuses" });
+            if let Some(found) = counted(change, &new) {
+                let row = table.entry(kind).or_default();
+                row.entry(format!("{found:?}")).or_default().push((format!("{} {}", change.path, change.symbol), change.old.clone(), new.clone()));
+                row.entry(old.into()).or_default().push((String::new(), String::new(), String::new()));
+            }
+        }
+    }
+    let show = std::env::var("SHOW").unwrap_or_default();
+    for (kind, row) in &table {
+        let all: usize = row.iter().filter(|(k, _)| !k.starts_with("old ")).map(|(_, v)| v.len()).sum();
+        let count = |k: &str| row.get(k).map_or(0, Vec::len);
+        let pass = count("Whole") + count("Deletion");
+        let share = pass as f64 * 100.0 / all as f64;
+        let rest: Vec<String> = row.iter().map(|(k, v)| format!("{k} {}", v.len())).collect();
+        println!("| {kind} | {pass} of {all} | {share:.1} % | {}", rest.join(", "));
+        for (k, v) in row {
+            if show == format!("{kind}:{k}") {
+                for (name, old, new) in v.iter().take(25) {
+                    println!("=== {name}\n{old}\n--- new\n{new}");
+                }
+            }
+        }
+    }
+}
+
+fn counted(change: &ReleasedChange, new: &str) -> Option<tslp_core::part_counts::Change> {
+    let path = RelPath::from_normalised(&change.path);
+    let file = change.old_file.replacen(&change.old, new, 1);
+    let (base, other) = (
+        extraction_of(&path, change.old_file.as_bytes())?,
+        extraction_of(&path, file.as_bytes())?,
+    );
+    let find = |all: &[Definition]| all.iter().find(|it| it.symbol.as_str() == change.symbol).cloned();
+    let (one, two) = (find(&base.definitions)?, find(&other.definitions)?);
+    let remarks = |span: tslp_core::slice::Span, all: &[tslp_core::slice::Span]| -> Vec<tslp_core::slice::Span> {
+        all.iter().filter(|it| it.start >= span.start && it.end <= span.end).map(|it| tslp_core::slice::Span { start: it.start - span.start, end: it.end - span.start }).collect()
+    };
+    let (ro, rn) = (remarks(one.span, &base.remarks), remarks(two.span, &other.remarks));
+    let text = |file: &str, it: &Definition| String::from_utf8_lossy(it.span.of(file.as_bytes())).into_owned();
+    let (to, tn) = (text(&change.old_file, &one), text(&file, &two));
+    let code = |text, remarks, parts| tslp_core::part_counts::MeasuredCode { text, remarks, parts };
+    Some(tslp_core::part_counts::compare(code(&to, &ro, one.parts), code(&tn, &rn, two.parts), tslp_core::part_counts::PartCounts::default()))
+}
+
 /// The comparison alone, as if nothing was asked; `None` if one can't be read.
 fn compared(change: &ReleasedChange, new: &str) -> Option<Comparison> {
     let path = RelPath::from_normalised(&change.path);
@@ -288,7 +344,7 @@ fn changes_under(folder: &Path) -> Vec<ReleasedChange> {
             }
         }
         Dice::about(&[&name]).shuffle(&mut found);
-        found.truncate(PER_PACKAGE);
+        found.truncate(std::env::var("PER").map_or(PER_PACKAGE, |it| it.parse().unwrap()));
         changes.extend(found);
     }
     changes
