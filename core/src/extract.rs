@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::entity::Symbol;
 use crate::hash::{ArtifactHash, SliceHash};
-use crate::part_counts::PartCounts;
+use crate::measure::PartCounts;
 use crate::path::RelPath;
 use crate::slice::{self, Figures, Span};
 use crate::stored::{Archive, Load, Store};

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::artifact::Level;
-use crate::damage::{self, Comparison, Damage};
+use crate::measure::{Effect, KEPT_PERCENT, Measure};
 use crate::reason::Reason;
 use crate::slice::Figures;
 use crate::stored::{Archive, Load, Store, stored_words};
@@ -166,8 +166,8 @@ pub struct GateFacts {
     pub symbols_missing: u32,
     /// Tracked top-level symbols of the base.
     pub symbols_of_base: u32,
-    /// The comparison with the base, without removals that the user asked for; `None` if the base's code can't be had.
-    pub comparison: Option<Comparison>,
+    /// What the change takes from its base; `None` if the base's code can't be had.
+    pub measure: Option<Measure>,
     /// Whether the name is the known one.
     pub name: NameVerdict,
     /// Whether the user removed the entity a short while ago and doesn't ask for it now.
@@ -316,7 +316,7 @@ impl GateReport {
 pub fn judge(facts: &GateFacts, thresholds: Thresholds, profile: GateProfile) -> GateReport {
     let mut report = GateReport::default();
     let refusal = gate_a_refusal(facts, thresholds, &mut report.verdicts);
-    let damaged = damage_refusal(facts.comparison, &mut report.verdicts);
+    let damaged = damage_refusal(facts.measure, &mut report.verdicts);
     let moved = base_refusal(facts.base_verdict, &mut report.verdicts);
     let renamed = rename_refusal(facts, thresholds, &mut report.verdicts);
     let removed = removal_refusal(facts, &mut report.verdicts);
@@ -433,21 +433,22 @@ fn base_refusal(base: BaseVerdict, verdicts: &mut Vec<Verdict>) -> Option<Reason
 ///
 /// Without the base's code nobody can tell what is missing, so that is refused as well: a ledger that can't be read must not
 /// let pass what a sound one would keep out.
-fn damage_refusal(comparison: Option<Comparison>, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
+fn damage_refusal(measure: Option<Measure>, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
+    let refused = measure.map_or(Some(Reason::BaseUnreadable), |measure| {
+        match measure.effect {
+            Effect::Whole | Effect::Deletion => None,
+            Effect::Elided => Some(Reason::Elided),
+            Effect::Emptied => Some(Reason::StubInPlace),
+            Effect::Loss => Some(Reason::RemovedUnasked),
+        }
+    });
     verdicts.push(Verdict {
         rule: Reason::CodeKept,
-        met: comparison.is_some_and(|comparison| comparison.damage.is_none()),
-        seen: comparison.map_or(0, |comparison| comparison.kept_percent.into()),
-        needed: damage::KEPT_PERCENT.into(),
+        met: refused.is_none(),
+        seen: measure.map_or(0, |measure| measure.kept_percent.into()),
+        needed: KEPT_PERCENT.into(),
     });
-    let Some(comparison) = comparison else {
-        return Some(Reason::BaseUnreadable);
-    };
-    comparison.damage.map(|damage| match damage {
-        Damage::Elided => Reason::Elided,
-        Damage::StubInPlace => Reason::StubInPlace,
-        Damage::PartRemoved | Damage::MuchRemoved => Reason::RemovedUnasked,
-    })
+    refused
 }
 
 /// Refuses a suspected rename until the user confirms it (spec §12).
@@ -571,7 +572,7 @@ mod tests {
             users_figures: None,
             symbols_missing: 0,
             symbols_of_base: 3,
-            comparison: Some(Comparison::UNHARMED),
+            measure: Some(Measure::UNHARMED),
             name: NameVerdict::Kept,
             removal: RemovalVerdict::None,
             base_verdict: BaseVerdict::Unmoved,
@@ -712,7 +713,7 @@ mod tests {
     #[test]
     fn unreadable_base() {
         let facts = GateFacts {
-            comparison: None,
+            measure: None,
             ..faithful()
         };
         check(facts, false, Reason::BaseUnreadable);

@@ -19,15 +19,13 @@ pub const RULES_VERSION: u32 = 36;
 pub mod event;
 
 pub mod artifact;
-pub mod damage;
+
 pub mod entity;
 pub mod gate;
 pub mod hash;
 pub mod ids;
 pub mod known_lines;
 pub mod limits;
-
-pub mod part_counts;
 pub mod passages;
 pub mod path;
 pub mod reason;
@@ -44,6 +42,7 @@ pub mod edit;
 pub mod elision;
 pub mod extract;
 pub mod first_words;
+pub mod measure;
 pub mod message;
 pub mod opening_fence;
 pub mod outgoing;

@@ -1,7 +1,7 @@
 //! The surroundings of a node in the walk, as a language sees them.
 
 use tree_sitter::Node;
-use tslp_core::part_counts::PartCounts;
+use tslp_core::measure::PartCounts;
 
 use crate::node::{DefinitionPlace, span};
 use crate::readable::Readable;

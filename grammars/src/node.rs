@@ -1,7 +1,7 @@
 //! What the walk, the languages and the repairs say about nodes of a tree: roles, places, spans.
 
 use tree_sitter::Node;
-use tslp_core::part_counts::Part;
+use tslp_core::measure::Part;
 use tslp_core::slice::Span;
 
 /// The role of a node kind in the walk.

@@ -10,7 +10,7 @@ use tslp_core::elision;
 use tslp_core::entity::Symbol;
 use tslp_core::extract::{Body, Definition, Extraction, Proof};
 use tslp_core::limits::DEFINITIONS_PER_BLOCK_MAX;
-use tslp_core::part_counts::{Part, PartCounts};
+use tslp_core::measure::{Part, PartCounts};
 use tslp_core::slice::{Figures, Span};
 
 use crate::context::{FigureTotals, NodeContext, WalkFrame, wrapping_frames};
@@ -152,13 +152,13 @@ impl<'tree> TreeWalk<'tree, '_> {
         }
         self.totals.nodes += u32::from(named);
         if let Some(part) = part {
-            self.totals.parts.add(part);
+            self.totals.parts.add_parts(part, 1);
         }
         if is_name && let Some(part) = Part::of_name(span_of(node).of(self.source)) {
-            self.totals.parts.add(part);
+            self.totals.parts.add_parts(part, 1);
         }
         if is_block && self.does_nothing(node) {
-            self.totals.parts.add(Part::Empty);
+            self.totals.parts.add_parts(Part::Empty, 1);
         }
         if is_statement && is_string_alone(node) {
             self.remarks.push(span_of(node));
@@ -459,7 +459,7 @@ impl<'tree> TreeWalk<'tree, '_> {
                 tokens: self.totals.tokens - open.at_entry.tokens,
             };
             definition.parts = self.totals.parts - open.at_entry.parts;
-            definition.parts.add_many(Part::Attribute, open.attributes);
+            definition.parts.add_parts(Part::Attribute, open.attributes);
             let suspects = &self.readable.suspects;
             let first = suspects.partition_point(|at| *at < definition.span.start);
             definition.damaged = self.totals.errors > open.at_entry.errors

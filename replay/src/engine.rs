@@ -297,15 +297,6 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         });
         // What disk holds has come first: it may have made void what the prompt would confirm.
         let ids = (received.episode, received.session);
-        let mut differing = self.state.stale().iter();
-        let is_gone = differing.any(|(_, divergence)| divergence == Divergence::Gone);
-        drop(differing);
-        if is_gone {
-            let asked = self.text_around_code(&self.last_own_words(ids.1));
-            self.decide(&mut work, |engine, _| {
-                direct::accept_asked_deletions(&engine.view(), &asked)
-            });
-        }
         let history = receive::history_mode(&self.policy);
         let files: Vec<(RelPath, FileText)> =
             aftermath.into_iter().zip(answers.aftermath).collect();
@@ -1025,7 +1016,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     written: WriteState::NotYet,
                     seen: &|entities| engine.entities_seen(&seen, entities),
                 };
-                let in_file = || engine.code_reader(judging.view).in_its_file(&found, &words);
+                let in_file = || engine.code_reader(judging.view).in_its_file(&found);
                 propose::propose_in_file(judging, &found, &containers, in_file)
             });
         }

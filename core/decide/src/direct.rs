@@ -8,7 +8,6 @@ use tslp_projections::disk::LastFinding;
 use tslp_projections::state::StateView;
 
 use super::Recorder;
-use super::asked_removal::AskedRemovals;
 use super::code_reader::{self, CodeReader};
 use super::found_code::{self, FoundCode};
 use super::holders::{self, BlockOfProposal};
@@ -272,20 +271,6 @@ pub(super) fn accept_from_disk(
         Some(Reason::NothingToDo)
     };
     (events, reason)
-}
-
-/// Removes what is true of files that are gone from disk, as far as the user's words ask for that and name them.
-#[must_use]
-pub fn accept_asked_deletions(view: &StateView<'_>, asked: &str) -> Vec<Event> {
-    let gone = view.state.stale().iter();
-    let gone = gone.filter(|(_, divergence)| *divergence == Divergence::Gone);
-    let gone: BTreeSet<&RelPath> = gone.map(|(entity, _)| &entity.path).collect();
-    let removals = AskedRemovals::of(asked);
-    let named = gone
-        .into_iter()
-        .filter(|path| removals.names(&EntityId::file((*path).clone())));
-    let of_named = named.flat_map(|path| hydrate::true_entities_of(view, path));
-    accept_deletion(view, &of_named.collect::<Vec<_>>())
 }
 
 /// Removes those of the entities that are true and gone from disk.

@@ -7,7 +7,6 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::asked_removal::AskedRemovals;
 use super::code_reader::{CodeReader, file_ending_in, usable_path};
 use super::found_edit::{self, EditedCode, FoundEdit};
 use super::hydrate;
@@ -524,15 +523,13 @@ impl CodeReader<'_> {
         (is_changed && edited.is_clean()).then_some(edited)
     }
 
-    /// Code that is a part of a file as an edit of the file, where that is true as a whole; `asked` is the prompt for it.
+    /// Code that is a part of a file as an edit of the file, where that is true as a whole.
     #[must_use]
-    pub fn in_its_file(self, found: &FoundCode, asked: &str) -> Option<FoundCode> {
+    pub fn in_its_file(self, found: &FoundCode) -> Option<FoundCode> {
         let (path, extraction) = (found.usable_path()?, found.extraction.as_ref().ok()?);
         let language = self.grammars.language_of_path(path)?;
-        let keeps_comments = !AskedRemovals::of(asked).asks();
         let code = (&*found.code, extraction);
-        let hunks =
-            found_edit::in_place_of_definitions(self, language, path, code, keeps_comments)?;
+        let hunks = found_edit::in_place_of_definitions(self, language, path, code)?;
         let (path, texts) = (found.path.clone(), Vec::from([String::from(&*found.code)]));
         Some(self.apply_edit(found.as_block(), texts, path, Ok(Edit::Change(hunks))))
     }

@@ -17,7 +17,7 @@ use tslp_core::ids::VersionId;
 use tslp_core::limits::HUNKS_PER_EDIT_MAX;
 use tslp_core::path::{self, RelPath};
 use tslp_core::reason::Reason;
-use tslp_core::slice::Span;
+use tslp_core::slice::{self, Span};
 use tslp_projections::file_code::TrueEntity;
 
 /// An edit as it was found, and the outcome of applying it.
@@ -52,13 +52,12 @@ pub(super) struct EditedCode {
 }
 
 /// A block as an edit of its file, which is true as a whole, if it is nothing but definitions that the file has. A comment above one that
-/// the block leaves out stays where it is, unless it is asked to go.
+/// the block leaves out stays where it is, unless the block changes nothing else of the definition.
 pub(super) fn in_place_of_definitions(
     reader: CodeReader<'_>,
     language: LanguageId,
     path: &RelPath,
     (code, extraction): (&str, &Extraction),
-    keeps_comments: bool,
 ) -> Option<Vec<Hunk>> {
     let (view, file) = (reader.view, EntityId::file(path.clone()));
     // What disk holds besides is nobody's yet: then the file steps down for its parts.
@@ -76,9 +75,10 @@ pub(super) fn in_place_of_definitions(
         let (Some(old), None) = (named.next(), named.next()) else {
             return None;
         };
-        let place = match keeps_comments && remark_at(extraction, new.span.start).is_none() {
-            true => below_remarks(&base, &known, old.span),
-            false => old.span,
+        let text = code.get(new.span.range())?;
+        let place = match remark_at(extraction, new.span.start) {
+            None => place_to_replace(&base, &known, old.span, text),
+            Some(_) => old.span,
         };
         let gap = code.get(reached..new.span.start as usize)?;
         let is_indented_alike = line_before(&base, place) == line_before(code, new.span);
@@ -101,7 +101,16 @@ pub(super) fn remark_at(extraction: &Extraction, at: u32) -> Option<Span> {
     remarks.find(|it| it.start == at).copied()
 }
 
-/// A definition's place without the comments above it.
+/// The place of a definition that code without a comment above it replaces. The comments above stay, unless leaving them out is all
+/// that the code does.
+pub(super) fn place_to_replace(base: &str, known: &Extraction, old: Span, new: &str) -> Span {
+    let below = below_remarks(base, known, old);
+    match slice::differ_in_layout_alone(below.of(base.as_bytes()), new.as_bytes()) {
+        true => old,
+        false => below,
+    }
+}
+
 pub(super) fn below_remarks(text: &str, extraction: &Extraction, mut place: Span) -> Span {
     while let Some(remark) = remark_at(extraction, place.start).filter(|it| it.end < place.end) {
         let rest = &text[remark.end as usize..place.end as usize];

@@ -12,7 +12,6 @@ extern crate alloc;
 extern crate std;
 
 mod asked_change;
-mod asked_removal;
 pub mod audit;
 pub mod authorship;
 pub mod check;

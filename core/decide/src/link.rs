@@ -8,7 +8,6 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::asked_removal::AskedRemovals;
 use super::code_reader::CodeReader;
 use super::last_turn;
 use super::namesakes;
@@ -198,7 +197,6 @@ fn members_like(
         .session
         .map(|it| last_turn::last_asked(reader.view, it));
     let asked = asked.unwrap_or_default();
-    let keeps_comments = !AskedRemovals::of(&asked).asks();
     let is_stated = |entity: &&EntityId| {
         let own = entity.symbol_str().unwrap_or_default();
         match stated.filter(|stated| last_component(stated) == last_component(own)) {
@@ -228,7 +226,6 @@ fn members_like(
             .filter_map(|it| {
                 let placing = Placing {
                     least,
-                    keeps_comments,
                     is_meant,
                     is_piece: extraction.is_none(),
                 };
@@ -475,8 +472,6 @@ struct PlacedCode {
 struct Placing {
     /// The least share of the method's words, in percent, that the code must hold.
     least: u8,
-    /// Whether a comment above the method stays that the code leaves out.
-    keeps_comments: bool,
     /// Whether the method is named with its class.
     is_meant: bool,
     /// Whether the code is one of several definitions in a block.
@@ -625,13 +620,12 @@ fn placed_at(
         let text = whole.get(start..end)?;
         match (&predecessors(it)[..], hunks.last_mut()) {
             ([old], _) if !is_first || old.span == span => {
-                let is_bare = found_edit::remark_at(&found, it.span.start).is_none();
-                let below = match placing.keeps_comments && is_bare {
-                    true => found_edit::below_remarks(base, &known, old.span),
-                    false => old.span,
+                let (front, text) = text.split_at(it.span.start as usize - start);
+                let below = match found_edit::remark_at(&found, it.span.start) {
+                    None => found_edit::place_to_replace(base, &known, old.span, text),
+                    Some(_) => old.span,
                 };
                 let comment = base.get(old.span.start as usize..below.start as usize)?;
-                let (front, text) = text.split_at(it.span.start as usize - start);
                 let new = [front, comment, text.trim_end()].concat();
                 hunks.push((base.get(old.span.range())?, new));
             }

@@ -1,7 +1,6 @@
 //! The model's code: captured, resolved, judged by the gates, promoted as a whole or not at all (spec §4–§7, §15.5).
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,7 +10,6 @@ use tslp_projections::state::StateView;
 use tslp_projections::store::Unreadable;
 
 use super::Recorder;
-use super::asked_removal::AskedRemovals;
 use super::code_spec;
 use super::found_code::FoundCode;
 use super::found_edit::{self, EditBase};
@@ -24,13 +22,10 @@ use super::rename::{self, RenameSuspicion};
 use super::resolve::{self, Candidate, Resolution};
 use super::sentence;
 use tslp_core::artifact::{Level, Origin, Transition, Version};
-use tslp_core::damage::{
-    self, Callee, ChangeContext, ComparedCode, Comparison, Damage, DefinitionContent,
-};
 use tslp_core::edit::Edit;
-use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::entity::{EntityId, Symbol, last_component};
 use tslp_core::event::{Event, Extent, Format, NoticeIssued, PathEvidence, PromotionRefused};
-use tslp_core::extract::{Body, Extraction, Grammars};
+use tslp_core::extract::{Body, Definition, Extraction, Grammars};
 use tslp_core::gate::{
     self, BaseVerdict, Completeness, DiskVerdict, GateFacts, GateReport, NameVerdict,
     RemovalVerdict, Thresholds, Verdict,
@@ -38,6 +33,7 @@ use tslp_core::gate::{
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::limits::CORRELATION_NAMESAKES_MAX;
+use tslp_core::measure::{self, Effect, Measure, MeasuredCode, PartCounts};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
@@ -45,6 +41,9 @@ use tslp_core::slice::{self, Figures, Span};
 use tslp_projections::file_code::TrueEntity;
 use tslp_projections::proposals::Proposal;
 use tslp_projections::stale::Divergence;
+
+/// Bytes of known files that are searched for a name; what is in more of them isn't known.
+const SEARCHED_BYTES_MAX: usize = 16 << 20;
 
 /// The context in which the blocks of one reply are judged.
 #[derive(Clone, Copy)]
@@ -320,30 +319,21 @@ fn answers_for(view: &StateView<'_>, found: &FoundCode, candidate: &Candidate) -
 #[derive(Debug)]
 struct NewDefinition {
     symbol: Symbol,
-    /// Without its remarks: what is commented out, or said beside code, moved nowhere.
-    text: String,
+    head: String,
     lines: BTreeSet<String>,
     figures: Figures,
-    /// Whether it stands in none of the others.
-    is_outer: bool,
+    parts: PartCounts,
 }
 
 /// What a reply adds, wherever it does.
 #[derive(Debug, Default)]
 pub struct GainedCode {
-    /// Its blocks that may be code of a file, but for what its calls write.
+    /// Its blocks that may be code of a file, without those that its calls write.
     pub blocks: u32,
-    /// Lines that it adds to known definitions, and all lines of new ones. A line that left one definition may be among them.
-    pub lines: BTreeSet<String>,
     /// Definitions that a block takes out of its file, and that a block of another file has as they are.
     moved: BTreeSet<EntityId>,
+    /// New definitions that are inside of no other new one.
     new: Vec<NewDefinition>,
-    /// Code of which no definition can be read, such as a method by itself in a language that has it in a class alone.
-    unread: Vec<String>,
-    /// Whether it is known to add no line anywhere.
-    adds_nothing: bool,
-    /// Whether it is known to bring no new definition.
-    brings_nothing: bool,
 }
 
 impl GainedCode {
@@ -351,70 +341,11 @@ impl GainedCode {
     #[must_use]
     pub fn of(view: &StateView<'_>, thresholds: Thresholds, found: &[FoundCode]) -> Self {
         let is_block = |it: &&FoundCode| it.format != Format::ToolCall && it.claims_an_entity();
-        let mut gained = Self {
+        Self {
             blocks: saturating_u32(found.iter().filter(is_block).count()),
             moved: moved_within(view, thresholds, found),
-            ..Self::default()
-        };
-        for found in found {
-            let extraction = found.extraction.as_ref();
-            let definitions = extraction.map_or(&[][..], |it| &it.definitions);
-            if definitions.is_empty() {
-                gained.unread.push(String::from(&*found.code));
-            }
-            let mut reached = 0;
-            let remarks = extraction.map_or(&[][..], |it| &it.remarks);
-            let bare = damage::blanked(&found.code, remarks.iter());
-            for definition in definitions {
-                let text = |code: &str| {
-                    String::from_utf8_lossy(definition.span.of(code.as_bytes())).into_owned()
-                };
-                let current = found.usable_path().and_then(|path| {
-                    let entity = EntityId::symbol(path.clone(), definition.symbol.clone());
-                    view.current_version(&entity)
-                });
-                let Some(current) = current else {
-                    let text = text(&bare);
-                    let lines: BTreeSet<String> = damage::line_keys(&text).collect();
-                    gained.lines.extend(lines.iter().cloned());
-                    let is_outer = definition.span.start >= reached;
-                    reached = reached.max(definition.span.end);
-                    gained.new.push(NewDefinition {
-                        symbol: definition.symbol.clone(),
-                        text,
-                        lines,
-                        figures: definition.figures,
-                        is_outer,
-                    });
-                    continue;
-                };
-                // A base that can't be had might hold all of these lines: then none of them excuses a removal elsewhere.
-                let Some(before) = view.artifact_slices(current.artifact, &current.spans) else {
-                    continue;
-                };
-                let before: BTreeSet<String> =
-                    damage::line_keys(&String::from_utf8_lossy(&before)).collect();
-                let after = text(&found.code);
-                let after = damage::line_keys(&after);
-                gained
-                    .lines
-                    .extend(after.filter(|key| !before.contains(key)));
-            }
+            new: found.iter().flat_map(|it| new_definitions(view, it)).collect(),
         }
-        let is_without_new_lines = |found: &FoundCode| {
-            let is_kept = !matches!(&found.edit, Some(it) if it.outcome.is_err());
-            let file = found.usable_path().cloned().map(EntityId::file);
-            let current = file.and_then(|file| view.current_version(&file));
-            let text = current.and_then(|current| view.text(current.artifact));
-            let known = text.filter(|_| is_kept).unwrap_or_default();
-            let known: BTreeSet<String> = damage::line_keys(&known).collect();
-            damage::line_keys(&found.code).all(|key| known.contains(&key))
-        };
-        gained.brings_nothing = gained.new.is_empty() && gained.moved.is_empty();
-        gained.adds_nothing = gained.lines.is_empty()
-            && gained.new.is_empty()
-            && found.iter().all(is_without_new_lines);
-        gained
     }
 
     /// The blocks in the order in which they are judged: one that takes something out of its file comes after the one that brings it.
@@ -426,20 +357,56 @@ impl GainedCode {
         ordered
     }
 
-    /// The structure of new definitions that mostly consist of the old code's lines, or that the new one names: it was moved there.
-    fn moved_from(&self, old: &str, code: &str) -> Figures {
-        let lines: BTreeSet<String> = damage::line_keys(old).collect();
+    /// The structure and the parts of new definitions into which code went: half of their lines are the old code's, or the new code
+    /// names them.
+    fn moved_from(&self, old: &str, code: &str) -> (Figures, PartCounts) {
+        let lines: BTreeSet<String> = measure::line_keys(old).collect();
         let is_moved = |new: &&NewDefinition| {
-            // What stands inside of the new one counts as it is.
-            let head = new.text.trim_start().lines().next().unwrap_or_default();
-            let is_named =
-                || sentence::holds_word(code, new.symbol.last_component()) && !code.contains(head);
+            // A definition inside of the new code counts with it already.
+            let is_named = || {
+                sentence::holds_word(code, new.symbol.last_component()) && !code.contains(&new.head)
+            };
             let kept = new.lines.intersection(&lines).count();
-            new.is_outer && (2 * kept > new.lines.len() || is_named())
+            2 * kept > new.lines.len() || is_named()
         };
-        let moved = self.new.iter().filter(is_moved);
-        resolve::total_figures(moved.map(|new| new.figures))
+        let moved: Vec<&NewDefinition> = self.new.iter().filter(is_moved).collect();
+        (
+            resolve::total_figures(moved.iter().map(|new| new.figures)),
+            moved.iter().map(|new| new.parts).sum(),
+        )
     }
+}
+
+/// The outermost definitions of a block that aren't true yet.
+fn new_definitions(view: &StateView<'_>, found: &FoundCode) -> Vec<NewDefinition> {
+    let Ok(extraction) = &found.extraction else {
+        return Vec::new();
+    };
+    let is_new = |symbol: &Symbol| {
+        let path = found.usable_path();
+        path.is_none_or(|path| {
+            let entity = EntityId::symbol(path.clone(), symbol.clone());
+            view.current_version(&entity).is_none()
+        })
+    };
+    let bare = measure::blanked(&found.code, extraction.remarks.iter());
+    let text_at = |span: Span| String::from_utf8_lossy(span.of(bare.as_bytes())).into_owned();
+    let new = extraction.definitions.iter();
+    let new: Vec<&Definition> = new.filter(|it| is_new(&it.symbol)).collect();
+    let mut reached = 0;
+    let outer = new.into_iter().filter(|it| {
+        let is_outer = it.span.start >= reached;
+        reached = reached.max(it.span.end);
+        is_outer
+    });
+    let new = outer.map(|it| NewDefinition {
+        symbol: it.symbol.clone(),
+        head: text_at(it.head).lines().next().unwrap_or_default().into(),
+        lines: measure::line_keys(&text_at(it.span)).collect(),
+        figures: it.figures,
+        parts: it.parts,
+    });
+    new.collect()
 }
 
 /// Definitions that one block leaves out of its whole file, and that one under another path has as they are.
@@ -487,7 +454,7 @@ fn moved_within(
     moved
 }
 
-/// Outermost definitions nested inside those at `spans`; ranges index the concatenated spans.
+/// Outermost definitions nested inside those at `spans`.
 fn definitions_within(extraction: &Extraction, spans: &[Span]) -> Vec<Span> {
     let mut nested: Vec<Span> = Vec::new();
     let mut outer: Option<Span> = None;
@@ -509,16 +476,49 @@ fn definitions_within(extraction: &Extraction, spans: &[Span]) -> Vec<Span> {
             _ => outer = Some(span),
         }
     }
-    slice::within_joined(&nested, spans)
+    nested
 }
 
-/// Sort key: worst damage first, then the smallest share kept.
-fn damage_order(comparison: &Comparison) -> (bool, Option<Damage>, u8) {
-    let Comparison {
-        damage,
-        kept_percent,
-    } = *comparison;
-    (damage.is_none(), damage, kept_percent)
+/// The definitions at some spans of a text, as they are measured.
+struct Measurable {
+    text: String,
+    remarks: Vec<Span>,
+    nested: Vec<Span>,
+    parts: PartCounts,
+}
+
+impl Measurable {
+    /// Without a grammar nothing of the text is known but its words.
+    fn of(text: &str, extraction: Option<&Extraction>, spans: &[Span]) -> Self {
+        let joined = slice::joined(text.as_bytes(), spans);
+        let (mut remarks, mut nested, mut parts) = (Vec::new(), Vec::new(), PartCounts::default());
+        if let Some(extraction) = extraction {
+            remarks = slice::within_joined(&extraction.remarks, spans);
+            let inner = definitions_within(extraction, spans);
+            let parts_at = |spans: &[Span]| -> PartCounts {
+                let own = extraction.definitions.iter();
+                let own = own.filter(|it| spans.contains(&it.span));
+                own.map(|it| it.parts).sum()
+            };
+            parts = parts_at(spans) - parts_at(&inner);
+            nested = slice::within_joined(&inner, spans);
+        }
+        Self {
+            text: String::from_utf8_lossy(&joined).into_owned(),
+            remarks,
+            nested,
+            parts,
+        }
+    }
+
+    fn code(&self) -> MeasuredCode<'_> {
+        MeasuredCode {
+            text: &self.text,
+            remarks: &self.remarks,
+            nested: &self.nested,
+            parts: self.parts,
+        }
+    }
 }
 
 /// Whether the block is complete. A text that breaks off is truncated, even in a closed fence; a placeholder that the true
@@ -666,9 +666,13 @@ fn block_complaint(
     })
 }
 
-/// Whether an agent writes a file anew, be it for another name alone.
-fn is_write(found: &FoundCode, extent: Extent) -> bool {
-    extent == Extent::WholeFile && found.format == Format::ToolCall && found.edit.is_none()
+/// Whether a definition is a test, by its name or its file's.
+fn is_test(entity: &EntityId) -> bool {
+    let names = entity.symbol_str().into_iter().chain([entity.path.as_str()]);
+    names.flat_map(|name| name.split(|c: char| !c.is_alphanumeric())).any(|word| {
+        let word = word.to_lowercase();
+        word.starts_with("test") || word.ends_with("test") || word == "spec"
+    })
 }
 
 /// A text that made entities true, and how it is read; without a grammar it isn't.
@@ -683,10 +687,9 @@ struct BlockJudge<'v> {
     damaged: &'v [Symbol],
     renames: BTreeMap<EntityId, RenameSuspicion>,
     unseen: BTreeSet<EntityId>,
-    removals: AskedRemovals,
-    /// What the block takes away because the prompt asks for it, and how it goes.
+    /// What the block takes away on purpose, and how it goes.
     leaving: Vec<(EntityId, Reason)>,
-    /// Of new definitions the known ones that the prompt asks to be the same under their names.
+    /// The known definitions that are to live on under new names, by these.
     predecessors: BTreeMap<EntityId, EntityId>,
     /// Texts that made entities true, read once.
     bases: RefCell<BTreeMap<ArtifactHash, Rc<BaseText>>>,
@@ -700,13 +703,7 @@ impl<'v> BlockJudge<'v> {
         unseen: BTreeSet<EntityId>,
     ) -> Self {
         let view = judging.view;
-        let mut removals = AskedRemovals::of(judging.asked);
-        // An agent's other half may come with its next call.
-        let is_agents = found.format.is_agents();
-        removals.nothing_arrives = !is_agents && judging.gained.adds_nothing;
-        removals.nothing_new = !is_agents && judging.gained.brings_nothing;
         let state_map = view.state.state_map();
-        removals.look_up(|name| state_map.entities_named(name, CORRELATION_NAMESAKES_MAX));
         let path = resolution.path.as_ref();
         let tracked = path.map_or_else(Vec::new, |path| state_map.symbols_of(path));
         let mut judge = Self {
@@ -728,151 +725,116 @@ impl<'v> BlockJudge<'v> {
                 judging.policy.thresholds,
                 (judging.episode, judging.asked),
                 &|known| {
-                    let symbol = known.symbol.as_ref();
-                    let is_said = || symbol.is_some_and(|it| removals.says_name(&known.path, it));
-                    judging.gained.moved.contains(known)
-                        || removals.names(known)
-                        || is_write(found, resolution.extent) && is_said()
+                    judging.gained.moved.contains(known) || sentence::names(judging.asked, known)
                 },
                 found,
                 resolution,
             ),
-            removals,
         };
         judge.leaving = judge.leaving(found, resolution.extent);
-        judge.predecessors = judge.predecessors(resolution);
+        let renamed = judge.renames.iter().map(|(new, it)| (new.clone(), it.known.clone()));
+        let leaves = |(_, known): &(EntityId, EntityId)| judge.leaving.iter().any(|(it, _)| it == known);
+        judge.predecessors = renamed.filter(leaves).collect();
         judge
     }
 
-    /// Of the block's new definitions those that a known one is to become by the prompt: what a rename or a move leaves out on its way is
-    /// lost as in any other change. It is the one that resembles it, else that of its name, else the only one that the same clause names.
-    fn predecessors(&self, resolution: &Resolution) -> BTreeMap<EntityId, EntityId> {
-        let mut pairs = BTreeMap::new();
-        let new = resolution.candidates.iter().map(|it| &it.entity);
-        let new = new.filter(|it| self.view.current_version(it).is_none());
-        let named = new.filter_map(|it| Some((it, it.symbol.as_ref()?.last_component())));
-        let new: Vec<(&EntityId, &str)> = named.collect();
-        if new.is_empty() {
-            return pairs;
-        }
-        let mut known: Vec<EntityId> = self.leaving.iter().map(|(it, _)| it.clone()).collect();
-        // Moved to another file: of namesakes the one in the same class.
-        let state_map = self.view.state.state_map();
-        for (entity, name) in &new {
-            let mut moved = state_map.entities_named(name, CORRELATION_NAMESAKES_MAX);
-            moved.retain(|it| it.path != entity.path && self.removals.names(it));
-            if moved.iter().any(|it| it.symbol == entity.symbol) {
-                moved.retain(|it| it.symbol == entity.symbol);
-            }
-            known.extend(moved.pop().filter(|_| moved.is_empty()));
-        }
-        // What leaves without being asked to go has its new name in the prompt.
-        let is_asked_to_go = |it: &EntityId| {
-            let symbol = it.symbol.as_ref();
-            symbol.is_some_and(|symbol| self.removals.names_definition(&it.path, symbol))
-        };
-        let is_said = |it: &EntityId| {
-            let symbol = it.symbol.as_ref();
-            symbol.is_some_and(|symbol| self.removals.says_name(&it.path, symbol))
-        };
-        known.retain(|it| self.removals.lets_live_on(it) || !is_asked_to_go(it));
-        for known in known {
-            let Some(name) = known.symbol.as_ref().map(Symbol::last_component) else {
-                continue;
-            };
-            let is_suspected = |it: &EntityId| {
-                let rename = self.renames.get(it);
-                rename.is_some_and(|rename| rename.known == known)
-            };
-            let left = new.iter().filter(|(it, _)| !pairs.contains_key(*it));
-            let left: Vec<&(&EntityId, &str)> = left.collect();
-            let sole = |is_meant: &dyn Fn(&EntityId, &str) -> bool| {
-                let mut meant = left.iter().filter(|(it, own)| is_meant(it, own));
-                let (first, _) = meant.next()?;
-                meant.next().is_none().then(|| (*first).clone())
-            };
-            let successor = sole(&|it, _| is_suspected(it))
-                .or_else(|| sole(&|_, own| own == name))
-                .or_else(|| sole(&|it, _| self.removals.says_successor(&known, it)))
-                .or_else(|| sole(&|it, _| !is_asked_to_go(&known) && is_said(it)));
-            if let Some(successor) = successor {
-                pairs.insert(successor, known);
-            }
-        }
-        pairs
-    }
-
-    /// What the block takes away because the prompt asks for it. An edit names what it replaces, so that a definition or file goes
-    /// that the prompt asks to remove, or that gets another name which the prompt says as well, be it by an agent that writes the file
-    /// whole; a listing lacks it, of all that was around it or with its successor; what a whole file lacks was moved, if the model has
-    /// put the same definition elsewhere.
+    /// What the block takes away on purpose. A definition goes if the turn has it elsewhere; if a new one resembles it and the user's
+    /// text names it; or if an edit quotes it whole, or its deletion is all that a listing does and the user's text names it, and
+    /// nothing known names it afterwards. A file goes if the user's text names it.
     fn leaving(&self, found: &FoundCode, extent: Extent) -> Vec<(EntityId, Reason)> {
         let Some(path) = found.usable_path() else {
             return Vec::new();
         };
-        let defined = found.symbols();
-        let is_new_name = |symbol: &Symbol| {
-            !self.tracked.contains(symbol) && self.removals.says_name(path, symbol)
-        };
-        let gets_said_name = defined.iter().any(is_new_name);
         let file = EntityId::file(path.clone());
-        let edit = found
-            .edit
-            .as_ref()
-            .filter(|_| found.format != Format::Fence);
-        let edit = edit.map(|edit| (&edit.edit, &edit.outcome));
-        if let Some((Ok(Edit::Delete | Edit::Move { .. }), _)) = edit {
-            let is_named = self.removals.names(&file);
+        let edit = found.edit.as_ref().filter(|_| found.format != Format::Fence);
+        if let Some(Ok(Edit::Delete | Edit::Move { .. })) = edit.map(|edit| &edit.edit) {
+            let is_named = sentence::names(self.judging.asked, &file);
             let all = hydrate::true_entities_of(self.view, path).into_iter();
             let all = all.filter(|_| is_named);
             return all.map(|it| (it, Reason::OmittedByUpdate)).collect();
         }
-        let is_of_edit = |symbol: &Symbol| match edit {
-            Some((Ok(Edit::Change(_)), Ok(applied))) => {
-                let current = self.view.current_version(&file);
-                current.is_some_and(|current| applied.changed.contains(&current.version))
-                    || self.is_edited(path, symbol, applied)
-            }
-            _ => false,
-        };
+        let defined = found.symbols();
         let gone = self.tracked.iter().filter(|it| !defined.contains(*it));
-        let has_successor = |known: &EntityId| {
-            let mut renames = self.renames.values();
-            renames.any(|rename| rename.known == *known)
-        };
-        let is_rewritten =
-            |known: &EntityId| is_write(found, extent) && gets_said_name && has_successor(known);
-        let is_listing = found.edit.is_none() || found.format == Format::Fence;
-        let is_left_out = |known: &EntityId| {
-            let mut around = known.holders().filter_map(|it| it.symbol);
-            extent == Extent::WholeFile || around.any(|it| defined.contains(&it))
-        };
         let gone = gone.filter_map(|symbol| {
             let entity = EntityId::symbol(path.clone(), symbol.clone());
             let divergence = self.view.divergence(&entity);
-            let is_renamed = gets_said_name && self.removals.says_name(path, symbol);
-            let is_asked = self.removals.names_definition(path, symbol);
-            let is_unlisted = || is_left_out(&entity) || has_successor(&entity);
-            let is_spelled = divergence.is_none_or(|it| it == Divergence::Gone)
-                && ((is_renamed || is_asked) && (is_of_edit(symbol) || is_rewritten(&entity))
-                    || is_asked && is_listing && is_unlisted());
-            let is_whole = extent == Extent::WholeFile;
-            // A draft's blocks are all judged before any of them is true.
-            let is_in_reply = self.judging.gained.moved.contains(&entity);
-            let is_moved =
-                |to| is_in_reply || self.removals.asks() || self.removals.sends(path, symbol, to);
-            if is_whole
-                && (is_in_reply && self.view.is_of_draft
-                    || lives_on_elsewhere(self.view, &entity).is_some_and(is_moved))
-            {
+            if extent == Extent::WholeFile && self.is_elsewhere(&entity) {
                 Some((entity, Reason::MovedOrCopied))
-            } else if is_spelled {
+            } else if divergence.is_none_or(|it| it == Divergence::Gone)
+                && (self.is_renamed_by_name(&entity) || self.is_deleted(found, extent, &entity))
+            {
                 Some((entity, Reason::OmittedByUpdate))
             } else {
                 None
             }
         });
         gone.collect()
+    }
+
+    /// Whether the turn has a definition as it is in another file. A draft's blocks are all judged before any of them is true.
+    fn is_elsewhere(&self, entity: &EntityId) -> bool {
+        self.judging.gained.moved.contains(entity) && self.view.is_of_draft
+            || lives_on_elsewhere(self.view, entity).is_some()
+    }
+
+    /// Whether a new definition of the block resembles the known one, and the user's text names that (spec §12).
+    fn is_renamed_by_name(&self, known: &EntityId) -> bool {
+        let mut renames = self.renames.values();
+        renames.any(|rename| rename.known == *known) && sentence::names(self.judging.asked, known)
+    }
+
+    fn is_deleted(&self, found: &FoundCode, extent: Extent, entity: &EntityId) -> bool {
+        let Some(symbol) = &entity.symbol else {
+            return false;
+        };
+        let is_named = sentence::names(self.judging.asked, entity);
+        let applied = found.edit.as_ref().and_then(|it| it.outcome.as_ref().ok());
+        let is_quoted = found.format != Format::Fence
+            && applied.is_some_and(|it| self.is_edited(&entity.path, symbol, it));
+        let is_all = || extent == Extent::WholeFile && is_named && self.only_deletes(found, &entity.path);
+        (is_quoted || is_all())
+            && (is_named || !is_test(entity))
+            && !self.is_named_afterwards(found, entity)
+    }
+
+    /// Whether a block that lists a whole file only takes code away from it.
+    fn only_deletes(&self, found: &FoundCode, path: &RelPath) -> bool {
+        let file = self.view.current_version(&EntityId::file(path.clone()));
+        let base = file.and_then(|file| self.base_of(path, file.artifact).ok());
+        let (Some(base), Ok(extraction)) = (base, &found.extraction) else {
+            return false;
+        };
+        let (text, known) = &*base;
+        let remarks = known.as_ref().map_or(&[][..], |known| &known.remarks);
+        let code = |text, remarks| MeasuredCode {
+            text,
+            remarks,
+            nested: &[],
+            parts: PartCounts::default(),
+        };
+        let (old, new) = (code(text, remarks), code(&found.code, &extraction.remarks));
+        measure::measure(old, new, PartCounts::default()).effect == Effect::Deletion
+    }
+
+    /// Whether the changed file or another known file has the definition's name. Where that can't be read, it may.
+    fn is_named_afterwards(&self, found: &FoundCode, entity: &EntityId) -> bool {
+        let name = entity.symbol_str().map(last_component).unwrap_or_default();
+        let map = self.view.state.state_map();
+        let mut read = 0;
+        let names = |path: &RelPath| {
+            let file = self.view.current_version(&EntityId::file(path.clone()));
+            let text = file.and_then(|file| self.view.text(file.artifact));
+            text.is_none_or(|text| {
+                read += text.len();
+                read > SEARCHED_BYTES_MAX || sentence::holds_word(&text, name)
+            })
+        };
+        let is_code = measure::blanked(
+            &found.code,
+            found.extraction.iter().flat_map(|it| &it.remarks),
+        );
+        sentence::holds_word(&is_code, name)
+            || map.paths().filter(|path| **path != entity.path).any(names)
     }
 
     fn is_edited(&self, path: &RelPath, symbol: &Symbol, applied: &EditBase) -> bool {
@@ -981,24 +943,19 @@ impl<'v> BlockJudge<'v> {
         let current = own.clone().or_else(|| predecessor.clone());
         let structure = StructureComparison::of(block.found, candidate, current.as_ref());
         let users_figures = self.users_figures(candidate, own.as_ref());
-        let comparison = self.comparison_with_truth(block, candidate, current.as_ref());
+        let (moved, brought) = self.moved(block.found, candidate, own.as_ref());
+        let measure = self.measure_of(block, candidate, current.as_ref(), brought);
         GateFacts {
             level: block.resolution.level,
             completeness: block.completeness,
             bodies_stubbed: saturating_u32(structure.bodies_stubbed),
             definitions_repeated: saturating_u32(newly_repeated_heads(block, candidate)),
-            figures: resolve::total_figures(
-                [
-                    structure.figures,
-                    self.moved(block.found, candidate, own.as_ref()),
-                ]
-                .into_iter(),
-            ),
+            figures: resolve::total_figures([structure.figures, moved].into_iter()),
             base: structure.base.map(without_leaving),
             users_figures: users_figures.unwrap_or(None).map(without_leaving),
             symbols_missing: saturating_u32(missing),
             symbols_of_base: saturating_u32(definitions),
-            comparison: users_figures.and(comparison).ok(),
+            measure: users_figures.and(measure).ok(),
             name: match rename {
                 None => NameVerdict::Kept,
                 Some(it) if self.leaving.iter().any(|(entity, _)| *entity == it.known) => {
@@ -1015,17 +972,17 @@ impl<'v> BlockJudge<'v> {
         }
     }
 
-    /// The structure of what the reply moved out of this version into new definitions.
+    /// The structure and the parts that the reply moved out of this version into new definitions.
     fn moved(
         &self,
         found: &FoundCode,
         candidate: &Candidate,
         current: Option<&TrueEntity>,
-    ) -> Figures {
+    ) -> (Figures, PartCounts) {
         let is_part = candidate.entity.symbol.is_some();
         let code = current.filter(|_| is_part && !self.judging.gained.new.is_empty());
         let code = code.and_then(|it| self.slices_text(it.artifact, &it.spans).ok());
-        code.map_or_else(Figures::default, |code| {
+        code.map_or_else(Default::default, |code| {
             let new = slice::joined(found.code.as_bytes(), &candidate.spans);
             self.judging
                 .gained
@@ -1050,8 +1007,7 @@ impl<'v> BlockJudge<'v> {
             || candidate.figures.nodes < current.figures.nodes;
         // Many small cuts by a model would each pass against its own last version: what it takes away is held against the
         // user's, too.
-        let may_shrink = || self.removals.may_shrink(&candidate.entity);
-        if candidate.entity.symbol.is_none() || !takes_away || may_shrink() {
+        if candidate.entity.symbol.is_none() || !takes_away {
             return Ok(None);
         }
         let former = self.view.former_versions(&candidate.entity);
@@ -1070,175 +1026,44 @@ impl<'v> BlockJudge<'v> {
         }))
     }
 
-    /// What the candidate removes from the true code: statements of a definition, imports of a file.
+    /// What the candidate takes from the true code: parts of a definition, imports of a file.
     ///
     /// # Errors
     /// When the Vault can't give the true code.
-    fn comparison_with_truth(
+    fn measure_of(
         &self,
         block: &ResolvedBlock<'_>,
         candidate: &Candidate,
         current: Option<&TrueEntity>,
-    ) -> Result<Comparison, Unreadable> {
+        brought: PartCounts,
+    ) -> Result<Measure, Unreadable> {
         let (Some(current), Ok(extraction)) = (current, &block.found.extraction) else {
-            // Without a base nothing can be removed, and code that isn't parsed is never CONFIRMED.
-            return Ok(Comparison::UNHARMED);
+            // Without a base nothing can be lost, and code that isn't parsed is never CONFIRMED.
+            return Ok(Measure::UNHARMED);
         };
-        let comparison = if candidate.entity.symbol.is_none() {
-            self.compared_imports(block.found, extraction, candidate, current)?
-        } else if current.spans.len() == candidate.spans.len() {
-            // Each of several definitions by itself: damage to one may be a small part of all of them together.
-            let pairs = current.spans.iter().zip(&candidate.spans);
-            let compared = pairs.map(|(old, new)| {
-                let (old, new) = (core::slice::from_ref(old), core::slice::from_ref(new));
-                self.compared_code(block.found, extraction, (current, old), new)
-            });
-            let compared: Vec<Comparison> = compared.collect::<Result<_, _>>()?;
-            compared
-                .into_iter()
-                .min_by_key(damage_order)
-                .ok_or(Unreadable)?
-        } else {
-            let (old, new) = (&current.spans, &candidate.spans);
-            self.compared_code(block.found, extraction, (current, old), new)?
-        };
-        Ok(comparison)
-    }
-
-    fn compared_code(
-        &self,
-        found: &FoundCode,
-        extraction: &Extraction,
-        (current, old): (&TrueEntity, &[Span]),
-        new: &[Span],
-    ) -> Result<Comparison, Unreadable> {
-        let spans = new;
+        let code = &*block.found.code;
+        if candidate.entity.symbol.is_none() {
+            let before = self.slices_text(current.artifact, &current.spans)?;
+            let known = self.extraction_of(&candidate.entity.path, &before);
+            let imports = known.map_or_else(Vec::new, |known| known.imports);
+            let new = (code, &extraction.imports[..]);
+            return Ok(measure::measure_imports((&before, &imports), new));
+        }
         let base = self.base_of(&current.entity.path, current.artifact)?;
         let (text, known) = &*base;
-        let before = slice::joined(text.as_bytes(), old);
-        let before = String::from_utf8_lossy(&before);
-        let after = slice::joined(found.code.as_bytes(), new);
-        let after = String::from_utf8_lossy(&after);
-        let mut definitions = known.iter().flat_map(|known| &known.definitions);
-        let definition = definitions.find(|it| old.contains(&it.span));
-        let content = definition.map_or(DefinitionContent::Statements, |definition| {
-            let head = definition.head.of(text.as_bytes());
-            DefinitionContent::of_head(&String::from_utf8_lossy(head))
-        });
-        let base = ComparedCode {
-            text: &before,
-            nested: &known
-                .as_ref()
-                .map_or_else(Vec::new, |known| definitions_within(known, old)),
-            remarks: &known
-                .as_ref()
-                .map_or_else(Vec::new, |known| slice::within_joined(&known.remarks, old)),
+        let measured = |old: &[Span], new: &[Span]| {
+            let old = Measurable::of(text, known.as_ref(), old);
+            let new = Measurable::of(code, Some(extraction), new);
+            measure::measure(old.code(), new.code(), brought)
         };
-        let new = ComparedCode {
-            text: &after,
-            nested: &definitions_within(extraction, new),
-            remarks: &slice::within_joined(&extraction.remarks, new),
-        };
-        let context = ChangeContext {
-            moved_to: &self.judging.gained.lines,
-            added_last: &self.lines_added_last(current, &before),
-            callee: &|name| self.callee((found, extraction), spans, (current, text), name),
-            asked: &|line, held| self.removals.claims_on(&current.entity, line, held),
-            may_shrink: self.removals.may_shrink(&current.entity),
-            adds_check: self.removals.has_condition,
-        };
-        Ok(damage::compare(content, base, new, context))
-    }
-
-    /// What a name stands for that the block's code at `spans` calls, which changes `known`. An agent may bring it with its next call.
-    fn callee(
-        &self,
-        (found, extraction): (&FoundCode, &Extraction),
-        spans: &[Span],
-        (current, known): (&TrueEntity, &str),
-        name: &str,
-    ) -> Callee {
-        let is_said = |text: &str| sentence::holds_word(text, name);
-        let mut definitions = extraction.definitions.iter();
-        let is_itself =
-            definitions.any(|it| spans.contains(&it.span) && it.symbol.last_component() == name);
-        let in_file = || {
-            let file = EntityId::file(current.entity.path.clone());
-            let file = self.view.current_version(&file);
-            let base = file.and_then(|it| self.base_of(&current.entity.path, it.artifact).ok());
-            base.is_some_and(|base| is_said(&base.0))
-        };
-        if found.format.is_agents() || is_itself || is_said(known) || in_file() {
-            return Callee::Known;
+        if current.spans.len() != candidate.spans.len() {
+            return Ok(measured(&current.spans, &candidate.spans));
         }
-        let mut new = self.judging.gained.new.iter();
-        if let Some(new) = new.find(|new| new.symbol.last_component() == name) {
-            return Callee::Brought(new.text.clone());
-        }
-        let mut unread = self.judging.gained.unread.iter();
-        if let Some(code) = unread.find(|code| is_said(code)) {
-            // What only imports it knows it.
-            return match code.contains(&format!("{name}(")) {
-                true => Callee::Brought(code.clone()),
-                false => Callee::Known,
-            };
-        }
-        // Where it isn't called it is imported, given or set.
-        let code = damage::blanked(&found.code, extraction.remarks.iter());
-        let is_bound = |(at, _): (usize, &str)| {
-            let is_part = |c: char| c.is_alphanumeric() || c == '_';
-            let after = &code[at + name.len()..];
-            !code[..at].ends_with(is_part) && !after.starts_with(is_part) && !after.starts_with('(')
-        };
-        let state_map = self.view.state.state_map();
-        let asked = self.judging.asked;
-        let grammars = self.judging.grammars;
-        let language = grammars.language_of_path(&current.entity.path);
-        let is_kin = |entity: &EntityId| {
-            let other = grammars.language_of_path(&entity.path);
-            language
-                .zip(other)
-                .is_some_and(|(own, other)| grammars.are_kin(own, other))
-        };
-        let namesakes = state_map.entities_named(name, CORRELATION_NAMESAKES_MAX);
-        let is_known = is_said(asked) && !self.removals.is_to_come(asked, name)
-            || code.match_indices(name).any(is_bound)
-            || namesakes.iter().any(is_kin);
-        if is_known {
-            Callee::Known
-        } else {
-            Callee::Unknown
-        }
-    }
-
-    /// Lines of the true code that the model's last accepted change added.
-    fn lines_added_last(&self, current: &TrueEntity, code: &str) -> BTreeSet<String> {
-        let former = self.view.former_versions(&current.entity).pop();
-        let former = former.filter(|_| current.origin == Origin::Model);
-        let before =
-            former.and_then(|former| self.slices_text(former.artifact, &former.spans).ok());
-        // Where the version before can't be had, nothing is known to be new.
-        let before = before.unwrap_or_else(|| code.into());
-        let before: BTreeSet<String> = damage::line_keys(&before).collect();
-        let added = damage::line_keys(code).filter(|key| !before.contains(key));
-        added.collect()
-    }
-
-    fn compared_imports(
-        &self,
-        found: &FoundCode,
-        extraction: &Extraction,
-        candidate: &Candidate,
-        current: &TrueEntity,
-    ) -> Result<Comparison, Unreadable> {
-        let before = self.slices_text(current.artifact, &current.spans)?;
-        let known = self.extraction_of(&candidate.entity.path, &before);
-        let imports = known.map_or_else(Vec::new, |known| known.imports);
-        Ok(damage::compare_imports(
-            (&before, &imports),
-            (&found.code, &extraction.imports),
-            &|line| self.removals.names_line(&candidate.entity, line),
-        ))
+        // Each of several definitions by itself: damage to one may be a small part of all of them together.
+        let pairs = current.spans.iter().zip(&candidate.spans);
+        let one = core::slice::from_ref;
+        let worst = pairs.map(|(old, new)| measured(one(old), one(new)));
+        worst.max_by_key(|it| it.effect).ok_or(Unreadable)
     }
 
     fn slices_text(&self, artifact: ArtifactHash, spans: &[Span]) -> Result<String, Unreadable> {

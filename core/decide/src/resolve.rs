@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use tslp_projections::disk::LastFinding;
 use tslp_projections::state::StateView;
 
-use super::asked_removal::AskedRemovals;
+use super::sentence;
 use super::found_code::FoundCode;
 use super::found_edit::FoundEdit;
 use super::holders::Placed;
@@ -430,7 +430,7 @@ fn is_whole(
                             && is_listing(found, &shares)
                             && begins_the_file(view, found, path)
                             && (changes_any(view, candidates)
-                                || lacks_what_is_to_go(view, symbols, path, asked))
+                                || lacks_what_is_named(view, symbols, path, asked))
                 }
             }
         }
@@ -512,17 +512,17 @@ fn changes_any(view: &StateView<'_>, candidates: &[Candidate]) -> bool {
     !candidates.iter().all(is_true)
 }
 
-/// Whether what the prompt asks to remove is the difference between the block and the file.
-fn lacks_what_is_to_go(
+/// Whether the block lacks definitions of the file, and the prompt names all of these.
+fn lacks_what_is_named(
     view: &StateView<'_>,
     symbols: &DefinitionsBySymbol<'_>,
     path: &RelPath,
     asked: &str,
 ) -> bool {
-    let removals = AskedRemovals::of(asked);
-    let tracked = view.state.state_map().symbols_of(path);
-    let mut gone = tracked.iter().filter(|it| !symbols.contains_key(it));
-    removals.asks() && gone.all(|it| removals.names_definition(path, it))
+    let tracked = view.state.state_map().symbols_of(path).into_iter();
+    let gone = tracked.filter(|it| !symbols.contains_key(it));
+    let mut gone = gone.map(|it| EntityId::symbol(path.clone(), it)).peekable();
+    gone.peek().is_some() && gone.all(|it| sentence::names(asked, &it))
 }
 
 /// Whether the block's first line is that of the file, as it was last known whole.

@@ -179,6 +179,15 @@ pub(super) fn unmarked(word: &str) -> &str {
     word.strip_suffix("()").unwrap_or(word)
 }
 
+/// Whether a text names a definition, or a file: no verb, question or negation is read.
+pub(super) fn names(text: &str, entity: &EntityId) -> bool {
+    let file = EntityId::file(entity.path.clone());
+    let is_own = |word: &str| {
+        is_name_of(word, entity) && (entity.symbol.is_none() || !is_name_of(word, &file))
+    };
+    lines_outside(text).flat_map(words_in).any(is_own)
+}
+
 /// Whether a word is the name of an entity, or of its file.
 pub(super) fn is_name_of(word: &str, entity: &EntityId) -> bool {
     let name = unmarked(word);

@@ -12,7 +12,7 @@ use tslp_projections::state::StateView;
 use super::code_reader::CodeReader;
 use super::found_code::FoundCode;
 use tslp_core::capture::json_text;
-use tslp_core::damage;
+use tslp_core::measure;
 use tslp_core::entity::EntityId;
 use tslp_core::event::History;
 use tslp_core::ids::SessionId;
@@ -102,7 +102,7 @@ impl TakenFromDisk {
             let is_string = |c: char| c.is_alphanumeric() || matches!(c, '"' | '\'' | '`');
             let remarks = read.iter().flat_map(|it| &it.remarks);
             let comments = remarks.filter(|span| !text[span.range()].starts_with(is_string));
-            damage::blanked(text, comments).into_owned()
+            measure::blanked(text, comments).into_owned()
         };
         // What a formatter has changed, or a comment, is news for nobody.
         let is_the_same_code = |entity: &EntityId, texts: &[&str]| {

@@ -15,7 +15,7 @@ use tslp_core::entity::Symbol;
 use tslp_core::extract::{Body, Definition, ExtractError, Extraction, GrammarTag, Proof};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::limits::DEFINITIONS_PER_BLOCK_MAX;
-use tslp_core::part_counts::{Part, PartCounts};
+use tslp_core::measure::{Part, PartCounts};
 use tslp_core::slice::{Figures, Span};
 
 use crate::elided;
@@ -608,12 +608,12 @@ impl<'a> PatternReader<'a> {
         let mut counts = PartCounts::default();
         let lines = self.lines[first..past].iter();
         for line in lines.filter(|line| line.holds == LineContent::Code) {
-            counts.add(Part::Statement);
+            counts.add_parts(Part::Statement, 1);
             let text = String::from_utf8_lossy(line.text.of(self.source));
             let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
             for word in words {
                 let part = Part::of_keyword(word).or_else(|| Part::of_name(word.as_bytes()));
-                part.into_iter().for_each(|part| counts.add(part));
+                part.into_iter().for_each(|part| counts.add_parts(part, 1));
             }
         }
         counts

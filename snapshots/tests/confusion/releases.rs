@@ -7,13 +7,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use tslp_core::artifact::Transition;
-use tslp_core::damage::{
-    self, Callee, ChangeContext, ComparedCode, Comparison, Damage, DefinitionContent,
-};
 use tslp_core::event::Event;
 use tslp_core::extract::{Body, Definition};
+use tslp_core::measure::{Effect, MeasuredCode, PartCounts, measure};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
+use tslp_core::slice::{Span, within_joined};
 use tslp_snapshots::disk::{Disk, DiskEntry, extraction_of};
 use tslp_snapshots::script::{Ending, Step};
 use tslp_snapshots::stage::Stage;
@@ -139,137 +138,61 @@ fn releases() {
     print(&table);
 }
 
-/// Shares of a function, in percent, of which each could be the least that must be kept.
-const LEAST_KEPT: [u8; 8] = [50, 60, 70, 75, 80, 85, 90, 95];
-
-/// Prints of each kind of change what the comparison alone lets pass, and at which threshold, where sources are named. What it
-/// refuses for another cause than the share, such as a branch that is gone, is refused at each.
+/// Prints of each kind of change what the measure alone lets pass, where sources are named.
 #[test]
-fn share_that_must_be_kept() {
+fn measure_alone() {
     let Some(folder) = std::env::var_os(FOLDER) else {
         return;
     };
-    let changes = changes_under(Path::new(&folder));
-    let mut table: BTreeMap<&str, Vec<Comparison>> = BTreeMap::new();
-    for change in &changes {
+    let mut table: BTreeMap<&str, BTreeMap<Effect, usize>> = BTreeMap::new();
+    for change in &changes_under(Path::new(&folder)) {
+        let path = RelPath::from_normalised(&change.path);
+        let base = read(&path, &change.old_file, &change.symbol);
         let all = [("faithful", change.new.clone())].into_iter();
         for (kind, new) in all.chain(damaged(change)) {
-            table
-                .entry(kind)
-                .or_default()
-                .extend(compared(change, &new));
-        }
-    }
-    for (kind, rows) in &table {
-        let share = |count: usize| count as f64 * 100.0 / rows.len() as f64;
-        let passing = |least: u8| {
-            let passes = |it: &&Comparison| {
-                matches!(it.damage, None | Some(Damage::MuchRemoved)) && it.kept_percent >= least
-            };
-            format!("{:.1}", share(rows.iter().filter(passes).count()))
-        };
-        let pass = rows.iter().filter(|it| it.damage.is_none()).count();
-        let count = |which: Damage| rows.iter().filter(|it| it.damage == Some(which)).count();
-        println!(
-            "| {kind} | {pass} of {} | {:.1} % | elided {}, stub {}, part {}, much {} | {} |",
-            rows.len(),
-            share(pass),
-            count(Damage::Elided),
-            count(Damage::StubInPlace),
-            count(Damage::PartRemoved),
-            count(Damage::MuchRemoved),
-            LEAST_KEPT.map(passing).join(" | ")
-        );
-    }
-}
-
-/// PROTOTYPE
-#[test]
-fn counts_alone() {
-    let Some(folder) = std::env::var_os(FOLDER) else {
-        return;
-    };
-    let changes = changes_under(Path::new(&folder));
-    let mut table: BTreeMap<&str, BTreeMap<String, Vec<(String, String, String)>>> = BTreeMap::new();
-    for change in &changes {
-        let all = [("faithful", change.new.clone())].into_iter();
-        for (kind, new) in all.chain(damaged(change)) {
-            let old = compared(change, &new).map_or("?", |it| if it.damage.is_none() { "old passes" } else { "old refuses" });
-            if let Some(found) = counted(change, &new) {
-                let row = table.entry(kind).or_default();
-                row.entry(format!("{found:?}")).or_default().push((format!("{} {}", change.path, change.symbol), change.old.clone(), new.clone()));
-                row.entry(old.into()).or_default().push((String::new(), String::new(), String::new()));
+            let file = change.old_file.replacen(&change.old, &new, 1);
+            let new = read(&path, &file, &change.symbol);
+            if let Some((base, new)) = base.as_ref().zip(new) {
+                let measure = measure(base.code(), new.code(), PartCounts::default());
+                *table.entry(kind).or_default().entry(measure.effect).or_default() += 1;
             }
         }
     }
-    let show = std::env::var("SHOW").unwrap_or_default();
-    for (kind, row) in &table {
-        let all: usize = row.iter().filter(|(k, _)| !k.starts_with("old ")).map(|(_, v)| v.len()).sum();
-        let count = |k: &str| row.get(k).map_or(0, Vec::len);
-        let pass = count("Whole") + count("Deletion");
-        let share = pass as f64 * 100.0 / all as f64;
-        let rest: Vec<String> = row.iter().map(|(k, v)| format!("{k} {}", v.len())).collect();
-        println!("| {kind} | {pass} of {all} | {share:.1} % | {}", rest.join(", "));
-        for (k, v) in row {
-            if show == format!("{kind}:{k}") {
-                for (name, old, new) in v.iter().take(25) {
-                    println!("=== {name}\n{old}\n--- new\n{new}");
-                }
-            }
+    for (kind, effects) in &table {
+        let all: usize = effects.values().sum();
+        let whole = effects.get(&Effect::Whole).copied().unwrap_or_default();
+        let share = whole as f64 * 100.0 / all as f64;
+        println!("| {kind} | {all} | {share:.1} % | {effects:?} |");
+    }
+}
+
+/// A definition of a file.
+struct ReadDefinition {
+    text: String,
+    remarks: Vec<Span>,
+    parts: PartCounts,
+}
+
+impl ReadDefinition {
+    fn code(&self) -> MeasuredCode<'_> {
+        MeasuredCode {
+            text: &self.text,
+            remarks: &self.remarks,
+            nested: &[],
+            parts: self.parts,
         }
     }
 }
 
-fn counted(change: &ReleasedChange, new: &str) -> Option<tslp_core::part_counts::Change> {
-    let path = RelPath::from_normalised(&change.path);
-    let file = change.old_file.replacen(&change.old, new, 1);
-    let (base, other) = (
-        extraction_of(&path, change.old_file.as_bytes())?,
-        extraction_of(&path, file.as_bytes())?,
-    );
-    let find = |all: &[Definition]| all.iter().find(|it| it.symbol.as_str() == change.symbol).cloned();
-    let (one, two) = (find(&base.definitions)?, find(&other.definitions)?);
-    let remarks = |span: tslp_core::slice::Span, all: &[tslp_core::slice::Span]| -> Vec<tslp_core::slice::Span> {
-        all.iter().filter(|it| it.start >= span.start && it.end <= span.end).map(|it| tslp_core::slice::Span { start: it.start - span.start, end: it.end - span.start }).collect()
-    };
-    let (ro, rn) = (remarks(one.span, &base.remarks), remarks(two.span, &other.remarks));
-    let text = |file: &str, it: &Definition| String::from_utf8_lossy(it.span.of(file.as_bytes())).into_owned();
-    let (to, tn) = (text(&change.old_file, &one), text(&file, &two));
-    let code = |text, remarks, parts| tslp_core::part_counts::MeasuredCode { text, remarks, parts };
-    Some(tslp_core::part_counts::compare(code(&to, &ro, one.parts), code(&tn, &rn, two.parts), tslp_core::part_counts::PartCounts::default()))
-}
-
-/// The comparison alone, as if nothing was asked; `None` if one can't be read.
-fn compared(change: &ReleasedChange, new: &str) -> Option<Comparison> {
-    let path = RelPath::from_normalised(&change.path);
-    let (base, other) = (
-        extraction_of(&path, change.old.as_bytes())?,
-        extraction_of(&path, new.as_bytes())?,
-    );
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let known: BTreeSet<&str> = change.old_file.split(|c| !is_word(c)).collect();
-    let callee = |name: &str| match known.contains(name) {
-        true => Callee::Known,
-        false => Callee::Unknown,
-    };
-    let code = |text, remarks| ComparedCode {
-        text,
-        remarks,
-        nested: &[],
-    };
-    Some(damage::compare(
-        DefinitionContent::Statements,
-        code(&change.old, &base.remarks),
-        code(new, &other.remarks),
-        ChangeContext {
-            moved_to: &BTreeSet::new(),
-            added_last: &BTreeSet::new(),
-            callee: &callee,
-            asked: &|_, _| Vec::new(),
-            may_shrink: false,
-            adds_check: false,
-        },
-    ))
+fn read(path: &RelPath, file: &str, symbol: &str) -> Option<ReadDefinition> {
+    let extraction = extraction_of(path, file.as_bytes())?;
+    let mut definitions = extraction.definitions.iter();
+    let own = definitions.find(|it| it.symbol.as_str() == symbol)?;
+    Some(ReadDefinition {
+        text: String::from_utf8_lossy(own.span.of(file.as_bytes())).into_owned(),
+        remarks: within_joined(&extraction.remarks, &[own.span]),
+        parts: own.parts,
+    })
 }
 
 fn print(table: &BTreeMap<(&str, String), BTreeMap<String, Vec<String>>>) {
@@ -344,7 +267,7 @@ fn changes_under(folder: &Path) -> Vec<ReleasedChange> {
             }
         }
         Dice::about(&[&name]).shuffle(&mut found);
-        found.truncate(std::env::var("PER").map_or(PER_PACKAGE, |it| it.parse().unwrap()));
+        found.truncate(PER_PACKAGE);
         changes.extend(found);
     }
     changes

@@ -404,5 +404,18 @@ pub(crate) fn damaged(
         damaged.push(("tail exits", with(place, &format!("{margin}{said}\n"))));
     }
     damaged.retain(|(_, new)| new != text);
+    // What is taken away alone is deliberate, so another change stands beside it.
+    let first = outer.first().map(|it| it.place.start);
+    for (_, new) in damaged.iter_mut().filter(|(kind, _)| kind.ends_with("dropped")) {
+        let mark = if matches!(language, "Python" | "Go") { "" } else { ";" };
+        if let Some(first) = first {
+            // Without a decorator all of it begins sooner.
+            let at = match new.starts_with(&text[..first]) {
+                true => first,
+                false => first.saturating_sub(text.len() - new.len()),
+            };
+            new.insert_str(at, &format!("{margin}trace_count(1){mark}\n"));
+        }
+    }
     damaged
 }

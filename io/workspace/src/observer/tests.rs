@@ -15,7 +15,7 @@ use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::UnixMillis;
 use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
-use tslp_core::part_counts::PartCounts;
+use tslp_core::measure::PartCounts;
 use tslp_core::slice::{Figures, Span};
 
 use super::beneath::PathResolution;
