@@ -21,8 +21,8 @@ use tslp_projections::store::{EmptyStore, Store};
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, DiskAnswers};
 use tslp_store::content_cache::{ArchiveTrust, ContentCache};
-use tslp_store::data_dir;
 use tslp_store::ledger::{DataFiles, LedgerError, OpenOptions, SqliteLog};
+use tslp_store::project;
 use tslp_store::startup::{self, StartError};
 use tslp_tools::guardian::profile_file;
 use tslp_workspace::observer::{Observer, SystemClock, WallClock, WorkspaceObserver};
@@ -480,7 +480,7 @@ pub fn carry_out_here(config: &ServeConfig, act: &Act) -> Result<Vec<ActResult>,
             return Ok(results);
         }
     }
-    data_dir::prepare(&config.data_dir)?;
+    project::prepare(&config.data_dir, &config.workspace)?;
     let (mut opened, state) =
         startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
     let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);

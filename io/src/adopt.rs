@@ -21,13 +21,13 @@ use tslp_projections::store::Store;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, BatchBuilder};
 use tslp_store::content_cache::{ArchiveTrust, ContentCache};
-use tslp_store::data_dir;
 use tslp_store::ledger::lock::DataDirLock;
 use tslp_store::ledger::writer::{self, Commit, LedgerWriter, WriterLimits};
 use tslp_store::ledger::{
     DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory, TablesState, history,
 };
 use tslp_store::progress::WalkProgress;
+use tslp_store::project;
 use tslp_store::startup::{self, StartError};
 use tslp_workspace::observer::{FileReader, SystemClock, WallClock};
 use tslp_workspace::target::NamedTarget;
@@ -449,7 +449,7 @@ impl DecisionSink {
 }
 
 fn new_ledger(config: &ServeConfig) -> Result<OpenLedger, AdoptError> {
-    data_dir::prepare(&config.data_dir).map_err(StartError::from)?;
+    project::prepare(&config.data_dir, &config.workspace).map_err(StartError::from)?;
     let (opened, _) = startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
     Ok(opened)
 }

@@ -66,6 +66,8 @@ mod other_versions;
 mod page;
 #[path = "e2e/price.rs"]
 mod price;
+#[path = "e2e/projects.rs"]
+mod projects;
 #[path = "e2e/promotion.rs"]
 mod promotion;
 #[path = "e2e/recent_context.rs"]
