@@ -3,19 +3,25 @@
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, IsTerminal as _, Write as _};
+use std::net::SocketAddr;
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
-use std::os::unix::process::CommandExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level;
 use tslp_store::data_dir::{self, DataDirError};
 use tslp_store::ledger::lock::DataDirLock;
 use tslp_store::ledger::{DataFiles, LedgerError};
+use tslp_store::project;
 
 use super::{CommandFailure, print_page, read_config};
 use crate::cli::OutputFormat;
@@ -25,6 +31,7 @@ use crate::config::secret::Secret;
 use crate::config::upstream::{UpstreamSetting, UpstreamUrl};
 use crate::connect::{self, ClientRun, RunPlaces};
 use crate::disk_full;
+use crate::door;
 use crate::door::client::{DoorClient, DoorError, RunningProxy};
 use crate::exit::Exit;
 use crate::out::Out;
@@ -36,13 +43,16 @@ const START_TIME: Duration = Duration::from_secs(120);
 /// Pause between two looks.
 const LOOK_PAUSE: Duration = Duration::from_millis(50);
 
+/// Signals that are meant for the client.
+const FORWARDED: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
+
 /// In the words of a proxy that found another process at work.
 const IN_USE: &str = "is using ";
 
 /// Most lines of a failed start's log that are shown.
 const LOG_LINES_SHOWN: usize = 5;
 
-/// Becomes the client; returns only if it can't.
+/// Runs the client, and keeps its proxy there; ends as the client does.
 pub(super) fn run_client(
     client: &str,
     arguments: &[OsString],
@@ -60,7 +70,7 @@ pub(super) fn run_client(
         CommandFailure::new(Exit::Failure, message)
     })?;
     let (config, _) = read_config(flags)?;
-    let (door, running, is_new) = hold_proxy(&config, flags)?;
+    let (door, running, is_new) = hold_proxy(&config, flags, None)?;
     if !is_new {
         say_what_counts(&config, flags, &running)?;
     }
@@ -94,7 +104,7 @@ pub(super) fn run_client(
         let through = running.address;
         let _ = writeln!(io::stderr(), "tslp: {client} through http://{through}");
     }
-    // The client keeps the door open for as long as it lives.
+    // The client keeps the door open for as long as it lives, should this process be killed.
     fcntl_setfd(door.as_fd(), FdFlags::empty()).map_err(io::Error::from)?;
     let mut command = Command::new(program);
     command.args(words.arguments).args(arguments);
@@ -104,12 +114,64 @@ pub(super) fn run_client(
             command.env(name, value.text);
         }
     }
-    let error = command.exec();
-    drop(door);
+    let address = running.address;
+    let flags = flags.clone();
+    thread::spawn(move || keep_proxy(door, &config, &flags, address));
+    let error = run_to_end(command);
     Err(CommandFailure::new(
         Exit::Failure,
         format!("{client} can't be run: {error}"),
     ))
+}
+
+/// Runs the client in this terminal, and ends as it did; returns only if it can't be started.
+fn run_to_end(mut command: Command) -> io::Error {
+    let mut run = || -> io::Result<ExitStatus> {
+        let mut signals = Signals::new(FORWARDED)?;
+        let mut child = command.spawn()?;
+        let pid = Pid::from_child(&child);
+        thread::spawn(move || {
+            for signal in signals.forever() {
+                // A key on the terminal sends it to the client as well.
+                let is_from_key = matches!(signal, SIGINT | SIGQUIT) && io::stdin().is_terminal();
+                if let Some(signal) = Signal::from_named_raw(signal).filter(|_| !is_from_key) {
+                    // It may have ended just now.
+                    let _ = kill_process(pid, signal);
+                }
+            }
+        });
+        let status = child.wait()?;
+        match status.signal() {
+            Some(signal) => low_level::emulate_default_handler(signal).map(|()| status),
+            None => Ok(status),
+        }
+    };
+    match run() {
+        Ok(status) => std::process::exit(status.code().unwrap_or(Exit::Failure.code().into())),
+        Err(error) => error,
+    }
+}
+
+/// Holds the proxy for as long as this process lives. One that was killed is started again, at the address that the client knows.
+fn keep_proxy(
+    mut door: DoorClient,
+    config: &ServeConfig,
+    flags: &WrittenFlags,
+    address: SocketAddr,
+) {
+    loop {
+        door.wait_for_end();
+        match hold_proxy(config, flags, Some(address)) {
+            Ok((again, ..)) => door = again,
+            // Whoever ended it wanted that.
+            Err(_) if !door::is_left_behind(&config.data_dir) => return,
+            Err(CommandFailure { message, .. }) => {
+                // The client's window may be closed.
+                let _ = writeln!(io::stderr(), "tslp: the proxy was killed, and {message}");
+                return;
+            }
+        }
+    }
 }
 
 /// The file that a program's name stands for.
@@ -180,12 +242,14 @@ fn is_same_server(one: &UpstreamUrl, other: &UpstreamUrl) -> bool {
         == (other.scheme, host(other), other.port, &other.prefix)
 }
 
-/// The door of the workspace's proxy, which is held from now on, what it serves, and whether it was started for that.
+/// The door of the workspace's proxy, which is held from now on, what it serves, and whether it was started for that. With an address,
+/// one is started there only if the last one was killed.
 fn hold_proxy(
     config: &ServeConfig,
     flags: &WrittenFlags,
+    again_at: Option<SocketAddr>,
 ) -> Result<(DoorClient, RunningProxy, bool), CommandFailure> {
-    data_dir::prepare(&config.data_dir)
+    project::prepare(&config.data_dir, &config.workspace)
         .map_err(|error| CommandFailure::new(Exit::Failure, error))?;
     let until = Instant::now() + START_TIME;
     let mut is_new = false;
@@ -207,7 +271,10 @@ fn hold_proxy(
             match lock {
                 Ok(lock) => {
                     drop(lock);
-                    match start_proxy(config, flags)? {
+                    if again_at.is_some() && !door::is_left_behind(&config.data_dir) {
+                        return Err(CommandFailure::new(Exit::Failure, "it has ended"));
+                    }
+                    match start_proxy(config, flags, again_at)? {
                         None => {
                             is_new = true;
                             continue;
@@ -235,6 +302,7 @@ fn hold_proxy(
 fn start_proxy(
     config: &ServeConfig,
     flags: &WrittenFlags,
+    again_at: Option<SocketAddr>,
 ) -> Result<Option<String>, CommandFailure> {
     let path = config.data_dir.clone();
     let unusable = |cause| DataDirError::Unusable { path, cause }.to_string();
@@ -250,14 +318,17 @@ fn start_proxy(
     serve.arg("--workspace").arg(&config.workspace);
     serve.arg("--data-dir").arg(&config.data_dir);
     let is_named = |name: &str| flags.written.iter().any(|(key, _)| key.name == name);
-    if !is_named("listen") {
-        serve.args(["--listen", "127.0.0.1:0"]);
-    }
+    match again_at {
+        Some(address) => serve.arg(format!("--listen={address}")),
+        None if !is_named("listen") => serve.arg("--listen=127.0.0.1:0"),
+        None => &mut serve,
+    };
     if let Some(file) = &flags.file {
         serve.arg("--config").arg(file);
     }
     for (key, texts) in &flags.written {
-        if !matches!(key.name, "workspace" | "data_dir") {
+        let is_given = key.name == "listen" && again_at.is_some();
+        if !is_given && !matches!(key.name, "workspace" | "data_dir") {
             serve.args(texts.iter().map(|text| format!("--{}={text}", key.flag)));
         }
     }
