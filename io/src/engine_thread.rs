@@ -1180,12 +1180,12 @@ impl EngineThread {
 impl PromptRefusal {
     fn into_answer(self, dialect: Dialect) -> OwnAnswer {
         let refusal = match self {
-            Self::Request(error) => Refusal::new(400, "invalid_request", error.to_string()),
-            Self::Ledger(WriterStopped(message)) => Refusal::new(503, "ledger_failed", message),
+            Self::Request(error) => Refusal::new("invalid_request", error.to_string()),
+            Self::Ledger(WriterStopped(message)) => Refusal::new("ledger_failed", message),
             // After 422 Codex and aider ask again (docs/decisions.md).
-            Self::Withheld(withheld) => Refusal::new(400, withheld.reason.code(), withheld.message),
+            Self::Withheld(withheld) => Refusal::withheld(withheld.reason.code(), withheld.message),
         };
-        OwnAnswer::json(refusal.status, refusal.body(dialect.error_shape()))
+        OwnAnswer::refusal(&refusal, Some(dialect))
     }
 }
 

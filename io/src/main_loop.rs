@@ -12,6 +12,7 @@ mod connections;
 mod deadlines;
 mod durability;
 mod engine_link;
+mod failed_answer;
 mod inbox;
 mod memory_budget;
 pub mod net;

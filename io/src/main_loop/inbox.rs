@@ -146,7 +146,7 @@ impl MainLoop {
             headers,
             inflate: None,
             handover_at: None,
-            route_not_found: None,
+            failed: None,
             pipe: ReplyPipe::new(dialect, rules),
             is_over: false,
             is_gated: true,

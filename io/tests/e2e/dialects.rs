@@ -181,7 +181,7 @@ fn missing_route() {
         };
         let message = message.as_str().unwrap();
         assert!(
-            message.contains(spoken.path) && message.contains("Use a server"),
+            message.contains(spoken.path) && message.contains("use a server"),
             "{message}"
         );
         assert_eq!(error["type"] == "error", spoken.path == "/v1/messages");
@@ -193,7 +193,18 @@ fn missing_route() {
         ] {
             upstream.will(Answer::Plain(404, "application/json", missing.into()));
             let response = tslp.request("POST", spoken.path, &[JSON], body.as_bytes());
-            assert_eq!((response.status(), &*response.text()), (404, missing));
+            let told = response.text().replace('\\', "");
+            assert_eq!(
+                response.status(),
+                if is_hidden { 400 } else { 404 },
+                "{told}"
+            );
+            let named = [
+                "model 'm' not found",
+                "'resp_1' not found",
+                "file_abc not found",
+            ];
+            assert!(named.iter().any(|named| told.contains(named)), "{told}");
         }
     }
 }
@@ -602,7 +613,8 @@ fn shape_of_denial() {
     for spoken in &SPOKEN {
         let body = (spoken.request)("hello").to_string();
         let response = tslp.request("POST", spoken.path, &[JSON], body.as_bytes());
-        assert_eq!(response.status(), 401);
+        let is_hidden = ["/v1/messages", "/v1/responses"].contains(&spoken.path);
+        assert_eq!(response.status(), if is_hidden { 400 } else { 401 });
         let error: Value = serde_json::from_slice(&response.body).unwrap();
         assert_eq!(error["type"] == "error", spoken.path == "/v1/messages");
         assert_eq!(error["error"].is_string(), spoken.path.starts_with("/api/"));

@@ -733,7 +733,7 @@ fn mode_and_server() {
     let becomes = |mode: &str| {
         eventually(|| (tslp.page("/health")["mode"] == mode).then_some(()));
     };
-    assert_eq!(tslp.chat(&prompt("Hello?")).status(), 502);
+    assert_eq!(tslp.chat(&prompt("Hello?")).status(), 400);
     becomes("NO_AI_PROVIDER");
     net::listen(&socket, 16).unwrap();
     let upstream = Upstream::on(TcpListener::from(socket), 1 << 20);
