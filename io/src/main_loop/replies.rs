@@ -181,12 +181,13 @@ impl MainLoop {
         if call.free_sent_request() && !call.may_ask_again() {
             self.budget.request_gone(*id);
         }
-        if let Some(reply) = &mut call.chat {
-            if form == BodyForm::Whole && !reply.pipe.is_passed_on() {
-                // Whether its body comes piece by piece, the first of it shows; what one value states of its length may change.
-                reply.head = Some(Box::new(response.clone()));
-                return;
-            }
+        if let Some(reply) = &mut call.chat
+            && form == BodyForm::Whole
+            && !reply.pipe.is_passed_on()
+        {
+            // Whether its body comes piece by piece, the first of it shows; what one value states of its length may change.
+            reply.head = Some(Box::new(response.clone()));
+            return;
         }
         self.write_head(client, response, form);
     }
