@@ -12,6 +12,7 @@ use tslp_core::extract::{Body, Definition, Extraction, Proof};
 use tslp_core::limits::DEFINITIONS_PER_BLOCK_MAX;
 use tslp_core::slice::{Figures, Span};
 
+use crate::c;
 use crate::context::{FigureTotals, NodeContext, WalkFrame, wrapping_frames};
 use crate::language::Language;
 use crate::lead::{self, Comment};
@@ -520,7 +521,11 @@ impl<'tree> TreeWalk<'tree, '_> {
 
     /// Macros that the parser didn't get to see are definitions all the same.
     fn take_blanked_macros(&mut self) {
-        for (span, name) in &self.readable.macros {
+        let source = self.source;
+        // In a text that breaks off all that follows is in the middle of something.
+        let damaged = self.readable.breaks_off == Some(true);
+        let macros = self.readable.macros.iter();
+        for (span, name) in macros.filter(|(span, _)| !c::is_guarded(source, *span)) {
             if self.definitions.len() >= DEFINITIONS_PER_BLOCK_MAX {
                 return;
             }
@@ -542,7 +547,7 @@ impl<'tree> TreeWalk<'tree, '_> {
                     tokens: 3,
                 },
                 top_level: false,
-                damaged: false,
+                damaged,
             });
         }
     }

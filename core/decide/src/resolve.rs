@@ -172,7 +172,15 @@ pub fn resolve(
     if is_flawed {
         return Resolution::unresolved(Reason::ParseErrors);
     }
-    if symbols.is_empty() {
+    // A file that broke is known as disk holds it, though nothing of it can be read.
+    let is_broken_file = || {
+        let holds_it = |path: &RelPath| {
+            view.state.state_map().tracks(path)
+                && matches!(view.disk_finding(path), Some(LastFinding::File(disk)) if disk.whole == found.whole)
+        };
+        origin == Origin::User && !extraction.clean && path.is_some_and(holds_it)
+    };
+    if symbols.is_empty() && !is_broken_file() {
         let unresolved = Resolution::unresolved(match (damaged.is_empty(), path) {
             (false, _) => Reason::ParseErrors,
             (true, Some(_)) => Reason::NoDefinition,

@@ -263,6 +263,10 @@ impl Play {
 
 /// What is wrong after the file broke and was mended; empty if nothing is.
 fn faults(broken: &Broken, breaks: Hand, mends: Hand) -> String {
+    play_all(broken, breaks, mends).1
+}
+
+fn play_all(broken: &Broken, breaks: Hand, mends: Hand) -> (Play, String) {
     let mut play = Play::new(&broken.path);
     let mut faults = String::new();
     play.write(&broken.before);
@@ -334,7 +338,7 @@ fn faults(broken: &Broken, breaks: Hand, mends: Hand) -> String {
     for entity in play.differing() {
         let _ = write!(faults, " stale: {entity};");
     }
-    faults
+    (play, faults)
 }
 
 /// Every file of every language, broken in several ways.
@@ -391,5 +395,17 @@ pub(crate) fn run(say: &mut dyn FnMut(&str)) {
     }
     if failed > 0 || played < 400 {
         say(&format!("{failed} of {played} didn't heal\n"));
+    }
+}
+
+pub(crate) fn one(filter: &str, hands: usize) {
+    let (groups, _) = crate::sources::collect();
+    for broken in broken_files(&groups).iter().filter(|it| it.path.contains(filter)) {
+        let all = [(Hand::Agent, Hand::Agent), (Hand::User, Hand::Agent), (Hand::User, Hand::User), (Hand::Agent, Hand::User)];
+        let (play, faults) = play_all(broken, all[hands].0, all[hands].1);
+        if !faults.is_empty() {
+            println!("=== {} {faults}", broken.path);
+            println!("{}", tslp_snapshots::golden::golden_end(&play.stage, tslp_snapshots::verdicts::Detail::Decisions));
+        }
     }
 }
