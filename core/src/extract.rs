@@ -125,7 +125,10 @@ impl Extraction {
     pub fn sound_definitions(&self) -> BTreeMap<&Symbol, Vec<&Definition>> {
         let mut sound: BTreeMap<&Symbol, Vec<&Definition>> = BTreeMap::new();
         for definition in &self.definitions {
-            sound.entry(&definition.symbol).or_default().push(definition);
+            sound
+                .entry(&definition.symbol)
+                .or_default()
+                .push(definition);
         }
         sound.retain(|_, definitions| definitions.iter().all(|it| !it.damaged));
         sound

@@ -257,7 +257,10 @@ pub(crate) fn is_guarded(source: &[u8], define: Span) -> bool {
         Some(rest.strip_prefix(name)?.trim_ascii().to_vec())
     };
     let name = directive(define.of(source), b"define");
-    let (before, after) = (&source[..define.start as usize], &source[define.end as usize..]);
+    let (before, after) = (
+        &source[..define.start as usize],
+        &source[define.end as usize..],
+    );
     let line_before = before.trim_ascii_end().rsplit(|byte| *byte == b'\n').next();
     let line_after = after.trim_ascii_start().split(|byte| *byte == b'\n').next();
     name.is_some()

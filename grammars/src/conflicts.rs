@@ -28,7 +28,11 @@ pub(crate) fn read(
     parse: impl Fn(&[u8]) -> Result<Extraction, ExtractError>,
 ) -> Result<Extraction, ExtractError> {
     let read = parse(source)?;
-    let conflicts = if read.clean { Vec::new() } else { conflicts_in(source) };
+    let conflicts = if read.clean {
+        Vec::new()
+    } else {
+        conflicts_in(source)
+    };
     if conflicts.is_empty() {
         return Ok(read);
     }
@@ -39,11 +43,9 @@ pub(crate) fn read(
     }
     let mut read = parse(&text)?;
     for definition in &mut read.definitions {
-        let span = definition.span;
-        let reaches_into = |it: &Conflict| {
-            (span.start as usize) < it.whole.end && it.whole.start < span.end as usize
-        };
-        definition.damaged |= conflicts.iter().any(reaches_into);
+        let (start, end) = (definition.span.start as usize, definition.span.end as usize);
+        let next = conflicts.partition_point(|it| it.whole.end <= start);
+        definition.damaged |= conflicts.get(next).is_some_and(|it| it.whole.start < end);
     }
     read.unread.extend(conflicts.iter().map(|it| Span {
         start: offset(it.whole.start),

@@ -3,9 +3,12 @@
 //! A parser that has lost its way takes a body's statements for members, and members for statements. People indent, though: what
 //! stands side by side begins in one column, so a node in another column isn't where a text without the error would have it.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 
 use tree_sitter::Node;
+
+/// Most blanks in front of a node on its line.
+const COLUMN_MAX: usize = 1_000;
 
 /// A node of a text with errors around the one that the walk has reached.
 struct OpenNode<'tree> {
@@ -24,6 +27,9 @@ pub(crate) struct Placement<'tree, 'walk> {
     /// The text as it was parsed.
     text: &'walk [u8],
     open: Vec<OpenNode<'tree>>,
+    /// Whether an error is between the definitions of a text with namespaces, whose members nobody indents: it may have ended one, or
+    /// have hidden its beginning.
+    has_lost_namespace: OnceCell<bool>,
 }
 
 impl<'tree, 'walk> Placement<'tree, 'walk> {
@@ -32,6 +38,7 @@ impl<'tree, 'walk> Placement<'tree, 'walk> {
             source,
             text,
             open: Vec::new(),
+            has_lost_namespace: OnceCell::new(),
         }
     }
 
@@ -54,7 +61,21 @@ impl<'tree, 'walk> Placement<'tree, 'walk> {
             in_place = in_place && self.is_beside_its_siblings(at);
             self.open[at].in_place.set(Some(in_place));
         }
-        in_place
+        in_place && (!self.has_lost_namespace() || self.is_in_namespace())
+    }
+
+    fn is_in_namespace(&self) -> bool {
+        let mut around = self.open.iter().rev();
+        around.any(|it| it.node.kind() == "namespace_definition")
+    }
+
+    fn has_lost_namespace(&self) -> bool {
+        *self.has_lost_namespace.get_or_init(|| {
+            let mut lines = self.text.split(|byte| *byte == b'\n');
+            let has_namespace = lines.any(|line| line.starts_with(b"namespace"));
+            let root = self.open.first().map(|it| it.node);
+            has_namespace && root.is_some_and(holds_error_outside)
+        })
     }
 
     fn is_beside_its_siblings(&self, at: usize) -> bool {
@@ -63,8 +84,8 @@ impl<'tree, 'walk> Placement<'tree, 'walk> {
         };
         let node = &self.open[at];
         // What an error holds stands beside it, if it does; nobody knows what else is around it.
-        let is_known = !outer.node.is_error()
-            || outer.column == node.column && node.column.is_some() && !self.opens_namespace(outer);
+        let is_known =
+            !outer.node.is_error() || outer.column == node.column && node.column.is_some();
         is_known && (node.column.is_none() || node.column == self.column_inside(outer))
     }
 
@@ -75,25 +96,43 @@ impl<'tree, 'walk> Placement<'tree, 'walk> {
         }
         let mut cursor = outer.node.walk();
         let inside = outer.node.named_children(&mut cursor);
-        let inside = inside.filter(|it| !it.is_error() && !it.is_extra());
+        let is_beside =
+            |it: &Node<'_>| !it.is_error() && !it.is_extra() && it.kind() != "access_specifier";
+        let inside = inside.filter(is_beside);
         let least = inside.filter_map(|it| self.column_of(it)).min();
         outer.column_inside.set(Some(least));
         least
     }
 
-    fn opens_namespace(&self, error: &OpenNode<'tree>) -> bool {
-        let mut cursor = error.node.walk();
-        let mut inside = error.node.children(&mut cursor);
-        inside.any(|it| it.kind() == "namespace")
-    }
-
     /// The indentation of a node that is the first on its line. Directives have no column.
     fn column_of(&self, node: Node<'tree>) -> Option<usize> {
         let start = node.start_byte();
-        let line = self.text[..start].iter().rposition(|byte| *byte == b'\n');
-        let line = line.map_or(0, |end| end + 1);
-        let begins_line = self.text[line..start].iter().all(u8::is_ascii_whitespace);
-        let blanks = self.source[line..].iter().take_while(|it| matches!(it, b' ' | b'\t'));
-        (begins_line && !node.kind().starts_with("preproc")).then(|| blanks.count())
+        let is_blank = |byte: &&u8| matches!(byte, b' ' | b'\t');
+        let before = self.text[..start].iter().rev().take(COLUMN_MAX);
+        let blanks = before.take_while(is_blank).count();
+        let line = start - blanks;
+        let begins_line = line == 0 || self.text[line - 1] == b'\n';
+        // What is blanked in front of it is a macro of its own.
+        let column = self.source[line..start].iter().take_while(is_blank).count();
+        (begins_line && !node.kind().starts_with("preproc")).then_some(column)
     }
+}
+
+/// Whether an error is directly in a file or a namespace, or among what conditionals enclose there.
+fn holds_error_outside(around: Node<'_>) -> bool {
+    let mut ahead = vec![around];
+    while let Some(node) = ahead.pop() {
+        let mut cursor = node.walk();
+        for child in node.children(&mut cursor) {
+            let kind = child.kind();
+            if child.is_error() || child.is_missing() {
+                return true;
+            }
+            let is_outside = kind.starts_with("preproc") || kind == "declaration_list";
+            if child.has_error() && (is_outside || kind == "namespace_definition") {
+                ahead.push(child);
+            }
+        }
+    }
+    false
 }

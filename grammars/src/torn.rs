@@ -55,6 +55,8 @@ struct BegunBlock {
     last_line: usize,
     /// Where the line ends that opened it last, and whether indentation alone says what it holds.
     opened: Option<(usize, bool)>,
+    /// Whether a line in it is indented.
+    holds_lines: bool,
 }
 
 /// A torn block's inside, and the position of the first error in it.
@@ -222,11 +224,15 @@ fn layout_blocks(source: &[u8], is_indented: bool) -> Vec<LayoutBlock> {
                 while let Some(ended) = begun.pop_if(|it| it.column >= column) {
                     blocks.extend(ended.by_indent(source, last_end));
                 }
+                if let Some(around) = begun.last_mut() {
+                    around.holds_lines = true;
+                }
                 begun.push(BegunBlock {
                     column,
                     start,
                     last_line: line_start + column,
                     opened: opens,
+                    holds_lines: false,
                 });
             }
             // Comments, directives, marks of a merge: nothing ends or begins there.
@@ -258,7 +264,9 @@ impl BegunBlock {
     fn by_indent(self, source: &[u8], end: usize) -> Option<LayoutBlock> {
         let (opened, by_indent) = self.opened?;
         let bracket = source[..opened].trim_ascii_end().len().checked_sub(1);
-        (opened < end).then_some(LayoutBlock {
+        // The members of a namespace aren't indented.
+        let is_block = opened < end && (by_indent || self.holds_lines);
+        is_block.then_some(LayoutBlock {
             span: self.start..end,
             last_line: self.last_line,
             inside: opened..end,

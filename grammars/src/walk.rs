@@ -250,7 +250,12 @@ impl<'tree> TreeWalk<'tree, '_> {
                     self.totals.errors += 1;
                     let span = span_of(statement);
                     let start = last_block.unwrap_or(span.start);
-                    self.torn.push(Span { start, ..span });
+                    let torn = Span { start, ..span };
+                    let is_full = self.torn.len() >= UNREAD_MAX;
+                    match self.torn.last_mut() {
+                        Some(last) if torn.start <= last.end || is_full => last.end = torn.end,
+                        _ => self.torn.push(torn),
+                    }
                     if self.unread.len() < UNREAD_MAX {
                         self.unread.push(span);
                     }
@@ -258,7 +263,9 @@ impl<'tree> TreeWalk<'tree, '_> {
             }
             let mut inside = statement.walk();
             let mut parts = statement.named_children(&mut inside);
-            if parts.any(|it| self.kinds.get(it.kind_id()).role != NodeRole::Plain && !it.is_extra()) {
+            if parts
+                .any(|it| self.kinds.get(it.kind_id()).role != NodeRole::Plain && !it.is_extra())
+            {
                 last_block = Some(offset(statement.start_byte()));
             }
             row = Some(statement.end_position().row);
@@ -522,14 +529,17 @@ impl<'tree> TreeWalk<'tree, '_> {
     /// Macros that the parser didn't get to see are definitions all the same.
     fn take_blanked_macros(&mut self) {
         let source = self.source;
-        // In a text that breaks off all that follows is in the middle of something.
-        let damaged = self.readable.breaks_off == Some(true);
+        let damaged = self.definitions.iter().filter(|it| it.damaged);
+        let mut unknown: Vec<Span> = damaged.map(|it| it.span).collect();
+        unknown.extend(&self.unread);
         let macros = self.readable.macros.iter();
         for (span, name) in macros.filter(|(span, _)| !c::is_guarded(source, *span)) {
             if self.definitions.len() >= DEFINITIONS_PER_BLOCK_MAX {
                 return;
             }
             let start = lead::definition_start(self.source, &self.comments, &[], span.start);
+            // Nobody knows what is in the middle of an error.
+            let damaged = span.is_in(&unknown);
             self.definitions.push(Definition {
                 symbol: Symbol::new(&String::from_utf8_lossy(name.of(self.source))),
                 span: Span {

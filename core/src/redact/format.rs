@@ -322,9 +322,7 @@ impl CredentialFormat {
         let shown = reading.value(body, end.min(body + RUN_BYTES_READ_MAX));
         let is_key = (!self.needs_digit
             || shown.iter().any(u8::is_ascii_digit)
-            || is_fixed
-                && shown.iter().any(u8::is_ascii_uppercase)
-                && !looks::is_of_words(shown))
+            || is_fixed && shown.iter().any(u8::is_ascii_uppercase) && !looks::is_of_words(shown))
             && (!self.needs_run || looks::is_no_words(shown))
             && looks::entropy_tenths(shown) >= self.entropy_tenths_min;
         if !is_key {

@@ -124,7 +124,8 @@ fn seen_at(text: &str, at: usize) -> Option<(Option<u8>, usize)> {
 fn entity_at(text: &str) -> Option<(char, usize)> {
     let Some(number) = text.strip_prefix("&#") else {
         let mut known = ENTITIES.iter();
-        return known.find_map(|(entity, c)| text.starts_with(entity).then_some((*c, entity.len())));
+        return known
+            .find_map(|(entity, c)| text.starts_with(entity).then_some((*c, entity.len())));
     };
     let hex = number.strip_prefix(['x', 'X']);
     let (digits, radix) = hex.map_or((number, 10), |digits| (digits, 16));
@@ -170,7 +171,11 @@ fn hex(text: &str, at: usize, digits: usize) -> Option<char> {
     let number = u32::from_str_radix(text.get(at..at + digits)?, 16).ok()?;
     // JSON writes a character beyond the first 65,536 as two halves.
     let is_half = digits == 4 && (0xd800..0xe000).contains(&number);
-    let c = if is_half { Some(char::REPLACEMENT_CHARACTER) } else { char::from_u32(number) };
+    let c = if is_half {
+        Some(char::REPLACEMENT_CHARACTER)
+    } else {
+        char::from_u32(number)
+    };
     // Two of them may be a part of a character of several bytes.
     c.filter(|c| digits > 2 || c.is_ascii())
 }
@@ -356,7 +361,12 @@ impl<'t> ScannedText<'t> {
     /// and `=0A`.
     pub(super) fn is_word_start(&self, at: usize) -> bool {
         let word = |byte: &&u8| byte.is_ascii_alphanumeric();
-        let letters = self.text[..at].iter().rev().take_while(word).take(4).count();
+        let letters = self.text[..at]
+            .iter()
+            .rev()
+            .take_while(word)
+            .take(4)
+            .count();
         let mark = at.checked_sub(letters + 1).map(|at| self.text[at]);
         let escaped = &self.text[at - letters..at];
         let is_escape = match mark {

@@ -21,7 +21,7 @@ use crate::dice::Dice;
 use crate::sources::{Group, Source};
 
 /// How many files of each language break, and how often each.
-const FILES: usize = 4;
+const FILES: usize = 2;
 const BREAKS: usize = 3;
 
 /// Lengths of files in bytes: long enough for several functions, short enough to be read in full.
@@ -86,23 +86,20 @@ fn merge(source: &Source, dice: &mut Dice) -> Option<Broken> {
     let length = 1 + dice.below(3);
     let end = (at + length).min(lines.len() - 1);
     let ours = lines[at..end].concat();
-    let indent = &lines[at][..lines[at].len() - lines[at].trim_start().len()];
     let theirs = match dice.below(3) {
         // The other side has the same lines and one more, in front or behind.
         0 => format!("{ours}{}", lines[at]),
         1 => ours.replacen(char::is_alphanumeric, "x", 1),
         _ => String::new(),
     };
-    let _ = indent;
     let conflict = format!("<<<<<<< HEAD\n{ours}=======\n{theirs}>>>>>>> topic\n");
     let broken = with_lines(text, at..end, &conflict);
-    let mended = text.clone();
     Some(Broken {
         kind: "merge",
         path: source.path.clone(),
         before: text.clone(),
         broken,
-        mended,
+        mended: text.clone(),
     })
 }
 
@@ -114,7 +111,14 @@ fn slip(source: &Source, dice: &mut Dice) -> Option<Broken> {
     let (at, new) = if kind == "indent" {
         let at = *dice.of(&body_lines(text))?;
         let words = lines[at].trim_start();
-        (at, if dice.below(3) > 0 { words.to_owned() } else { format!("    {}", lines[at]) })
+        (
+            at,
+            if dice.below(3) > 0 {
+                words.to_owned()
+            } else {
+                format!("    {}", lines[at])
+            },
+        )
     } else {
         let marks: &[char] = match kind {
             "bracket" => &['(', ')', '[', ']', '{', '}'],
@@ -155,7 +159,13 @@ fn edit_between(from: &str, to: &str) -> (String, String) {
     let same = |(a, b): &(&&str, &&str)| a == b;
     let front = old.iter().zip(&new).take_while(same).count();
     let most = old.len().min(new.len()) - front;
-    let back = old.iter().rev().zip(new.iter().rev()).take(most).take_while(same).count();
+    let back = old
+        .iter()
+        .rev()
+        .zip(new.iter().rev())
+        .take(most)
+        .take_while(same)
+        .count();
     for around in 1.. {
         let start = front.saturating_sub(around);
         let kept = back.saturating_sub(around);
@@ -195,7 +205,13 @@ impl Play {
         self.stage.step(Step::User(text.to_owned()));
     }
 
-    fn call(&mut self, name: &str, arguments: &serde_json::Value, result: &str, written: Option<&str>) {
+    fn call(
+        &mut self,
+        name: &str,
+        arguments: &serde_json::Value,
+        result: &str,
+        written: Option<&str>,
+    ) {
         self.stage.step(Step::Call {
             name: name.to_owned(),
             arguments: arguments.to_string(),
@@ -221,7 +237,9 @@ impl Play {
     /// The agent reads the file.
     fn read(&mut self, text: &str) {
         let lines = text.lines().enumerate();
-        let shown: Vec<String> = lines.map(|(at, line)| format!("{}: {line}", at + 1)).collect();
+        let shown: Vec<String> = lines
+            .map(|(at, line)| format!("{}: {line}", at + 1))
+            .collect();
         self.call("read", &json!({"path": self.path}), &shown.join("\n"), None);
     }
 
@@ -235,7 +253,10 @@ impl Play {
     /// What is true of the file.
     fn truth(&self) -> BTreeMap<EntityId, SliceHash> {
         let view = self.stage.view();
-        let entities = view.state.state_map().entities_in(&RelPath::from_normalised(&self.path));
+        let entities = view
+            .state
+            .state_map()
+            .entities_in(&RelPath::from_normalised(&self.path));
         let slices = entities.into_iter().map(|it| {
             let slice = view.current_version(&it).expect("it is true").slice;
             (it, slice)
@@ -245,16 +266,21 @@ impl Play {
 
     fn differing(&self) -> BTreeSet<EntityId> {
         let stale = self.stage.state().stale();
-        stale.iter().map(|(it, _)| it.clone()).filter(|it| it.symbol.is_some()).collect()
+        stale
+            .iter()
+            .map(|(it, _)| it.clone())
+            .filter(|it| it.symbol.is_some())
+            .collect()
     }
 
     /// What was refused since an event, by name.
     fn refused_since(&self, from: usize) -> Vec<String> {
         let new = self.stage.ledger()[from..].iter();
         let refused = new.filter_map(|it| match &it.event {
-            Event::PromotionRefused(refused) => {
-                Some(format!("{} {:?}", refused.entity, refused.report.conclusion))
-            }
+            Event::PromotionRefused(refused) => Some(format!(
+                "{} {:?}",
+                refused.entity, refused.report.conclusion
+            )),
             _ => None,
         });
         refused.collect()
@@ -263,10 +289,6 @@ impl Play {
 
 /// What is wrong after the file broke and was mended; empty if nothing is.
 fn faults(broken: &Broken, breaks: Hand, mends: Hand) -> String {
-    play_all(broken, breaks, mends).1
-}
-
-fn play_all(broken: &Broken, breaks: Hand, mends: Hand) -> (Play, String) {
     let mut play = Play::new(&broken.path);
     let mut faults = String::new();
     play.write(&broken.before);
@@ -283,7 +305,10 @@ fn play_all(broken: &Broken, breaks: Hand, mends: Hand) -> (Play, String) {
         }
         Hand::User => {
             play.write(&broken.broken);
-            play.say(&format!("I merged something into {}. Mend it.", broken.path));
+            play.say(&format!(
+                "I merged something into {}. Mend it.",
+                broken.path
+            ));
         }
     }
     play.read(&broken.broken);
@@ -338,7 +363,7 @@ fn play_all(broken: &Broken, breaks: Hand, mends: Hand) -> (Play, String) {
     for entity in play.differing() {
         let _ = write!(faults, " stale: {entity};");
     }
-    (play, faults)
+    faults
 }
 
 /// Every file of every language, broken in several ways.
@@ -356,7 +381,9 @@ pub(crate) fn broken_files(groups: &[Group]) -> Vec<Broken> {
     let grammars = TreeSitterGrammars;
     all.retain(|it| {
         let path = RelPath::from_normalised(&it.path);
-        let language = grammars.language_of_path(&path).expect("its language is read");
+        let language = grammars
+            .language_of_path(&path)
+            .expect("its language is read");
         // A slip that leaves a sound text is a change like any other.
         let read = grammars.extract(language, it.broken.as_bytes());
         read.is_ok_and(|read| !read.clean)
@@ -389,23 +416,13 @@ pub(crate) fn run(say: &mut dyn FnMut(&str)) {
                 failed += 1;
                 let (old, new) = edit_between(&broken.before, &broken.broken);
                 let (kind, path) = (broken.kind, &broken.path);
-                say(&format!("{kind} {path} {hands:?}:{faults}\n--- {old}+++ {new}\n"));
+                say(&format!(
+                    "{kind} {path} {hands:?}:{faults}\n--- {old}+++ {new}\n"
+                ));
             }
         }
     }
-    if failed > 0 || played < 400 {
+    if failed > 0 || played < 150 {
         say(&format!("{failed} of {played} didn't heal\n"));
-    }
-}
-
-pub(crate) fn one(filter: &str, hands: usize) {
-    let (groups, _) = crate::sources::collect();
-    for broken in broken_files(&groups).iter().filter(|it| it.path.contains(filter)) {
-        let all = [(Hand::Agent, Hand::Agent), (Hand::User, Hand::Agent), (Hand::User, Hand::User), (Hand::Agent, Hand::User)];
-        let (play, faults) = play_all(broken, all[hands].0, all[hands].1);
-        if !faults.is_empty() {
-            println!("=== {} {faults}", broken.path);
-            println!("{}", tslp_snapshots::golden::golden_end(&play.stage, tslp_snapshots::verdicts::Detail::Decisions));
-        }
     }
 }
