@@ -57,6 +57,8 @@ struct BegunBlock {
     opened: Option<(usize, bool)>,
     /// Whether a line in it is indented.
     holds_lines: bool,
+    /// Whether a bracket in another column may close it.
+    may_be_closed: bool,
 }
 
 /// A torn block's inside, and the position of the first error in it.
@@ -193,6 +195,13 @@ fn layout_blocks(source: &[u8], is_indented: bool) -> Vec<LayoutBlock> {
         match words.first() {
             Some(b'}' | b')' | b']') => {
                 begun.retain(|it| it.column <= column);
+                let is_bracket = |it: &BegunBlock| matches!(it.opened, Some((_, false)));
+                let own = begun.last().filter(|it| it.column == column);
+                if !own.is_some_and(is_bracket)
+                    && let Some(around) = begun.iter_mut().rev().find(|it| is_bracket(it))
+                {
+                    around.may_be_closed = true;
+                }
                 if let Some(top) = begun.last_mut().filter(|it| it.column == column)
                     && let Some((opened, false)) = top.opened
                 {
@@ -233,6 +242,7 @@ fn layout_blocks(source: &[u8], is_indented: bool) -> Vec<LayoutBlock> {
                     last_line: line_start + column,
                     opened: opens,
                     holds_lines: false,
+                    may_be_closed: false,
                 });
             }
             // Comments, directives, marks of a merge: nothing ends or begins there.
@@ -265,7 +275,7 @@ impl BegunBlock {
         let (opened, by_indent) = self.opened?;
         let bracket = source[..opened].trim_ascii_end().len().checked_sub(1);
         // The members of a namespace aren't indented.
-        let is_block = opened < end && (by_indent || self.holds_lines);
+        let is_block = opened < end && (by_indent || self.holds_lines && !self.may_be_closed);
         is_block.then_some(LayoutBlock {
             span: self.start..end,
             last_line: self.last_line,

@@ -117,15 +117,21 @@ impl DefinitionHashes {
             definitions: u32::try_from(extraction.top_level().len()).unwrap_or(u32::MAX),
             slices: sorted_slices(slices),
             is_complete: true,
-            hidden: extraction.hidden_words(bytes).map(|words| words.into_iter().collect()),
+            hidden: extraction
+                .hidden_words(bytes)
+                .map(|words| words.into_iter().collect()),
         }
     }
 
     /// Whether it isn't known if the file defines the symbol.
     fn hides(&self, symbol: &Symbol) -> bool {
         let key = symbol_key(symbol);
-        let is_sound = self.slices.binary_search_by_key(&key, |(key, _)| *key).is_ok();
-        let is_named = |hidden: &[NameHash]| may_name(symbol, |it| hidden.binary_search(&it).is_ok());
+        let is_sound = self
+            .slices
+            .binary_search_by_key(&key, |(key, _)| *key)
+            .is_ok();
+        let is_named =
+            |hidden: &[NameHash]| may_name(symbol, |it| hidden.binary_search(&it).is_ok());
         !is_sound && self.hidden.as_deref().is_some_and(is_named)
     }
 
