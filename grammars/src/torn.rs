@@ -195,10 +195,12 @@ fn layout_blocks(source: &[u8], is_indented: bool) -> Vec<LayoutBlock> {
         match words.first() {
             Some(b'}' | b')' | b']') => {
                 begun.retain(|it| it.column <= column);
-                let is_bracket = |it: &BegunBlock| matches!(it.opened, Some((_, false)));
+                // Each bracket closes one.
+                let awaits_one =
+                    |it: &BegunBlock| matches!(it.opened, Some((_, false))) && !it.may_be_closed;
                 let own = begun.last().filter(|it| it.column == column);
-                if !own.is_some_and(is_bracket)
-                    && let Some(around) = begun.iter_mut().rev().find(|it| is_bracket(it))
+                if !own.is_some_and(awaits_one)
+                    && let Some(around) = begun.iter_mut().rev().find(|it| awaits_one(it))
                 {
                     around.may_be_closed = true;
                 }
