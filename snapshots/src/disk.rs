@@ -1,13 +1,14 @@
 //! A disk in memory, observed as the real one is.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tslp_core::entity::Symbol;
 use tslp_core::event::{DiskFile, DiskFinding, DiskSlice, ReadFailure};
 use tslp_core::extract::{Extraction, GrammarTag, Grammars};
 use tslp_core::hash::SliceHash;
+use tslp_core::name_hash::{NameHash, may_name};
 use tslp_core::path::RelPath;
 use tslp_core::redact;
 use tslp_core::scope::OffRules;
@@ -38,6 +39,7 @@ pub struct Disk {
 struct FileContents {
     whole: SliceHash,
     slices: BTreeMap<Symbol, SliceHash>,
+    hidden: Option<BTreeSet<NameHash>>,
     definitions: u32,
     grammar: Option<GrammarTag>,
 }
@@ -134,6 +136,9 @@ fn read_contents(path: &RelPath, bytes: &[u8]) -> FileContents {
         });
     FileContents {
         whole: slice::hash_of_whole(bytes),
+        hidden: extraction
+            .as_ref()
+            .and_then(|extraction| extraction.hidden_words(bytes)),
         slices,
         definitions: extraction.as_ref().map_or(0, |extraction| {
             u32::try_from(extraction.top_level().len()).unwrap_or(u32::MAX)
@@ -143,7 +148,13 @@ fn read_contents(path: &RelPath, bytes: &[u8]) -> FileContents {
 }
 
 fn fingerprint(check: &DiskCheck, contents: &FileContents) -> DiskFile {
-    let asked = check.symbols.iter().map(|symbol| DiskSlice {
+    let is_hidden = |symbol: &Symbol| {
+        let hidden = contents.hidden.as_ref();
+        !contents.slices.contains_key(symbol)
+            && hidden.is_some_and(|words| may_name(symbol, |it| words.contains(&it)))
+    };
+    let asked = check.symbols.iter().filter(|it| !is_hidden(it));
+    let asked = asked.map(|symbol| DiskSlice {
         symbol: symbol.clone(),
         slice: contents.slices.get(symbol).copied(),
     });

@@ -57,8 +57,8 @@ pub struct FoundCode {
     pub extraction: Result<Extraction, Reason>,
     /// The hash of each symbol's canonical form, if they were computed when it was read.
     pub slices: BTreeMap<Symbol, SliceHash>,
-    /// The number of parse errors that its base has already.
-    pub errors_before: u32,
+    /// The text that it is to replace, if both have parse errors.
+    pub broken_base: Option<BrokenBase>,
     /// The true definitions of those symbols that have several.
     pub true_overloads: BTreeMap<Symbol, TrueNamesakes>,
     /// If nothing names the file: tracked files that have symbols of the same names, in unrelated languages.
@@ -69,6 +69,17 @@ pub struct FoundCode {
     pub completeness: Completeness,
     /// Whether it says that it is the whole file or a part.
     pub stated_extent: StatedExtent,
+}
+
+/// What is wrong with a text already: none of that is charged to a change of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrokenBase {
+    /// The number of its parse errors.
+    pub errors: u32,
+    /// Whether it ends in the middle of something.
+    pub breaks_off: bool,
+    /// The symbols that can be read in it.
+    pub sound: BTreeSet<Symbol>,
 }
 
 /// Whether a message was cut short.
@@ -275,7 +286,7 @@ impl CodeReader<'_> {
             edit: None,
             language: block.language,
             evidence: block.evidence,
-            errors_before: self.errors_of_base(language, path.as_ref(), extraction.as_ref().ok()),
+            broken_base: self.broken_base_of(language, path.as_ref(), extraction.as_ref().ok()),
             files_in_unrelated_languages: self.foreign_files(
                 language,
                 path.as_ref(),
@@ -315,19 +326,19 @@ impl CodeReader<'_> {
         })
     }
 
-    /// The number of parse errors in the text that made the file, or the first of the block's definitions, true. Counted only if
-    /// the block has errors itself.
-    fn errors_of_base(
+    /// What is wrong with the text that made the file, or the first of the block's definitions, true. Looked for only if the block
+    /// has errors itself.
+    fn broken_base_of(
         self,
         language: Option<LanguageId>,
         path: Option<&Result<RelPath, Reason>>,
         extraction: Option<&Extraction>,
-    ) -> u32 {
+    ) -> Option<BrokenBase> {
         let (Some(Ok(path)), Some(extraction)) = (path, extraction) else {
-            return 0;
+            return None;
         };
         if extraction.clean {
-            return 0;
+            return None;
         }
         let symbols = extraction
             .definitions
@@ -335,13 +346,17 @@ impl CodeReader<'_> {
             .map(|definition| EntityId::symbol(path.clone(), definition.symbol.clone()));
         let base = core::iter::once(EntityId::file(path.clone()))
             .chain(symbols)
-            .find_map(|entity| self.view.current_version(&entity));
-        base.and_then(|base| self.view.text(base.artifact))
-            .map_or(0, |text| self.errors_in(language, &text))
+            .find_map(|entity| self.view.current_version(&entity))?;
+        self.broken_base(language, &self.view.text(base.artifact)?)
     }
 
-    fn errors_in(self, language: Option<LanguageId>, text: &str) -> u32 {
-        extract_definitions(self.grammars, language, text).map_or(0, |extraction| extraction.errors)
+    fn broken_base(self, language: Option<LanguageId>, text: &str) -> Option<BrokenBase> {
+        let base = extract_definitions(self.grammars, language, text).ok()?;
+        (!base.clean).then(|| BrokenBase {
+            errors: base.errors,
+            breaks_off: base.breaks_off,
+            sound: base.sound_definitions().into_keys().cloned().collect(),
+        })
     }
 
     /// Tracked files that code without a path can't belong to because of their language, whatever their symbols are (spec §11).
@@ -407,7 +422,7 @@ impl CodeReader<'_> {
             evidence: block.evidence,
             extraction: Err(Reason::EditMalformed),
             slices: BTreeMap::new(),
-            errors_before: 0,
+            broken_base: None,
             true_overloads: BTreeMap::new(),
             files_in_unrelated_languages: BTreeSet::new(),
             patterns: self.grammars.patterns(),
@@ -457,9 +472,9 @@ impl CodeReader<'_> {
             whole: slice::hash_of_whole(code.as_bytes()),
             verbatim: None,
             edit: found_edit(Ok(applied)),
-            errors_before: match &extraction {
-                Ok(extraction) if !extraction.clean => self.errors_in(language, &before),
-                _ => 0,
+            broken_base: match &extraction {
+                Ok(extraction) if !extraction.clean => self.broken_base(language, &before),
+                _ => None,
             },
             true_overloads: self.true_namesakes(
                 language,
@@ -567,7 +582,7 @@ pub fn code_of_file(grammars: &dyn Grammars, path: RelPath, text: &str) -> Found
             .map(|(symbol, slice)| (symbol.clone(), slice))
             .collect(),
         extraction,
-        errors_before: 0,
+        broken_base: None,
         true_overloads: BTreeMap::new(),
         files_in_unrelated_languages: BTreeSet::new(),
         patterns: grammars.patterns(),

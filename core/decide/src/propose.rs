@@ -532,7 +532,10 @@ fn completeness_against_truth(
         return found.completeness;
     };
     match found.completeness {
-        Completeness::Full if extraction.breaks_off => Completeness::Truncated,
+        Completeness::Full if extraction.breaks_off => match &found.broken_base {
+            Some(base) if base.breaks_off => Completeness::Full,
+            _ => Completeness::Truncated,
+        },
         Completeness::Elided if found.edit.is_none() => {
             let mut before = String::new();
             for candidate in &resolution.candidates {
@@ -1360,7 +1363,13 @@ impl<'v> BlockJudge<'v> {
                 || is_edited(symbol)
                 || current.is_some_and(|current| self.is_within(path, symbol, current))
         };
-        let symbols = self.tracked.iter().filter(|symbol| concerns(symbol));
+        // What the base hides already isn't lost by the change.
+        let is_readable = |symbol: &Symbol| match &block.found.broken_base {
+            Some(base) => base.sound.contains(symbol),
+            None => true,
+        };
+        let at_stake = |symbol: &&Symbol| concerns(symbol) && is_readable(symbol);
+        let symbols = self.tracked.iter().filter(at_stake);
         let (all, missing) = symbols.fold((0, 0), |(all, missing), symbol| {
             (
                 all + 1,
@@ -1548,8 +1557,14 @@ fn disk_verdict_in(
         return own;
     }
     let mut written = false;
+    let state_map = view.state.state_map();
     let is_on_its_way = resolution.candidates.iter().all(|part| {
-        let on_disk = observe::slice_on_disk(view, &part.entity);
+        let symbol = part.entity.symbol.as_ref();
+        let on_disk = symbol.map(|symbol| state_map.slice_on_disk(&part.entity.path, symbol));
+        // A broken file hides it.
+        let Some(on_disk) = on_disk.unwrap_or_default() else {
+            return true;
+        };
         let truth = view.current_version(&part.entity).map(|it| it.slice);
         written |= part.entity.symbol.is_some() && on_disk != truth;
         part.entity.symbol.is_none() || on_disk == truth || on_disk == Some(part.slice)

@@ -348,12 +348,18 @@ fn prove(view: &StateView<'_>, path: &RelPath, quotation: &str) -> Result<(), Re
         Some(LastFinding::Missing) => return Err(Reason::FileMissing),
         _ => {}
     }
-    let mut places = BTreeSet::new();
-    for entity in hydrate::true_entities_of(view, path) {
+    // A definition in another one, or in the file that is true, is a part of that.
+    let (mut places, mut searched) = (0, BTreeSet::new());
+    let mut entities = hydrate::true_entities_of(view, path);
+    entities.retain(|entity| view.divergence(entity).is_none());
+    entities.sort();
+    for entity in entities {
         let Some(current) = view.current_version(&entity) else {
             continue;
         };
-        if view.divergence(&entity).is_some() {
+        let file = EntityId::file(path.clone());
+        let is_in = |around: EntityId| searched.contains(&around);
+        if entity.symbol.is_some() && entity.holders().chain([file]).any(is_in) {
             continue;
         }
         for span in &current.spans {
@@ -362,12 +368,11 @@ fn prove(view: &StateView<'_>, path: &RelPath, quotation: &str) -> Result<(), Re
             let Ok(code) = str::from_utf8(&code) else {
                 continue;
             };
-            // A definition in another one is a part of both.
-            let found = code.match_indices(quotation).take(2);
-            places.extend(found.map(|(at, _)| (current.artifact, span.start as usize + at)));
+            places += code.match_indices(quotation).take(2).count();
         }
+        searched.insert(entity);
     }
-    match places.len() {
+    match places {
         0 => Err(Reason::QuotationMissing),
         1 => Ok(()),
         _ => Err(Reason::QuotationAmbiguous),

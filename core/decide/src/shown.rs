@@ -112,10 +112,10 @@ impl TakenFromDisk {
             };
             truth_of(entity).is_some_and(is_same)
         };
-        // Who is shown what the file lacks isn't shown the file.
+        // Who is shown what the file lacks isn't shown the file. A broken file may hold it.
         let shows_lost = |entity: &EntityId| {
             let is_told = |truth: String| shown.is_some_and(|is_shown| is_shown(&truth));
-            text_of(entity).is_empty() && truth_of(entity).is_some_and(is_told)
+            extraction.clean && text_of(entity).is_empty() && truth_of(entity).is_some_and(is_told)
         };
         // What can't be parsed of a file goes along with it; what a whole file lacks is gone only where all of it can be.
         let is_whole = is_free

@@ -37,6 +37,9 @@ topics! {
     /// Who speaks: what a message repeats of the model's or a tool's, and what it quotes, isn't the
     /// user's.
     authors
+    /// Files that broke, by a merge or by a slip: what can't be read is as it was, and nothing is made of
+    /// it.
+    broken
     /// A conversation's context cleared: what goes to the model afterwards.
     clear
     /// The user's rules for code that models write (docs/repair.md).
