@@ -17,7 +17,7 @@ use tslp_store::data_dir::{self, DataDirError};
 use tslp_store::ledger::lock::DataDirLock;
 use tslp_store::ledger::{DataFiles, LedgerError};
 
-use super::{CommandFailure, print_page, read_config};
+use super::{CommandFailure, print_page, read_config, run_end};
 use crate::cli::OutputFormat;
 use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
@@ -42,7 +42,7 @@ const IN_USE: &str = "is using ";
 /// Most lines of a failed start's log that are shown.
 const LOG_LINES_SHOWN: usize = 5;
 
-/// Becomes the client; returns only if it can't.
+/// Runs the client, and ends as it does; returns only if it can't be run.
 pub(super) fn run_client(
     client: &str,
     arguments: &[OsString],
@@ -104,7 +104,7 @@ pub(super) fn run_client(
             command.env(name, value.text);
         }
     }
-    let error = command.exec();
+    let error = run_end::run_to_end(command, &config);
     drop(door);
     Err(CommandFailure::new(
         Exit::Failure,
