@@ -204,7 +204,11 @@ fn import_reply<S: Store>(
             _ => None,
         };
         if let Some((about, reason)) = of_record.filter(|(about, _)| about.starts_with('#')) {
-            let words = answer_words(Verb::Note, &about, reason);
+            // A model reads the answer, and what acts is the user's to say.
+            let mut words = answer_words(Verb::Note, &about, reason);
+            if source == record::MCP_SOURCE && words.contains("tslp accept") {
+                words = reason.meaning().into();
+            }
             let is_done = reason.carries_out_directive();
             results.push(ActResult::new(&about, reason.code(), words, is_done));
         }
@@ -253,6 +257,12 @@ fn approve_policy<S: Store>(
             return (Vec::from([refused]), None);
         }
     };
+    if engine.is_said_by_call(at, "approve", "") {
+        let why = Reason::DirectiveNotTyped;
+        let words = "not done: an agent's call may have said it";
+        let refused = ActResult::new(&profile.id, why.code(), words, false);
+        return (Vec::from([refused]), None);
+    }
     let batch = engine.approve_policy(at, &profile.id, text);
     let hash = batch.recorded.iter().find_map(|it| match &it.event {
         Event::PolicyApproved(approved) => Some(approved.text),
@@ -399,7 +409,7 @@ pub fn answer_words(verb: Verb, target: &str, reason: Reason) -> Cow<'static, st
         (_, Reason::RecordAccepted) => "kept: `tslp records` lists what is",
         (_, Reason::RecordRejected) => "dropped",
         (_, Reason::DirectiveNotTyped) => {
-            "not done: an agent's call says the same, so it may be the agent's; write it as the first line of a message in a conversation, such as `@tslp confirm NAME`"
+            "not done: an agent's call may have said it; write it as the first line of a message in a conversation, such as `@tslp confirm NAME`"
         }
         (_, Reason::ExternalAnswer) => "what follows counts as another model's answer",
         (Verb::Off | Verb::On, Reason::TargetMissing) => "name a GLOB, such as `secrets/**`",

@@ -9,6 +9,7 @@ mod notes;
 mod preview;
 mod records;
 mod run;
+mod run_end;
 mod scope;
 mod tool;
 mod usage;

@@ -19,8 +19,8 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use tslp_core::audit::AuditQuestion;
 use tslp_core::delimiter;
 use tslp_core::event::{
-    AuditOutcome, Event, History, PartKind, PromptCost, PromptMeasured, ReplyOutcome, ServerUsage,
-    WindowExceeded,
+    AuditOutcome, Event, History, PartKind, PromptCost, PromptMeasured, Recorded, ReplyOutcome,
+    ServerUsage, WindowExceeded,
 };
 use tslp_core::guardian::Mode;
 use tslp_core::hash::ArtifactHash;
@@ -181,7 +181,7 @@ struct ReplyUnderWay {
     /// How its calls reach the client. As they come, nothing is added to it either.
     calls: CallRule,
     /// What its user has to hear; `None` if they are not told in the reply.
-    news: Option<UserNews>,
+    news: Option<News>,
     /// The state of its tool calls, if it may ask for any.
     tools: Option<Box<ToolReply>>,
     /// The numbers of the calls of the client's own tools that it was given, where they wait to be judged; with what they were
@@ -217,11 +217,13 @@ impl ReplyUnderWay {
     }
 
     /// What its user has to hear so far; `None` where there is no place for it.
-    fn news(&self) -> Option<UserNews> {
+    fn news(&self) -> Option<News> {
         let mut news = self.news.clone()?;
-        let said = [&*self.reply.text, &self.reply.tail].concat();
-        let repeats_blocks = matches!(delimiter::unmarked(&said), Cow::Owned(_));
-        news.begin_reply(self.read.is_stream && repeats_blocks);
+        if let News::Chat(news) = &mut news {
+            let said = [&*self.reply.text, &self.reply.tail].concat();
+            let repeats_blocks = matches!(delimiter::unmarked(&said), Cow::Owned(_));
+            news.begin_reply(self.read.is_stream && repeats_blocks);
+        }
         Some(news)
     }
 
@@ -300,7 +302,16 @@ struct PromptToModel {
     /// Whether its reply may ask for tools of tslp's.
     may_go_on: bool,
     /// What its user has to hear; `None` if they aren't told in the reply.
-    news: Option<UserNews>,
+    news: Option<News>,
+}
+
+/// What the line at a reply's end is about.
+#[derive(Clone)]
+enum News {
+    /// A chat: what its prompt and the reply to it are about.
+    Chat(UserNews),
+    /// An agent's turn in a conversation, which ends with the first reply that calls no tool.
+    Turn(SessionId),
 }
 
 /// The reason why a prompt isn't forwarded.
@@ -425,6 +436,11 @@ impl EngineThread {
                 let last = batch.as_ref().and_then(Batch::last);
                 batch.into_iter().for_each(|batch| self.commit_batch(batch));
                 let _ = answer.send((results, last));
+            }
+            ToEngine::AdoptAsked { targets, answer } => {
+                let now = self.wiring.clock.now();
+                let is_agents = adopt::is_agents(&self.engine, now, targets.iter());
+                let _ = answer.send((is_agents, None));
             }
             ToEngine::AdoptFile { file, answer } => {
                 let (mut work, mut summary) = (BatchBuilder::default(), AdoptSummary::default());
@@ -559,6 +575,7 @@ impl EngineThread {
         let model = wire.model_json().map(str::to_owned);
         let offered = composed.request.tools;
         let has_one_choice = wire.asks_for_one_choice();
+        let has_form = wire.asks_for_form();
         let tools = self
             .watched_tools(dialect, &wire)
             .filter(|_| has_one_choice);
@@ -581,15 +598,21 @@ impl EngineThread {
         };
         let can_be_repeated = sent_body.len() <= BODY_BYTES_MAX && !messages.is_empty();
         let can_go_on = offered == Tools::None && can_be_repeated;
-        let tells = self.wiring.notices_in_reply.reaches(offered) && !dialect.is_bare_prompt();
-        let news = tells.then(|| {
-            let mut news = UserNews::default();
-            for recorded in &composed.batch.recorded {
-                news.add(&recorded.event);
+        // A program reads the reply to a client's own request, and one with a form.
+        let tells =
+            self.wiring.notices_in_reply.reaches(offered) && !dialect.is_bare_prompt() && !has_form;
+        let news = composed.conversation.filter(|_| tells);
+        let news = news.map(|(session, _)| match offered {
+            Tools::Offered => News::Turn(session),
+            Tools::None => {
+                let mut news = UserNews::default();
+                for recorded in &composed.batch.recorded {
+                    news.add(&recorded.event);
+                }
+                let exceeded = exceeded.clone().map(Event::WindowExceeded);
+                exceeded.iter().for_each(|event| news.add(event));
+                News::Chat(news)
             }
-            let exceeded = exceeded.clone().map(Event::WindowExceeded);
-            exceeded.iter().for_each(|event| news.add(event));
-            news
         });
         let can_change = has_one_choice && composed.conversation.is_some();
         let waits = news.is_some() || offered == Tools::Offered && self.engine.fits_edits();
@@ -922,16 +945,12 @@ impl EngineThread {
             self.wiring.to_loop.send(ToLoop::Looked(exchange));
         }
         let judged = self.engine.judge(pending, answers);
-        if let Some(mut news) = news {
-            for recorded in &judged.batch.recorded {
-                news.add(&recorded.event);
-            }
-            if let Some(entity) = news.contradicted().cloned()
-                && let Some(Ok(text)) = self.observer.read(&entity.path)
-            {
-                news.add_file_lines(self.engine.lines_lacked(&entity, &text));
-            }
-            if let Some(text) = news.line() {
+        if let Some(news) = news {
+            let line = match news {
+                News::Chat(news) => self.chat_line(news, &judged.batch.recorded),
+                News::Turn(session) => self.engine.turn_line(session),
+            };
+            if let Some(text) = line {
                 self.wiring.to_loop.send(ToLoop::Say { exchange, text });
             }
             self.wiring.to_loop.send(ToLoop::Looked(exchange));
@@ -950,6 +969,17 @@ impl EngineThread {
         if let Some(question) = judged.audit {
             self.ask_for_audit(episode, question, addressee);
         }
+    }
+
+    /// The line for a chat's user, once its reply was judged.
+    fn chat_line(&mut self, mut news: UserNews, judged: &[Recorded]) -> Option<String> {
+        judged.iter().for_each(|it| news.add(&it.event));
+        if let Some(entity) = news.contradicted().cloned()
+            && let Some(Ok(text)) = self.observer.read(&entity.path)
+        {
+            news.add_file_lines(self.engine.lines_lacked(&entity, &text));
+        }
+        news.line()
     }
 
     /// Records the reply's end and reads its code; `None` if the exchange has no reply or the ledger has failed.
@@ -1100,14 +1130,12 @@ impl EngineThread {
             let refused = self.engine.refused_on_disk(&path);
             // A whole file that was refused is one change, whatever it did to the symbols.
             let file = refused.iter().find(|entity| entity.symbol.is_none());
-            if let Some(entity) = file.or(refused.first()) {
-                tracing::warn!(
+            match file.or(refused.first()) {
+                Some(entity) => tracing::warn!(
                     "the model's change of {entity} was refused, and your file has it: `tslp undo {path}` prints the way back, \
                      `tslp confirm {entity}` keeps it"
-                );
-            }
-            if file.is_none() && refused.len() < stale {
-                changed.push((path, stale));
+                ),
+                None => changed.push((path, stale)),
             }
         }
         match &changed[..] {

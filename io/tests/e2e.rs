@@ -105,6 +105,8 @@ mod starts;
 mod startup;
 #[path = "e2e/status.rs"]
 mod status;
+#[path = "e2e/surface.rs"]
+mod surface;
 #[cfg(target_os = "linux")]
 #[path = "e2e/tool_loop.rs"]
 mod tool_loop;

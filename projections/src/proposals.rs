@@ -257,7 +257,8 @@ impl Proposals {
             wholes.any(|whole| whole.artifact == proposed.artifact)
         };
         let is_refused = |proposed: &&Proposal| {
-            let own = proposed.report.iter().flat_map(GateReport::own_failures);
+            let judged = proposed.report.iter().filter(|report| report.refuses());
+            let own = judged.flat_map(GateReport::own_failures);
             proposed.origin == Origin::Model
                 && own.into_iter().any(|rule| match rule {
                     // These say when the change came, not what it is.

@@ -54,6 +54,7 @@ use tslp_decide::side_request;
 use tslp_decide::text_index::TextIndex;
 use tslp_decide::tools;
 use tslp_decide::touch;
+use tslp_decide::user_line;
 use tslp_decide::verify;
 use tslp_decide::work::{self as agents_work, RequestToBill, WithheldPrompt};
 use tslp_decide::write_head::{self, CodeSource};
@@ -340,9 +341,15 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 self.code_reader(&view).reapplied(&pasted.found)
             };
             let is_models = propose::is_listing_of_model(&self.view(), &found);
+            let seen = self.model_sight(None);
+            if pasted.source == CodeSource::PassedOn {
+                let written = WriteState::NotYet;
+                self.judge_models(&found, &pasted.pieces, (&seen, written), &mut work);
+                continue;
+            }
             if is_models && !propose::would_be_refused_again(&self.view(), &found) {
-                let seen = self.model_sight(None);
-                self.judge_written(&found, &pasted.pieces, &seen, &mut work);
+                let written = WriteState::OnDisk;
+                self.judge_models(&found, &pasted.pieces, (&seen, written), &mut work);
             }
             let source = match is_models {
                 true => &CodeSource::Context,
@@ -538,6 +545,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         work.finish(&self.state)
     }
 
+    /// Whether a command with these words may be a call's of an agent ([`direct::is_said_by_call`]).
+    pub fn is_said_by_call(&self, at: UnixMillis, verb: &str, target: &str) -> bool {
+        direct::is_said_by_call(&self.view(), at, verb, target)
+    }
+
     /// Records another model's answer that the user brings, and returns the files to look at before it is [judged](Self::judge).
     pub fn receive_import(
         &mut self,
@@ -571,7 +583,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     ) -> Vec<Event> {
         let view = self.view();
         // Commands come in no turn.
-        if ids.0 == EpisodeId::OUTSIDE && direct::is_agents_command(&view, directive) {
+        let is_agents = || direct::is_agents_act(&view, at, directive.verb, &directive.target);
+        if ids.0 == EpisodeId::OUTSIDE && is_agents() {
             let about = directive.entity.clone().ok();
             let refused = NoticeIssued::new(ids, Reason::DirectiveNotTyped, about);
             return Vec::from([Event::NoticeIssued(refused)]);
@@ -708,6 +721,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             true => lost::missing_lines(&held, &proposed),
             false => edited,
         }
+    }
+
+    /// What the user hears at the end of an agent's turn ([`user_line::turn_line`]).
+    pub fn turn_line(&self, session: SessionId) -> Option<String> {
+        user_line::turn_line(&self.view(), &self.grammars, session)
     }
 
     /// The entities of which the file, as it was last seen, has a change of the model's that was refused.
@@ -862,16 +880,17 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             if self.stale_in(&path) == 0 || propose::would_be_refused_again(&self.view(), &found) {
                 continue;
             }
-            self.judge_written(&found, &MessagePieces::default(), seen, work);
+            let sight = (seen, WriteState::OnDisk);
+            self.judge_models(&found, &MessagePieces::default(), sight, work);
         }
     }
 
-    /// Judges what a client has written to disk for the model.
-    fn judge_written(
+    /// Judges code of a model's that came in no reply: what a client has written to disk, or another model's answer.
+    fn judge_models(
         &mut self,
         found: &FoundCode,
         pieces: &MessagePieces,
-        seen: &ModelSight,
+        (seen, written): (&ModelSight, WriteState),
         work: &mut BatchBuilder,
     ) {
         let (episode, session) = work.ids();
@@ -885,7 +904,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 asked: &asked,
                 gained: &GainedCode::default(),
                 grammars: &engine.grammars,
-                written: WriteState::OnDisk,
+                written,
                 seen: &|entities| engine.entities_seen(seen, entities),
             };
             propose::propose(judging, found, pieces)

@@ -31,6 +31,7 @@ use super::sight::{self, ShownText, Sight, TextSlot, Withholding};
 use super::work::WithheldPrompt;
 use crate::notice;
 use tslp_core::artifact::Origin;
+use tslp_core::delimiter;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
     ContentKind, Event, History, Injected, NoticeIssued, PromptAmended, PromptComposed, Side,
@@ -341,14 +342,26 @@ pub fn compose_side_request(
     let filter = OffFilter::of(view, SessionId(0), &policy.workspace_root, known);
     let texts = injected.with_texts_of(request, 0);
     let off = filter.map(|filter| filter.filter(request, &texts, &BTreeMap::new()));
-    let withholding = Withholding {
+    let mut withholding = Withholding {
         rewritten: off.map_or_else(BTreeMap::new, |off| off.rewritten),
         ..Withholding::default()
     };
+    // Such requests quote the conversation, with what its user was told.
+    for shown in &texts {
+        let key = (shown.message, shown.slot);
+        let text = withholding
+            .rewritten
+            .get(&key)
+            .map_or(shown.text, String::as_str);
+        if let Some(text) = delimiter::without_quoted_user_lines(text) {
+            withholding.rewritten.insert(key, text);
+        }
+    }
     let mut outgoing = Outgoing::unchanged(request);
     for message in &mut outgoing.messages {
         let all = (message.index, TextSlot::Before)..=(message.index, TextSlot::After);
-        let is_changed = withholding.rewritten.range(all.clone()).next().is_some();
+        let is_changed = withholding.rewritten.range(all.clone()).next().is_some()
+            || !request.messages[message.index].is_safe();
         if is_changed || injected.texts.range(all).next().is_some() {
             *message = injected.outgoing_message(request, message.index, &withholding);
         }

@@ -439,6 +439,9 @@ impl CodeReader<'_> {
                 outcome,
             })
         };
+        let language = unapplied
+            .usable_path()
+            .and_then(|path| self.grammars.language_of_path(path));
         let EditedCode {
             code,
             stated_extent,
@@ -447,16 +450,14 @@ impl CodeReader<'_> {
         } = match applied {
             Ok(edited) => edited,
             Err(reason) => {
+                let is_unread = reason == Reason::BaseUnknown && language.is_none();
                 return FoundCode {
-                    extraction: Err(reason),
+                    extraction: Err(if is_unread { Reason::NoGrammar } else { reason }),
                     edit: found_edit(Err(reason)),
                     ..unapplied
                 };
             }
         };
-        let language = unapplied
-            .usable_path()
-            .and_then(|path| self.grammars.language_of_path(path));
         let extraction = extract_definitions(self.grammars, language, &code);
         let elided = extraction
             .as_ref()

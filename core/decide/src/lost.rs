@@ -70,7 +70,8 @@ impl LostCode {
         (lost != Self::default()).then_some(lost)
     }
 
-    fn of_proposal(
+    /// The code that a proposal has lost; `None` if its text isn't on record.
+    pub(crate) fn of_proposal(
         view: &StateView<'_>,
         grammars: &dyn Grammars,
         entity: &EntityId,

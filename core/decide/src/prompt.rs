@@ -129,6 +129,9 @@ impl<'r> PromptReader<'r> {
             let found = found_code::find_users_code(self.code, text).into_iter();
             pasted.extend(found.map(|found| PastedCode {
                 source: match authors {
+                    _ if is_passed_on && source == CodeSource::CurrentPrompt => {
+                        CodeSource::PassedOn
+                    }
                     _ if is_passed_on => CodeSource::Another,
                     Some(authors) if authors.wrote_another(text, &found) => CodeSource::Another,
                     _ => source.clone(),

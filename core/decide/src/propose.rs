@@ -650,6 +650,9 @@ fn block_complaint(
             other: None,
         });
     }
+    if resolution.reason == Reason::NoGrammar && found.format == Format::ToolCall {
+        return None;
+    }
     if resolution.level != Level::Confirmed {
         return found.claims_an_entity().then_some(BlockComplaint {
             reason: Reason::Unlinked,
@@ -909,6 +912,10 @@ impl<'v> BlockJudge<'v> {
                 facts.disk = DiskVerdict::Agrees;
             }
             let mut report = gate::judge(&facts, policy.thresholds, policy.profile);
+            let failed = |report: &GateReport| report.own_failures().eq([Reason::Confirmed]);
+            if block.resolution.reason == Reason::NoGrammar && failed(&report) {
+                report.conclusion = Some(Reason::Unjudged);
+            }
             report.set_parts_alone(is_holder);
             if !locked.is_empty() {
                 let is_within = locked.contains(&candidate.entity.path);

@@ -151,6 +151,10 @@ pub fn resolve(
         }),
     ) = (path, &found.edit)
     {
+        let is_unread = matches!(found.extraction, Err(Reason::NoGrammar));
+        if is_unread && !view.state.state_map().tracks(path) {
+            return Resolution::unresolved(Reason::NoGrammar);
+        }
         return Resolution::unapplied_edit(found, path, *reason);
     }
     let extraction = match &found.extraction {
@@ -314,6 +318,8 @@ fn resolve_by_bytes(
             .is_some()
     };
     let (level, reason) = match &found.edit {
+        // Nothing is true of it that the edit could be held against.
+        Some(_) if !is_known() => (Level::Unresolved, Reason::NoGrammar),
         Some(_) => (Level::Confirmed, Reason::EditApplied),
         None if is_exact => (Level::Confirmed, Reason::ExactMatch),
         None if found.evidence > PathEvidence::SentenceBefore && is_known() => {

@@ -1,5 +1,6 @@
-//! The line at a reply's end by which the user of a chat hears that something they named is STALE or was refused: they don't look
-//! at the proxy's pages, and see an invented answer otherwise.
+//! The line at a reply's end by which the user hears what isn't as it looks: in a chat that something they named is STALE or was
+//! refused, since they see an invented answer otherwise; at the end of an agent's turn which of its changes were refused, since its
+//! client shows them as done.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -9,8 +10,16 @@ use alloc::vec::Vec;
 use tslp_core::delimiter;
 use tslp_core::entity::EntityId;
 use tslp_core::event::Event;
+use tslp_core::extract::Grammars;
+use tslp_core::gate;
+use tslp_core::ids::SessionId;
 use tslp_core::reason::Reason;
 use tslp_core::record::RecordStanding;
+use tslp_projections::proposals::Proposal;
+use tslp_projections::stale::Divergence;
+use tslp_projections::state::StateView;
+
+use super::lost::LostCode;
 
 /// What the user hears of tools, budgets and loops.
 #[must_use]
@@ -116,6 +125,11 @@ impl UserNews {
         }
     }
 
+    /// What there is to say of tools.
+    pub fn tell_of_work(&mut self, told: String) {
+        self.about_work = Some(told);
+    }
+
     /// What follows is of the reply. `repeats_blocks`: the client has it with what it repeats of our blocks.
     pub const fn begin_reply(&mut self, repeats_blocks: bool) {
         self.repeats_blocks = repeats_blocks;
@@ -150,18 +164,9 @@ impl UserNews {
     /// What the file holds that the reply lacks, in front of what became of the reply.
     fn file_text(&self) -> Option<String> {
         let (lines, more) = &self.file_holds;
-        let shown = lines.iter().take(FILE_LINES_SHOWN_MAX);
-        let shown = shown.map(|it| it.trim().replace('`', "'"));
-        let shown = shown.map(|it| it.chars().take(FILE_LINE_CHARS_MAX).collect::<String>());
-        let shown: Vec<String> = shown.map(|it| format!("`{it}`")).collect();
-        let more = match more + lines.len() - shown.len() {
-            0 => String::new(),
-            1 => String::from(" and one more line"),
-            more => format!(" and {more} more lines"),
-        };
-        let shown = (!shown.is_empty()).then(|| shown.join(", "))?;
+        let shown = quoted_lines(lines, *more)?;
         Some(format!(
-            ": your file has {shown}{more}, and the reply doesn't. It"
+            ": your file has {shown}, and the reply doesn't. It"
         ))
     }
 
@@ -196,7 +201,7 @@ impl UserNews {
                 };
                 let can = match reason {
                     Reason::DiskHoldsRefused => {
-                        "`tslp undo FILE` prints the way back, `@tslp accept ENTITY` keeps it"
+                        "`tslp undo FILE` prints the way back, `@tslp confirm ENTITY` keeps it"
                     }
                     Reason::FileGone => "`@tslp accept ENTITY` says that it is to be gone",
                     Reason::DiskUnreadable => "`tslp why ENTITY` says more",
@@ -218,6 +223,76 @@ impl UserNews {
             "{entity}{held} {why}. {can}.{more}"
         )))
     }
+}
+
+/// The first lines of code, quoted, and how many more there are; `None` without lines.
+fn quoted_lines(lines: &[String], more: usize) -> Option<String> {
+    let shown = lines.iter().take(FILE_LINES_SHOWN_MAX);
+    let shown = shown.map(|it| it.trim().replace('`', "'"));
+    let shown = shown.map(|it| it.chars().take(FILE_LINE_CHARS_MAX).collect::<String>());
+    let shown: Vec<String> = shown.map(|it| format!("`{it}`")).collect();
+    let more = match more + lines.len() - shown.len() {
+        0 => String::new(),
+        1 => String::from(" and one more line"),
+        more => format!(" and {more} more lines"),
+    };
+    (!shown.is_empty()).then(|| shown.join(", ") + &more)
+}
+
+/// The line at the end of an agent's turn: changes of the user's last turn, a subagent's too, that were refused and that nothing has mended
+/// since. `None` where there are none, and in a subagent's conversation, whose last text is a call's result.
+#[must_use]
+pub fn turn_line(
+    view: &StateView<'_>,
+    grammars: &dyn Grammars,
+    session: SessionId,
+) -> Option<String> {
+    let sessions = view.state.sessions();
+    let turn = sessions.users_turn(session)?;
+    // Of this conversation, or of one that it goes on from, or of a subagent's.
+    let is_of_turn = |it: &Proposal| {
+        let is_own = sessions.reply_position(session, it.episode).is_some();
+        is_own || it.session == session || sessions.users_turn(it.session).is_none()
+    };
+    let mut refused = view.refused_since(turn);
+    refused.retain(is_of_turn);
+    gate::tell_once(&mut refused, |it| (&it.entity, it.report.as_ref()));
+    // Of several for one entity the last.
+    let refused = refused.into_iter().map(|it| (it.entity.clone(), it));
+    let refused: BTreeMap<EntityId, Proposal> = refused.collect();
+    let is_on_disk = |entity: &EntityId| view.divergence(entity) == Some(Divergence::Refused);
+    let first = refused.values().find(|it| is_on_disk(&it.entity));
+    let first = first.or_else(|| refused.values().next())?;
+    let (entity, report) = (&first.entity, first.report.as_ref()?);
+    let lost = LostCode::of_proposal(view, grammars, entity, first);
+    let lost = lost.filter(|_| first.refused_for().is_some_and(Reason::is_lost_code));
+    let lost = lost.and_then(|lost| match lost.symbols.is_empty() {
+        true => quoted_lines(&lost.lines, lost.more_lines),
+        false => quoted_lines(&lost.symbols, 0),
+    });
+    let why = match lost {
+        Some(lost) => format!("lost {lost}, so the change was refused."),
+        None => format!(
+            "was changed, and that was refused. {}.",
+            first.refused_for()?.meaning()
+        ),
+    };
+    let path = &entity.path;
+    let undo = match is_on_disk(entity) {
+        true => format!(" Your file holds it: `tslp undo {path}` prints the way back"),
+        false => format!(" `tslp why {entity}` says more"),
+    };
+    let confirm = match report.is_left_to_user() {
+        true => format!(", `@tslp confirm {entity}` keeps it"),
+        false => String::new(),
+    };
+    let more = match refused.len() - 1 {
+        0 => String::new(),
+        count => format!(" {count} more refused: `tslp recent` lists them."),
+    };
+    Some(delimiter::user_line(&format!(
+        "{entity} {why}{undo}{confirm}.{more}"
+    )))
 }
 
 /// Whether something is refused or withheld because its file holds other code.

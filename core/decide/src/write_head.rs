@@ -35,6 +35,8 @@ pub enum CodeSource {
     /// An older message that the ledger didn't know, or one that was answered: context that the client sends along. It
     /// counts where nothing is true yet, where there is no file, and where disk holds it.
     Context,
+    /// Another model's answer that the user passes on: it is judged as a model's, and never here.
+    PassedOn,
     /// The model's or a tool's words in a user's message: true where disk holds it, and elsewhere a proposal.
     Another,
     /// A file on disk that the user accepted: all of it, or one symbol.
@@ -535,6 +537,7 @@ fn says_something_new(
         CodeSource::CurrentPrompt
         | CodeSource::RepeatedPrompt
         | CodeSource::Context
+        | CodeSource::PassedOn
         | CodeSource::Another => !quotes_the_model(view, session, found, candidate),
     }
 }

@@ -226,11 +226,15 @@ pub fn builds_and_tests(tool: &str, arguments: &str) -> (u32, u32) {
     let scripts =
         parts.filter(|(part, text)| *part == CallPart::Shell && text.len() <= JUDGED_BYTES_MAX);
     for command in scripts.flat_map(|(_, text)| read_line(&text)) {
-        if classify(&command.words).class != Class::Build {
+        let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
+        let launched = launched(&words).into_iter().map(String::from).collect();
+        // `npm run build` is a build as it is written.
+        let mut readings = [command.words, launched].into_iter();
+        let Some(words) = readings.find(|it| classify(it).class == Class::Build) else {
             continue;
-        }
+        };
         let is_test = |word: &String| lists(TEST_WORDS, word) || word.contains("test");
-        let words = command.words.iter();
+        let words = words.iter();
         let mut first = words.take_while(|word| !word.contains('=')).take(3);
         match first.any(is_test) {
             true => tests += 1,
@@ -529,8 +533,8 @@ impl ClientJudge<'_> {
                 patched_paths(patch).iter().for_each(|it| self.writing(it));
             }
             "tslp" => {
-                if let Some(verb) = operands.first().filter(|verb| lists(OPERATOR_VERBS, verb)) {
-                    self.deny(Harm::Proxy, format!("`tslp {verb}` is the user's"));
+                if operands.first().is_some_and(|it| lists(OPERATOR_VERBS, it)) {
+                    self.deny(Harm::Proxy, "only the user decides what tslp does");
                 }
             }
             "kill" | "pkill" | "killall" | "systemctl" | "service" | "docker" | "podman"
@@ -843,6 +847,37 @@ fn without_wrappers<'w, 's>(words: &'w [&'s str]) -> &'w [&'s str] {
         rest = after;
     }
     rest
+}
+
+/// The command that a launcher such as `npx`, `uv run` or `./venv/bin/pytest` runs: its program's name alone, and its arguments.
+fn launched<'s>(words: &[&'s str]) -> Vec<&'s str> {
+    let mut rest = without_wrappers(words);
+    while let [program, after @ ..] = rest {
+        let name = program.rsplit('/').next().unwrap_or(program);
+        let mut after = after;
+        match after.first() {
+            _ if lists(LAUNCHERS, name) => {}
+            Some(verb) if lists(LAUNCHING_TOOLS, name) && lists(LAUNCHING_VERBS, verb) => {
+                after = &after[1..];
+            }
+            _ => break,
+        }
+        while let [option, tail @ ..] = after
+            && option.starts_with('-')
+        {
+            let takes_value = lists(LAUNCHER_OPTIONS, option) && !tail.is_empty();
+            after = if takes_value { &tail[1..] } else { tail };
+        }
+        if after.is_empty() {
+            break;
+        }
+        rest = without_wrappers(after);
+    }
+    let mut launched = rest.to_vec();
+    if let Some(program) = launched.first_mut() {
+        *program = program.rsplit('/').next().unwrap_or(program);
+    }
+    launched
 }
 
 /// The texts in quotes of a program, and whether only a comma is between each and the one before.

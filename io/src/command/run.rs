@@ -6,24 +6,21 @@ use std::io::{self, BufRead as _, BufReader, IsTerminal as _, Write as _};
 use std::net::SocketAddr;
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
-use signal_hook::iterator::Signals;
-use signal_hook::low_level;
 use tslp_store::data_dir::{self, DataDirError};
 use tslp_store::ledger::lock::DataDirLock;
 use tslp_store::ledger::{DataFiles, LedgerError};
 use tslp_store::project;
 
-use super::{CommandFailure, print_page, read_config};
+use super::{CommandFailure, print_page, read_config, run_end};
 use crate::cli::OutputFormat;
 use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
@@ -43,16 +40,13 @@ const START_TIME: Duration = Duration::from_secs(120);
 /// Pause between two looks.
 const LOOK_PAUSE: Duration = Duration::from_millis(50);
 
-/// Signals that are meant for the client.
-const FORWARDED: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
-
 /// In the words of a proxy that found another process at work.
 const IN_USE: &str = "is using ";
 
 /// Most lines of a failed start's log that are shown.
 const LOG_LINES_SHOWN: usize = 5;
 
-/// Runs the client, and keeps its proxy there; ends as the client does.
+/// Runs the client, and keeps its proxy there; ends as the client does, and returns only if it can't be run.
 pub(super) fn run_client(
     client: &str,
     arguments: &[OsString],
@@ -114,42 +108,14 @@ pub(super) fn run_client(
             command.env(name, value.text);
         }
     }
-    let address = running.address;
-    let flags = flags.clone();
-    thread::spawn(move || keep_proxy(door, &config, &flags, address));
-    let error = run_to_end(command);
+    let config = Arc::new(config);
+    let (kept, flags, address) = (Arc::clone(&config), flags.clone(), running.address);
+    thread::spawn(move || keep_proxy(door, &kept, &flags, address));
+    let error = run_end::run_to_end(command, &config);
     Err(CommandFailure::new(
         Exit::Failure,
         format!("{client} can't be run: {error}"),
     ))
-}
-
-/// Runs the client in this terminal, and ends as it did; returns only if it can't be started.
-fn run_to_end(mut command: Command) -> io::Error {
-    let mut run = || -> io::Result<ExitStatus> {
-        let mut signals = Signals::new(FORWARDED)?;
-        let mut child = command.spawn()?;
-        let pid = Pid::from_child(&child);
-        thread::spawn(move || {
-            for signal in signals.forever() {
-                // A key on the terminal sends it to the client as well.
-                let is_from_key = matches!(signal, SIGINT | SIGQUIT) && io::stdin().is_terminal();
-                if let Some(signal) = Signal::from_named_raw(signal).filter(|_| !is_from_key) {
-                    // It may have ended just now.
-                    let _ = kill_process(pid, signal);
-                }
-            }
-        });
-        let status = child.wait()?;
-        match status.signal() {
-            Some(signal) => low_level::emulate_default_handler(signal).map(|()| status),
-            None => Ok(status),
-        }
-    };
-    match run() {
-        Ok(status) => std::process::exit(status.code().unwrap_or(Exit::Failure.code().into())),
-        Err(error) => error,
-    }
 }
 
 /// Holds the proxy for as long as this process lives. One that was killed is started again, at the address that the client knows.

@@ -28,6 +28,7 @@ use super::price::{self, PriceSum, PromptPrice};
 use super::{DiagnosedSubject, unread};
 use crate::metrics::TableFigures;
 use crate::probe::{self, ProbeTarget};
+use crate::tool_loop::mode_and_reason;
 
 /// Advice for a ledger that can't be trusted.
 const ADVICE: &str =
@@ -249,7 +250,8 @@ fn agents_check(reader: &LedgerReader) -> Result<String, String> {
     let halts = halts.map_err(|error| error.to_string())?;
     let is_halted = |reason| halts.iter().any(|row| row.halt == Some(reason));
     if is_halted(Reason::SandboxBreach) {
-        Err("mode OP_PRESERVE: a tool tried to get out of the sandbox; `tslp resume --breach` in a terminal lifts that".to_owned())
+        let (mode, why) = mode_and_reason(true, None);
+        Err(format!("mode {mode}: {why}"))
     } else if is_halted(Reason::AgentsStopped) {
         Err("stopped by the user; `tslp resume` lets them go on".to_owned())
     } else {
@@ -518,7 +520,7 @@ fn stale_words(truths: &TruthCounts) -> Result<String, String> {
     if truths.refused > 0 {
         words.push_str(&format!(
             ", {} of them because a file has a change of the model's that was refused (`tslp undo PATH` prints the way back, \
-             `tslp accept PATH::NAME` keeps it)",
+             `tslp confirm PATH::NAME` keeps it)",
             truths.refused
         ));
     }

@@ -206,6 +206,11 @@ pub fn unmet_verdicts(report: &GateReport) -> impl Iterator<Item = &gate::Verdic
         .filter(|verdict| !verdict.met && gate::is_needed(verdict.rule))
 }
 
+/// Whether the file was refused for something in it alone, which is told.
+pub(crate) fn goes_along(refused: &PromotionRefused) -> bool {
+    refused.entity.symbol.is_none() && !refused.report.failed_by_itself()
+}
+
 /// Why a version stays out: the conclusion, then the rules that weren't met, with what was seen and needed.
 fn refusal_words(report: &GateReport) -> String {
     let conclusion = report.conclusion.map_or("no conclusion", |it| it.code());

@@ -478,21 +478,24 @@ impl MainLoop {
     /// The process lives either way; whether it takes prompts is the status.
     fn health_page(&self) -> Vec<u8> {
         let failure = self.durability.failure();
-        let mode = match self.mode {
+        let status = if failure.is_some() {
+            "ledger_failed"
+        } else {
+            "ok"
+        };
+        let known = (self.mode, self.mode_reason.clone());
+        let (mode, reason) = match (failure, self.mode) {
             // A damaged ledger is kept as it is.
-            _ if failure.is_some() => Mode::OpPreserve,
+            (Some(failure), _) => (Mode::OpPreserve, failure.to_string()),
             // How far the sandbox's test is says little where no model answers.
-            Mode::Boot | Mode::Attest | Mode::Ready if self.upstream_is_down => Mode::NoAiProvider,
-            known => known,
+            (None, Mode::Boot | Mode::Attest | Mode::Ready) if self.upstream_is_down => (
+                Mode::NoAiProvider,
+                "the model server doesn't answer".to_owned(),
+            ),
+            (None, _) => known,
         };
-        let mode = mode.as_str();
-        let status = match failure {
-            None => serde_json::json!({ "mode": mode, "status": "ok" }),
-            Some(reason) => {
-                serde_json::json!({ "mode": mode, "reason": reason, "status": "ledger_failed" })
-            }
-        };
-        status.to_string().into_bytes()
+        let page = serde_json::json!({ "mode": mode.as_str(), "reason": reason, "status": status });
+        page.to_string().into_bytes()
     }
 
     fn check_ledger(&self) -> Result<(), Refusal> {

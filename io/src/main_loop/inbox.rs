@@ -108,7 +108,7 @@ impl MainLoop {
                     }
                 }
             }
-            ToLoop::Mode(mode) => self.mode = mode,
+            ToLoop::Mode(mode, why) => (self.mode, self.mode_reason) = (mode, why),
             ToLoop::Stopped(is_stopped) => self.stop_agents(is_stopped),
             ToLoop::LedgerFailed { message } => self.ledger_failed(message),
         }

@@ -414,15 +414,15 @@ fn user_is_told() {
     }
 }
 
-/// A streamed reply ends with the line unless it is off or the client has tools.
+/// A streamed reply ends with the line unless it is off; an agent's user is told what to do with their file.
 #[test]
 fn line_after_stream() {
     let lazy = fenced("src/ring.c", LAZY);
     for (flags, tools, is_told) in [
         (&[][..], false, true),
         (&["--notices-in-reply", "never"], false, false),
-        (&[], true, false),
-        (&["--notices-in-reply", "always"], true, true),
+        (&["--notices-in-reply", "chats"], true, false),
+        (&[], true, true),
     ] {
         let (places, upstream) = (Places::new(), Upstream::start());
         let tslp = Tslp::with(&places, &upstream.url, flags);
@@ -435,6 +435,10 @@ fn line_after_stream() {
         upstream.will_say(lazy.clone());
         let said = tslp.chat(&request).said();
         match is_told {
+            true if tools => assert!(
+                said.starts_with(&(lazy.clone() + "\n\n[tslp] src/ring.c::ring_put lost `")),
+                "{said}"
+            ),
             true => assert!(said.starts_with(&[&lazy, REFUSED].concat()), "{said}"),
             false => assert_eq!(said, lazy),
         }

@@ -218,7 +218,11 @@ fn routes_and_methods() {
     let upstream = Upstream::answering(OK);
     let proxy = Proxy::start(&upstream.url, Engine::Echo);
     let cases = [
-        ("GET /health", 200, "{\"mode\":\"BOOT\",\"status\":\"ok\"}"),
+        (
+            "GET /health",
+            200,
+            "{\"mode\":\"BOOT\",\"reason\":\"nothing was tested yet\",\"status\":\"ok\"}",
+        ),
         ("GET /doctor", 200, "{\"page\":\"Doctor\"}"),
         ("GET /state", 200, "State(StateQuery"),
         (

@@ -1,6 +1,7 @@
 //! Files that a person names on the command line: relative to the current folder if they are there, else to the
 //! workspace.
 
+use std::fmt;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -15,6 +16,16 @@ pub enum NamedTarget {
     Folder(RelPath),
     /// Anything else beneath it.
     File(RelPath),
+}
+
+/// From the workspace's root.
+impl fmt::Display for NamedTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Workspace => f.write_str("."),
+            Self::Folder(path) | Self::File(path) => path.fmt(f),
+        }
+    }
 }
 
 /// The reason why an argument names nothing in the workspace.

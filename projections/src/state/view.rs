@@ -15,6 +15,7 @@ use crate::vault::VaultLocation;
 use tslp_core::artifact::Origin;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Audited, ContentKind, RecordChanged};
+use tslp_core::gate::GateReport;
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
@@ -155,6 +156,19 @@ impl StateView<'_> {
             .filter(|proposed| proposed.session == session && proposed.origin == Origin::Model)
             .cloned()
             .collect()
+    }
+
+    /// The models' open proposals since an episode that a rule which they failed themselves keeps out.
+    #[must_use]
+    pub fn refused_since(&self, first: EpisodeId) -> Vec<Proposal> {
+        let is_refused = |proposed: &&Proposal| {
+            let report = proposed.report.as_ref();
+            report.is_some_and(GateReport::refuses)
+                && proposed.origin == Origin::Model
+                && proposed.episode >= first
+        };
+        let all = self.state.proposals.iter();
+        all.filter(is_refused).cloned().collect()
     }
 
     /// Open proposals for an entity.

@@ -55,6 +55,20 @@ pub(super) enum MessageSource {
     Unit(usize),
 }
 
+/// The fields that give a reply's form, in the dialects and of local servers.
+const REPLY_FORMS: [&str; 10] = [
+    "response_format",
+    "format",
+    "output_format",
+    "json_schema",
+    "grammar",
+    "guided_json",
+    "guided_regex",
+    "guided_choice",
+    "guided_grammar",
+    "structured_outputs",
+];
+
 /// The fields in which clients offer tools.
 const TOOLS: [&str; 2] = ["tools", "functions"];
 
@@ -301,6 +315,29 @@ impl RequestBody<'_> {
     pub fn asks_for_one_choice(&self) -> bool {
         let choices = self.walked.field_text("n");
         choices.is_none_or(|choices| matches!(choices, "null" | "1"))
+    }
+
+    /// Whether the reply is to have a form that a program reads, so that nothing may be added to it.
+    #[must_use]
+    pub fn asks_for_form(&self) -> bool {
+        let names_form = |json: &str| match serde_json::from_str(json).unwrap_or_default() {
+            Value::Null | Value::Bool(false) => false,
+            Value::String(form) => !form.is_empty() && form != "text",
+            Value::Object(form) => !form.is_empty() && form.get("type") != Some(&"text".into()),
+            _ => true,
+        };
+        let inside = |json: &str| {
+            let holder: Value = serde_json::from_str(json).unwrap_or_default();
+            let form = holder.get("format").map(Value::to_string);
+            form.is_some_and(|form| names_form(&form))
+        };
+        let fields = self.walked.fields.iter();
+        let mut fields = fields.map(|(name, json)| (name.as_str(), *json));
+        fields.any(|(name, json)| match name {
+            name if REPLY_FORMS.contains(&name) => names_form(json),
+            "text" | "output_config" => inside(json),
+            _ => false,
+        })
     }
 
     /// The response that the request goes on from, where it names one in place of the conversation.
