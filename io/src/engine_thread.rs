@@ -549,7 +549,9 @@ impl EngineThread {
         if let Some(withheld) = composed.withheld {
             let (reply, outcome) = (Reply::default(), ReplyOutcome::Withheld);
             let look = &mut |_| Vec::new();
-            let mut pending = self.engine.end_reply(now, composed.episode, reply, outcome, look);
+            let mut pending = self
+                .engine
+                .end_reply(now, composed.episode, reply, outcome, look);
             pending.exceeded = exceeded;
             let judged = self.engine.judge(pending, DiskAnswers::default());
             self.commit_batch(composed.batch.merged_with(judged.batch));
@@ -1018,7 +1020,9 @@ impl EngineThread {
         let episode = running.episode;
         let (now, observer) = (self.wiring.clock.now(), &mut self.observer);
         let look = &mut |asked| observer.places(asked);
-        let mut pending = self.engine.end_reply(now, episode, running.reply, outcome, look);
+        let mut pending = self
+            .engine
+            .end_reply(now, episode, running.reply, outcome, look);
         if was_read(outcome) {
             let model = running.addressee.name();
             // Only episodes of long ago have no known session.

@@ -1,4 +1,4 @@
-//! What clients call by paths that aren't beneath our root (docs/places.md).
+//! What clients call by paths that aren't beneath our root (docs/decisions.md).
 
 use alloc::string::String;
 
@@ -110,16 +110,18 @@ impl Places {
         if self.rows.is_empty() {
             return None;
         }
-        path::with_folders(theirs).enumerate().find_map(|(depth, it)| {
-            let row = self.rows.get(&(session, String::from(it)))?;
-            match row.place {
-                PlaceKind::Beneath => Some(ClientPlace::Ours(row)),
-                // A folder says nothing of other folders in it.
-                PlaceKind::Elsewhere => (depth < 2).then_some(ClientPlace::Elsewhere),
-                PlaceKind::Nowhere => Some(ClientPlace::Nowhere),
-                PlaceKind::WorkingFolder | PlaceKind::MatchedOnce | PlaceKind::Unseen => None,
-            }
-        })
+        path::with_folders(theirs)
+            .enumerate()
+            .find_map(|(depth, it)| {
+                let row = self.rows.get(&(session, String::from(it)))?;
+                match row.place {
+                    PlaceKind::Beneath => Some(ClientPlace::Ours(row)),
+                    // A folder says nothing of other folders in it.
+                    PlaceKind::Elsewhere => (depth < 2).then_some(ClientPlace::Elsewhere),
+                    PlaceKind::Nowhere => Some(ClientPlace::Nowhere),
+                    PlaceKind::WorkingFolder | PlaceKind::MatchedOnce | PlaceKind::Unseen => None,
+                }
+            })
     }
 
     /// What is known of this path itself.

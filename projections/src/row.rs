@@ -8,9 +8,7 @@ use core::slice;
 
 use tslp_core::artifact::{Level, Origin};
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{
-    Author, ContentKind, History, PlaceKind, Recorded, ReplyOutcome, Side,
-};
+use tslp_core::event::{Author, ContentKind, History, PlaceKind, Recorded, ReplyOutcome, Side};
 use tslp_core::extract::{GrammarTag, Proof};
 use tslp_core::goal::GoalChange;
 use tslp_core::guardian::{Capability, Decision, Door, Risk};

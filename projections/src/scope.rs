@@ -10,6 +10,7 @@ use tslp_core::path::{self, RelPath};
 use tslp_core::scope::{OffRules, ScopeChange};
 
 use crate::changes::Changes;
+use crate::row::Row as _;
 use crate::row_map::RowMap;
 
 row! {
@@ -71,7 +72,11 @@ impl Scope {
                     alias: seen.written.clone(),
                     place: seen.ours.clone(),
                 };
-                self.aliases.put(row, changes);
+                // What was a link is a file by now.
+                match row.alias == row.place {
+                    true => self.aliases.remove(&row.key(), changes),
+                    false => self.aliases.put(row, changes),
+                }
                 self.aliases.keep_last(ALIASES_KEPT, changes);
                 self.off = OnceCell::new();
                 return;
@@ -129,14 +134,11 @@ impl Scope {
         })
     }
 
-    /// The file or folder itself if a path is another name of it, or leads through one.
+    /// The other name that a path is, or leads through.
     #[must_use]
-    pub fn place_of(&self, path: &str) -> Option<String> {
+    pub fn alias_in(&self, path: &str) -> Option<&AliasRow> {
         let mut names = path::with_folders(path).take_while(|_| !self.aliases.is_empty());
-        names.find_map(|alias| {
-            let row = self.aliases.get(&(String::from(alias),))?;
-            path::moved(path, alias, &row.place)
-        })
+        names.find_map(|alias| self.aliases.get(&(String::from(alias),)))
     }
 
     /// The files that are locked in a conversation, each once, in the order in which that was said.

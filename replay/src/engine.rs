@@ -40,7 +40,7 @@ use tslp_decide::lost;
 use tslp_decide::meant;
 use tslp_decide::observe;
 use tslp_decide::off::{self, OffKnowledge};
-use tslp_decide::place::{self, Standpoint};
+use tslp_decide::place::{self, PlaceFinding, Standpoint};
 use tslp_decide::promote::MessagePieces;
 use tslp_decide::prompt;
 use tslp_decide::prompt_facts::Prompt;
@@ -246,10 +246,17 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             true => Vec::new(),
             false => look(paths),
         };
-        let (seen, candidates): (Vec<_>, Vec<_>) =
-            found.into_iter().map(|it| (it.seen, it.candidates)).unzip();
-        self.observe_places(seen, work);
-        candidates.into_iter().flatten().collect()
+        let mut candidates = Vec::new();
+        for PlaceFinding {
+            asked,
+            seen,
+            candidates: more,
+        } in found
+        {
+            self.observe_place(&asked, seen, work);
+            candidates.extend(more);
+        }
+        candidates
     }
 
     /// Has the paths looked for that a call names while its reply is still coming.
@@ -265,12 +272,17 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         (work.finish(&self.state), candidates)
     }
 
-    fn observe_places(&mut self, seen: Vec<PlaceObserved>, work: &mut BatchBuilder) {
-        for seen in seen {
-            let news = place::news(&self.view(), self.standpoint(work), seen);
-            if let Some(news) = news {
-                self.fold(Vec::from([news]), work);
-            }
+    fn observe_place(&mut self, asked: &str, seen: PlaceObserved, work: &mut BatchBuilder) {
+        let news = place::news(&self.view(), self.standpoint(work), asked, seen);
+        if let Some(news) = news {
+            self.fold(Vec::from([news]), work);
+        }
+    }
+
+    fn observe_aliases(&mut self, aliases: Vec<PlaceObserved>, work: &mut BatchBuilder) {
+        for seen in aliases {
+            let asked = seen.written.clone();
+            self.observe_place(&asked, seen, work);
         }
     }
 
@@ -310,7 +322,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let (received, examined) = match kind {
             RequestKind::Prompt(received, examined) => (received, examined),
             RequestKind::SideRequest(episode, session) => {
-                self.observe_places(answers.aliases, &mut work);
+                self.observe_aliases(answers.aliases, &mut work);
                 self.learn_off_files(answers.off_files);
                 let bill = RequestToBill {
                     model: &request.model,
@@ -347,7 +359,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             about,
             has_pathless_code,
         } = examined;
-        self.observe_places(answers.aliases, &mut work);
+        self.observe_aliases(answers.aliases, &mut work);
         self.observe(answers.findings, &mut work);
         self.take_touched(touches, answers.touched, &mut work);
         let session = received.session;
@@ -833,7 +845,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         for (path, text) in paths.into_iter().zip(texts) {
             let Some(text) = text else { continue };
             let found = self.code_of_file(&path, &text);
-            let is_adoptable = touch::was_not_proposed(self.code_reader(&self.view(), work.session), &found);
+            let is_adoptable =
+                touch::was_not_proposed(self.code_reader(&self.view(), work.session), &found);
             if let Some(file) = found.as_disk_file().filter(|_| is_adoptable) {
                 let finding = (path, DiskFinding::File(file));
                 self.observe(Vec::from([finding]), work);
@@ -1233,7 +1246,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         said: PromptRepetition,
         work: &mut BatchBuilder,
     ) -> ResolvedDirective {
-        let resolved = direct::resolve_directive(&self.view(), self.standpoint(work), &directive, said);
+        let resolved =
+            direct::resolve_directive(&self.view(), self.standpoint(work), &directive, said);
         let given = DirectiveGiven {
             verb: directive.verb,
             target: redact::without_credentials(&directive.target).into_owned(),

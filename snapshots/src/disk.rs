@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tslp_core::entity::Symbol;
-use tslp_core::event::{
-    DiskFile, DiskFinding, DiskSlice, PlaceKind, PlaceObserved, ReadFailure,
-};
+use tslp_core::event::{DiskFile, DiskFinding, DiskSlice, PlaceKind, PlaceObserved, ReadFailure};
 use tslp_core::extract::{Extraction, GrammarTag, Grammars};
 use tslp_core::hash::SliceHash;
 use tslp_core::path::{self, RelPath};
@@ -78,13 +76,15 @@ impl Disk {
         })
     }
 
-    /// Where absolute paths lead.
+    /// Where each of some absolute paths leads.
     #[must_use]
     pub fn places(&self, asked: Vec<String>) -> Vec<PlaceFinding> {
         asked.iter().map(|written| self.place(written)).collect()
     }
 
-    fn place(&self, written: &str) -> PlaceFinding {
+    /// Where an absolute path leads.
+    #[must_use]
+    pub fn place(&self, written: &str) -> PlaceFinding {
         let seen = |written: &str, place, ours: &str| PlaceObserved {
             written: written.into(),
             place,
@@ -100,6 +100,7 @@ impl Disk {
                 _ => (&written[..first.len() + 1], PlaceKind::Nowhere),
             };
             return PlaceFinding {
+                asked: written.into(),
                 seen: seen(name, place, ""),
                 candidates: ends.map(RelPath::from_normalised).collect(),
             };
@@ -111,6 +112,7 @@ impl Disk {
         let ends = path.match_indices('/').map(|(at, _)| &path[at + 1..]);
         let ends = ends.filter(|end| !is_there(&path) && is_there(end));
         PlaceFinding {
+            asked: written.into(),
             candidates: ends.map(RelPath::from_normalised).collect(),
             seen: link.unwrap_or_else(|| seen(written, PlaceKind::Beneath, &path)),
         }

@@ -118,9 +118,11 @@ impl Soak {
             finish_reason: Some("stop".into()),
             ..Reply::default()
         };
-        let pending = self
-            .engine
-            .end_reply(at, episode, reply, ReplyOutcome::Completed, &mut |_| Vec::new());
+        let pending =
+            self.engine
+                .end_reply(at, episode, reply, ReplyOutcome::Completed, &mut |_| {
+                    Vec::new()
+                });
         let answers = all_missing(&pending.checks);
         self.engine.judge(pending, answers);
         self.engine.rows_made_durable(self.engine.state().head());

@@ -87,7 +87,11 @@ pub fn resolve_directive(
 }
 
 /// The entity that a target names. A file name may itself contain `::`: a tracked file is preferred to the first split.
-fn target_entity(view: &StateView<'_>, at: Standpoint<'_>, target: &str) -> Result<EntityId, Reason> {
+fn target_entity(
+    view: &StateView<'_>,
+    at: Standpoint<'_>,
+    target: &str,
+) -> Result<EntityId, Reason> {
     if target.is_empty() {
         return Err(Reason::TargetMissing);
     }
@@ -228,10 +232,7 @@ pub(super) fn accept_from_disk(
     let reader = CodeReader {
         view,
         grammars,
-        at: Standpoint {
-            root: "",
-            session,
-        },
+        at: Standpoint { root: "", session },
         session: None,
     };
     let fitted = reader.parts_in_their_file(&found, &BTreeSet::from([entity.clone()]));

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use core::slice::from_ref;
 use tslp_projections::state::StateView;
 
-use super::place::{self, Standpoint};
 use super::meant::whole_texts;
+use super::place::{self, Standpoint};
 use tslp_core::capture::{self, json_text};
 use tslp_core::edit::{self, BaseTexts, Edit, EditError, Hunk};
 use tslp_core::entity::EntityId;
@@ -67,7 +67,11 @@ pub fn fitted_arguments(
 }
 
 /// The one file that a call changes, and how.
-fn edit_of(view: &StateView<'_>, at: Standpoint<'_>, call: &ToolCall) -> Option<(RelPath, Vec<Hunk>)> {
+fn edit_of(
+    view: &StateView<'_>,
+    at: Standpoint<'_>,
+    call: &ToolCall,
+) -> Option<(RelPath, Vec<Hunk>)> {
     let mut blocks = capture::tool_call(&call.name, &call.arguments).into_iter();
     let block = blocks.next().filter(|_| blocks.next().is_none())?;
     let Edit::Change(hunks) = block.edit?.ok()? else {

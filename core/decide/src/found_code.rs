@@ -211,7 +211,10 @@ impl CodeReader<'_> {
             Format::ToolCall => place::in_call(self.view, self.at, written),
             _ => place::of(self.view, self.at, written),
         };
-        if path.as_ref().is_ok_and(|path| self.view.state.state_map().tracks(path)) {
+        if path
+            .as_ref()
+            .is_ok_and(|path| self.view.state.state_map().tracks(path))
+        {
             return path;
         }
         let fits = |file: &RelPath| match &block.edit {

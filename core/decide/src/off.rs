@@ -408,7 +408,7 @@ impl<'v> OffFilter<'v> {
         let written = written
             .trim_end_matches(['/', '.', ',', ':', ';'])
             .trim_start_matches('@');
-        place::exactly(self.view, self.at, written).ok()
+        place::spelled(self.view, self.at, written).ok()
     }
 
     fn is_off(&self, path: &RelPath) -> bool {

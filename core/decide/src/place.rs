@@ -1,5 +1,5 @@
 //! Which file a written path means: the one place where a client's, a model's or the user's spelling becomes a file of ours
-//! (docs/places.md).
+//! (docs/decisions.md).
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -45,6 +45,8 @@ impl<'r> Standpoint<'r> {
 /// What a look found of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlaceFinding {
+    /// The absolute path that was looked for.
+    pub asked: String,
     /// What is to be put on record, if it is news.
     pub seen: PlaceObserved,
     /// Files beneath the root that the path ends in, though it isn't there: the longest first.
@@ -57,13 +59,22 @@ pub struct PlaceFinding {
 /// As [`RelPath::parse`]; [`Reason::PathCaseDiffers`] where it isn't tracked and one is that differs in upper and lower
 /// case alone: on some systems the two are one file.
 pub fn exactly(view: &StateView<'_>, at: Standpoint<'_>, written: &str) -> Result<RelPath, Reason> {
-    let folder = folder_of(view, at).unwrap_or(at.root);
-    let path = beneath(view, at, &path::absolute(written, folder, at.root)?)?;
+    let path = spelled(view, at, written)?;
     let files = view.state.state_map();
     match !files.tracks(&path) && files.case_twin(&path).is_some() {
         true => Err(Reason::PathCaseDiffers),
         false => Ok(path),
     }
+}
+
+/// As [`exactly`], whatever files are called alike.
+pub(super) fn spelled(
+    view: &StateView<'_>,
+    at: Standpoint<'_>,
+    written: &str,
+) -> Result<RelPath, Reason> {
+    let folder = folder_of(view, at).unwrap_or(at.root);
+    beneath(view, at, &path::absolute(written, folder, at.root)?)
 }
 
 /// The file of a path that a person or a model writes: as [`exactly`], or the one tracked file that can be meant: from the root, from the
@@ -79,7 +90,10 @@ pub fn of(view: &StateView<'_>, at: Standpoint<'_>, written: &str) -> Result<Rel
     }
     let is_above = |folder: &str| path::moved(at.root, folder, "").is_some();
     let is_from_root = path.is_ok() || folder_of(view, at).is_some_and(is_above);
-    let at_root = Standpoint { session: SessionId(0), ..at };
+    let at_root = Standpoint {
+        session: SessionId(0),
+        ..at
+    };
     if is_from_root
         && let Ok(path) = exactly(view, at_root, written)
         && files.tracks(&path)
@@ -132,7 +146,8 @@ fn beneath(view: &StateView<'_>, at: Standpoint<'_>, absolute: &str) -> Result<R
         Some(ours) => RelPath::parse(&ours, "")?,
         None => RelPath::beneath(absolute, at.root)?,
     };
-    let place = view.state.scope().place_of(path.as_str());
+    let alias = view.state.scope().alias_in(path.as_str());
+    let place = alias.and_then(|row| path::moved(path.as_str(), &row.alias, &row.place));
     Ok(place.map_or(path, |place| RelPath::from_normalised(&place)))
 }
 
@@ -176,7 +191,9 @@ pub(super) fn recognised(
     fitting.retain(fits);
     let length = |file: &RelPath| path::unlike_folders(&theirs, file.as_str()).0.len();
     fitting.sort_by_key(length);
-    let is_alone = fitting.get(1).is_none_or(|other| length(other) > length(&fitting[0]));
+    let is_alone = fitting
+        .get(1)
+        .is_none_or(|other| length(other) > length(&fitting[0]));
     fitting.into_iter().next().filter(|_| is_alone)
 }
 
@@ -219,7 +236,11 @@ pub fn resolve_paths(view: &StateView<'_>, at: Standpoint<'_>, found: &[FoundCod
         };
         let is_told = view.state.places().at(at.session, &theirs);
         let is_told = is_told.is_some_and(|it| it.place == PlaceKind::Unseen);
-        let resolved = PathResolved { theirs, ours: String::new(), file: None };
+        let resolved = PathResolved {
+            theirs,
+            ours: String::new(),
+            file: None,
+        };
         (!is_told && said.insert(resolved.theirs.clone())).then_some(resolved)
     });
     resolved.map(Event::PathResolved).collect()
@@ -288,7 +309,13 @@ pub fn to_look_for<'w>(
 ) -> Vec<String> {
     let places = view.state.places();
     let folder = folder_of(view, at).unwrap_or(at.root);
+    // A link may have been replaced since.
+    let is_alias = |absolute: &str| {
+        let path = path::moved(absolute, at.root, "");
+        path.is_some_and(|path| view.state.scope().alias_in(&path).is_some())
+    };
     let is_open = |absolute: &String| match places.find(at.session, absolute) {
+        _ if is_alias(absolute) => true,
         Some(ClientPlace::Ours(_) | ClientPlace::Elsewhere) => false,
         Some(ClientPlace::Nowhere) => true,
         None => beneath(view, at, absolute).map_or_else(
@@ -296,24 +323,37 @@ pub fn to_look_for<'w>(
             |path| !view.state.state_map().tracks(&path),
         ),
     };
-    let absolute = written.into_iter().filter_map(|written| {
-        path::absolute(written, folder, at.root).ok()
-    });
+    let absolute = written
+        .into_iter()
+        .filter_map(|written| path::absolute(written, folder, at.root).ok());
     let open: BTreeSet<String> = absolute.filter(is_open).take(LOOKS_MAX).collect();
     open.into_iter().collect()
 }
 
-/// The event for what a look found; `None` if it is known.
+/// The event for what a look at an absolute path found; `None` if it is known.
 #[must_use]
-pub fn news(view: &StateView<'_>, at: Standpoint<'_>, mut seen: PlaceObserved) -> Option<Event> {
+pub fn news(
+    view: &StateView<'_>,
+    at: Standpoint<'_>,
+    asked: &str,
+    mut seen: PlaceObserved,
+) -> Option<Event> {
     // What is beneath the root is named from there.
-    if let Some(alias) = path::moved(&seen.written, at.root, "").filter(|_| !at.root.is_empty()) {
-        if seen.place != PlaceKind::Beneath || alias == seen.ours || alias.is_empty() {
-            return None;
+    if let Some(path) = path::moved(asked, at.root, "").filter(|_| !at.root.is_empty()) {
+        let known = view.state.scope().alias_in(&path);
+        let alias = path::moved(&seen.written, at.root, "").filter(|it| *it != seen.ours);
+        match (alias.filter(|_| seen.place == PlaceKind::Beneath), known) {
+            (Some(alias), Some(known)) if (&alias, &seen.ours) == (&known.alias, &known.place) => {
+                return None;
+            }
+            (Some(alias), _) => seen.written = alias,
+            (None, Some(known)) => {
+                (seen.written, seen.ours) = (known.alias.clone(), known.alias.clone());
+                seen.place = PlaceKind::Beneath;
+            }
+            (None, None) => return None,
         }
-        seen.written = alias;
-        let known = view.state.scope().place_of(&seen.written);
-        return (known.as_ref() != Some(&seen.ours)).then_some(Event::PlaceObserved(seen));
+        return Some(Event::PlaceObserved(seen));
     }
     let known = view.state.places().at(at.session, &seen.written);
     let is_known = known.is_some_and(|it| (it.place, &it.ours) == (seen.place, &seen.ours));

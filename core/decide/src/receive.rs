@@ -143,9 +143,14 @@ fn record_prompt(
         });
     }
     let system = record_system(&mut recorder, request);
-    let system_before = belonging.session().and_then(|it| view.state.sessions().system(it));
+    let system_before = belonging
+        .session()
+        .and_then(|it| view.state.sessions().system(it));
     let is_new = fork.is_some() || system != system_before;
-    let mut systems = request.messages.iter().filter(|it| it.role == Role::System && is_new);
+    let mut systems = request
+        .messages
+        .iter()
+        .filter(|it| it.role == Role::System && is_new);
     let folder = folder.or_else(|| systems.find_map(|it| place::stated_folder(it.recorded())));
     recorder.push(Event::PromptReceived(PromptReceived {
         session_name: request.session_name.clone(),

@@ -7,10 +7,10 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::code_reader::CodeReader;
-use super::place;
 use super::last_turn;
 use super::link::{entities_named, files_of_conversation, sole};
 use super::namesakes;
+use super::place;
 use crate::{mention, similarity};
 use tslp_core::capture::path_hint::{self, PathHint};
 use tslp_core::capture::{Authorship, CodeBlock, StatedExtent};

@@ -41,7 +41,11 @@ pub fn by_reply(
     candidates: &[RelPath],
 ) -> Vec<RelPath> {
     let mut touched = TouchedFiles::new(reader);
-    for path in found.iter().filter_map(FoundCode::usable_path).chain(candidates) {
+    for path in found
+        .iter()
+        .filter_map(FoundCode::usable_path)
+        .chain(candidates)
+    {
         touched.add_if_unknown(path.clone());
     }
     // Whether a name with blanks is one shows on disk.
@@ -76,7 +80,9 @@ pub fn paths_in_prompt(request: &Request) -> Vec<String> {
     let said = messages.filter(|message| message.role != Role::Tool);
     let texts: Vec<&str> = said.flat_map(|message| message.texts()).collect();
     let words = texts.into_iter().flat_map(mention::path_words);
-    words.map(|word| String::from(mention::path_in(word))).collect()
+    words
+        .map(|word| String::from(mention::path_in(word)))
+        .collect()
 }
 
 /// The paths that a reply names: as a call's, in a command, as those of its code, or in the model's own prose.
@@ -89,7 +95,9 @@ pub fn paths_in_reply(text: &str, tool_calls: &[ToolCall]) -> Vec<String> {
     texts.push(capture::without_tool_fences(text).into_owned());
     let words = texts.iter().flat_map(|text| mention::path_words(text));
     let words = words.map(|word| String::from(mention::path_in(word)));
-    let blocks = tool_calls.iter().flat_map(|it| capture::tool_call(&it.name, &it.arguments));
+    let blocks = tool_calls
+        .iter()
+        .flat_map(|it| capture::tool_call(&it.name, &it.arguments));
     let blocks = blocks.filter_map(|block| block.path);
     blocks.chain(words).collect()
 }

@@ -60,8 +60,7 @@ pub fn info_string(info: &str) -> FenceInfo {
         Some((path, _)) => path.trim_end(),
         None => rest,
     };
-    let spaced = path_reference(spaced)
-        .filter(|it| is_spaced_path(it.path) || is_path(it.path));
+    let spaced = path_reference(spaced).filter(|it| is_spaced_path(it.path) || is_path(it.path));
     let attribute = attribute_path(info).map(|path| PathReference {
         path,
         stated_extent: StatedExtent::Unstated,
@@ -175,7 +174,10 @@ pub fn sentence_before(line: &str, blanks: u32) -> Option<PathHint> {
         return None;
     }
     let quoted = line.split('`').skip(1).step_by(2);
-    if let Some(spaced) = quoted.filter_map(path_reference).find(|it| is_spaced_path(it.path)) {
+    if let Some(spaced) = quoted
+        .filter_map(path_reference)
+        .find(|it| is_spaced_path(it.path))
+    {
         return Some(PathHint::of(spaced, PathEvidence::SentenceBefore));
     }
     let mut named = line

@@ -36,7 +36,10 @@ pub(super) fn blocks_of(
     let payload = call::read(name, arguments, written);
     let mut blocks = payload.map_or_else(Vec::new, |payload| into_blocks(payload, closing));
     let folder = ["workdir", "cwd", "working_directory"];
-    if let Some(folder) = folder.iter().find_map(|name| arguments.get(*name)?.as_str()) {
+    if let Some(folder) = folder
+        .iter()
+        .find_map(|name| arguments.get(*name)?.as_str())
+    {
         let paths = blocks.iter_mut().filter_map(|block| block.path.as_mut());
         for path in paths.filter(|path| !path::is_absolute(path)) {
             *path = [folder, path.as_str()].join("/");

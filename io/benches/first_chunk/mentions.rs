@@ -5,11 +5,11 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use tslp_core::event::DiskFinding;
+use tslp_core::ids::SessionId;
 use tslp_core::ids::UnixMillis;
 use tslp_core::message::{Attempt, Message, Role, Tools};
 use tslp_core::policy::Policy;
 use tslp_core::request::Request;
-use tslp_core::ids::SessionId;
 use tslp_decide::mention;
 use tslp_decide::place::Standpoint;
 use tslp_grammars::TreeSitterGrammars;

@@ -9,8 +9,8 @@ use tslp_core::entity::EntityId;
 use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, Author, Content, DiskFinding, DiskObserved,
     Event, Extent, LostCallFound, LostCallOutcome, PartKind, PathResolved, PlaceKind,
-    PlaceObserved, PromotionRefused, PromptAmended, PromptComposed, PromptMeasured, PromptReceived, PromptSent, ReplyEnded, ReplyOutcome,
-    ReplyPart, RulesInForce, Transitioned, VersionsPromoted,
+    PlaceObserved, PromotionRefused, PromptAmended, PromptComposed, PromptMeasured, PromptReceived,
+    PromptSent, ReplyEnded, ReplyOutcome, ReplyPart, RulesInForce, Transitioned, VersionsPromoted,
 };
 use tslp_core::gate::{self, GateReport};
 use tslp_core::ids::SessionId;

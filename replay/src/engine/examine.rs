@@ -67,7 +67,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let reader = self.prompt_reader(&view, &request, &received, &authors);
         let refused = given.refused.into_iter().map(|(reason, directive)| {
             let said = received.repetition;
-            let resolved = direct::resolve_directive(&view, self.standpoint(&work), &directive, said);
+            let resolved =
+                direct::resolve_directive(&view, self.standpoint(&work), &directive, said);
             (reason, resolved.entity.ok())
         });
         let refused = refused.collect();
@@ -127,7 +128,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             PromptRepetition::First
             | PromptRepetition::Regenerated
             | PromptRepetition::Ambiguous => {
-                let mut touches = touch::by_prompt(self.code_reader(&view, received.session), &prompt);
+                let mut touches =
+                    touch::by_prompt(self.code_reader(&view, received.session), &prompt);
                 let unknown = |path: &RelPath| self.unknown_file(SessionId(0), path.as_str());
                 touches.extend(cited.iter().filter_map(unknown));
                 let mut seen = BTreeSet::new();

@@ -11,8 +11,8 @@ use tslp_core::artifact::Origin;
 use tslp_core::directive::Directive;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
-    AuditAnswered, AuditOutcome, DirectiveGiven, Dropped, Event, Format, PlaceObserved, PromptReceived,
-    ReadFailure, Recorded, ReplyEnded, ReplyImported, RulesInForce, ToolCallRef,
+    AuditAnswered, AuditOutcome, DirectiveGiven, Dropped, Event, Format, PlaceObserved,
+    PromptReceived, ReadFailure, Recorded, ReplyEnded, ReplyImported, RulesInForce, ToolCallRef,
 };
 use tslp_core::extract::{GrammarTag, Grammars};
 use tslp_core::hash::ArtifactHash;
@@ -232,16 +232,22 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// Looks at files between other steps.
     pub(crate) fn retrace_looks(&mut self, mut work: BatchBuilder) {
         let (aliases, findings) = (self.aliases_on_record(), self.findings_on_record());
-        self.observe_places(aliases, &mut work);
+        self.observe_aliases(aliases, &mut work);
         self.observe(findings, &mut work);
     }
 
-    /// The other names of files that come next on record.
+    /// The other names of files that come next on record, as a look finds them.
     fn aliases_on_record(&self) -> Vec<PlaceObserved> {
         let looks = self.trace.iter().flat_map(RecordedStep::leading_looks);
         looks
             .filter_map(|recorded| match &recorded.event {
-                Event::PlaceObserved(seen) => Some(seen.clone()),
+                Event::PlaceObserved(seen) => Some(PlaceObserved {
+                    written: match seen.written.starts_with('/') {
+                        true => seen.written.clone(),
+                        false => [&self.policy.workspace_root, "/", &seen.written].concat(),
+                    },
+                    ..seen.clone()
+                }),
                 _ => None,
             })
             .collect()

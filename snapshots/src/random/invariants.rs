@@ -446,7 +446,9 @@ impl Law {
     fn check_against_disk(&self, disk: &Disk, entity: &EntityId, shown: SliceHash) {
         match disk.at(&entity.path) {
             None => {}
-            Some(DiskEntry::Locked | DiskEntry::Link(_)) => panic!("shown, though disk can't be read: {entity}"),
+            Some(DiskEntry::Locked | DiskEntry::Link(_)) => {
+                panic!("shown, though disk can't be read: {entity}")
+            }
             Some(DiskEntry::File(_)) => {
                 let seen = on_disk(disk, entity);
                 let is_acknowledged = self.acknowledged.get(entity) == Some(&seen);

@@ -314,7 +314,8 @@ fn answer_requests(path: &Path, shared: &ObserverShared, requests: &Receiver<Obs
             }
             ObserverRequest::Places { asked, answer } => {
                 let found = asked.iter();
-                let found = found.filter_map(|it| place::find(path, it, |inode| off.twin(inode)).ok());
+                let found =
+                    found.filter_map(|it| place::find(path, it, |inode| off.twin(inode)).ok());
                 // Sending fails if the caller stopped waiting.
                 let _ = answer.send(found.collect());
                 continue;

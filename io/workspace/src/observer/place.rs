@@ -26,7 +26,11 @@ pub(super) fn find(
     let exists = |path: &&Path| path.symlink_metadata().is_ok();
     let there = asked.ancestors().find(exists).unwrap_or(Path::new("/"));
     let below = asked.strip_prefix(there).unwrap_or(Path::new(""));
-    let real: PathBuf = there.canonicalize()?.components().chain(below.components()).collect();
+    let real: PathBuf = there
+        .canonicalize()?
+        .components()
+        .chain(below.components())
+        .collect();
     let seen = |written: &Path, place, ours: &str| PlaceObserved {
         written: written.to_string_lossy().into_owned(),
         place,
@@ -38,7 +42,9 @@ pub(super) fn find(
     };
     let found = match real.strip_prefix(&root).ok().and_then(Path::to_str) {
         Some(ours) => {
-            let about = fs::metadata(&real).ok().filter(|it| it.is_file() && it.nlink() > 1);
+            let about = fs::metadata(&real)
+                .ok()
+                .filter(|it| it.is_file() && it.nlink() > 1);
             match about.and_then(|it| twin((it.dev(), it.ino()))) {
                 Some(other) if other.as_str() != ours => {
                     seen(asked, PlaceKind::Beneath, other.as_str())
@@ -61,6 +67,7 @@ pub(super) fn find(
         }
     };
     Ok(PlaceFinding {
+        asked: written.into(),
         seen: found,
         candidates,
     })
@@ -91,7 +98,9 @@ fn ends_beneath(root: &Path, written: &str) -> Vec<RelPath> {
         about.is_ok_and(|it| it.is_file())
     };
     let files = ends.filter(is_file).take(CANDIDATES_MAX);
-    files.filter_map(|end| RelPath::parse(end, "").ok()).collect()
+    files
+        .filter_map(|end| RelPath::parse(end, "").ok())
+        .collect()
 }
 
 /// The names beneath the root that are links to what is beneath it, and those of files that `is_off` means by another name.
@@ -124,7 +133,10 @@ pub(super) fn aliases_below(
     let off: Vec<_> = several.iter().filter(|(_, name)| is_off(name)).collect();
     for (inode, name) in &several {
         let twin = off.iter().find(|(other, _)| other == inode);
-        found.extend(twin.filter(|(_, it)| it != name).map(|(_, it)| alias(name, it)));
+        found.extend(
+            twin.filter(|(_, it)| it != name)
+                .map(|(_, it)| alias(name, it)),
+        );
     }
     found
 }
