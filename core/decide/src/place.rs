@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use tslp_core::capture;
 use tslp_core::entity::EntityId;
-use tslp_core::event::{Event, PathResolved, PlaceKind, PlaceObserved};
+use tslp_core::event::{Event, PathResolved, PlaceKind, PlaceObserved, ReadFailure};
 use tslp_core::ids::SessionId;
 use tslp_core::path::{self, RelPath};
 use tslp_core::policy::Policy;
@@ -320,7 +320,11 @@ pub fn to_look_for<'w>(
         Some(ClientPlace::Nowhere) => true,
         None => beneath(view, at, absolute).map_or_else(
             |reason| reason == Reason::PathEscapesWorkspace,
-            |path| !view.state.state_map().tracks(&path),
+            |path| {
+                let linked = LastFinding::Unreadable(ReadFailure::Escapes);
+                let is_linked = view.disk_finding(&path) == Some(linked);
+                is_linked || !view.state.state_map().tracks(&path)
+            },
         ),
     };
     let absolute = written

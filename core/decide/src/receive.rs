@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use tslp_projections::state::StateView;
 
 use super::Recorder;
+use tslp_core::capture;
 use tslp_core::event::{
     ContentKind, Event, Fork, History, MessageRef, PromptMessages, PromptReceived,
     SideRequestReceived,
@@ -128,9 +129,20 @@ fn record_prompt(
         if spoken.role == Role::User && !has_acted {
             new_user_messages.push(spoken.index);
         }
-        if matches!(spoken.role, Role::User | Role::Other) {
-            folder = place::stated_folder(spoken.text).or(folder);
-        }
+        // What people type or paste names folders, too.
+        let knows = view
+            .state
+            .places()
+            .working_folder(belonging.session().unwrap_or_default());
+        folder = match spoken.role {
+            Role::User if folder.is_some() || knows.is_some() => {
+                let parts = capture::foreign_parts(spoken.text).into_iter();
+                let stated = parts.filter_map(|it| place::stated_folder(&spoken.text[it.range]));
+                stated.last().or(folder)
+            }
+            Role::User | Role::Other => place::stated_folder(spoken.text).or(folder),
+            _ => folder,
+        };
         recorder.store_as(spoken.content, ContentKind::Message, spoken.text.as_bytes());
         let messages = match spoken.age {
             MessageAge::Older => &mut older,

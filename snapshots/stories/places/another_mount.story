@@ -1,6 +1,6 @@
 # The client sees the workspace in another file system, under a root of its own. Its files are recognised
 # by their text, two that agree teach the root, and from then on a whole file counts, too.
-law engine 4 | A client's path by another root is the file whose text it shows or replaces; two teach the root | model_update
+law engine 4 | A client's path by another root is the file whose text it shows or replaces; two teach the root
 
 disk src/a.py
 | def area(w, h):

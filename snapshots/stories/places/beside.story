@@ -1,5 +1,5 @@
 # A worktree beside the workspace is another file, whatever its text: it isn't judged, which is said once.
-law engine 4 | An edit of which no file can be told is said once and isn't judged | path_escapes_workspace
+law engine 4 | An edit of which no file can be told is said once and isn't judged
 
 disk src/a.py
 | def area(w, h):

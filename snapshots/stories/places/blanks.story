@@ -1,5 +1,5 @@
 # A line of two words above a fence is one name or none: never the file that its last word is.
-law engine 4 | A name with blanks is taken whole or not at all | unlinked
+law engine 4 | A name with blanks is taken whole or not at all
 
 disk m.py
 | def area(w, h):

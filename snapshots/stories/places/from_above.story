@@ -1,5 +1,5 @@
 # A chat from the folder above the workspace names its files with the workspace's name in front, also one that is unknown.
-law engine 4 | A path from the folder above the root is the file beneath it | model_update
+law engine 4 | A path from the folder above the root is the file beneath it
 
 disk src/a.py
 | def area(w, h):

@@ -1,5 +1,5 @@
 # A path through a link is the file that it leads to, for edits and for what is off.
-law engine 4 | A link is another name of its file | model_update, off_by_user
+law engine 4 | A link is another name of its file
 
 disk src/a.py
 | def area(w, h):

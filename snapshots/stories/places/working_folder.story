@@ -1,5 +1,5 @@
 # Codex states its folder: relative paths of its patches are from there, whatever has the same name elsewhere.
-law engine 4 | Relative paths are meant from the folder that the client states | model_update
+law engine 4 | Relative paths are meant from the folder that the client states
 
 disk lib/a.py
 | def area(w, h):

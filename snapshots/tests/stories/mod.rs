@@ -100,6 +100,8 @@ topics! {
     /// Confidence levels (spec §4): CONFIRMED by path and parse, INFERRED by correlation, else
     /// UNRESOLVED.
     resolution
+    /// Which file a path means: other mounts, links, working folders, worktrees, names with blanks.
+    places
     /// Which files the user lets a model see: off, on, lock and unlock.
     scope
     /// Which conversation a prompt belongs to.

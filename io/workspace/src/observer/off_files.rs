@@ -83,7 +83,7 @@ impl OffFiles {
         let mut aliases = Vec::new();
         if is_first {
             let entries = entries_below(root, false).map(DirEntry::into_path);
-            aliases = place::aliases_below(root, entries, |name| rules.is_off(name));
+            aliases = place::aliases_below(root, entries, |name| is_off_itself(rules, name));
         }
         (found, aliases)
     }
@@ -135,7 +135,10 @@ impl OffFiles {
         {
             self.bytes += about.len();
             self.seen.insert(path.clone(), version);
-            self.inodes.insert((about.dev(), about.ino()), path.clone());
+            if is_off_itself(&self.rules, path.as_str()) {
+                let inode = (about.dev(), about.ino());
+                self.inodes.entry(inode).or_insert_with(|| path.clone());
+            }
             let is_code = grammars.language_of_path(&path).is_some();
             found.push(OffFile {
                 path,
@@ -152,6 +155,12 @@ impl OffFiles {
         let is_meant = about.is_file() && self.rules.is_off(path) == is_off;
         is_meant.then(|| (RelPath::from_normalised(path), about))
     }
+}
+
+/// Whether a rule means this name of a file, and not just another one.
+fn is_off_itself(rules: &OffRules, path: &str) -> bool {
+    let pattern = rules.pattern_for(path);
+    pattern.is_some_and(|pattern| scope::is_meant(pattern, path))
 }
 
 /// The files below a folder, the first ones; those that version control ignores as well, or not.
