@@ -330,7 +330,10 @@ pub fn to_look_for<'w>(
     let absolute = written
         .into_iter()
         .filter_map(|written| path::absolute(written, folder, at.root).ok());
-    let open: BTreeSet<String> = absolute.filter(is_open).take(LOOKS_MAX).collect();
+    // `c:src/a.c` is a fence's language and path, and no drive of this machine.
+    let is_drive = |it: &String| it.split('/').nth(1).is_some_and(|it| it.contains(':'));
+    let open = absolute.filter(|it| !is_drive(it) && is_open(it));
+    let open: BTreeSet<String> = open.take(LOOKS_MAX).collect();
     open.into_iter().collect()
 }
 

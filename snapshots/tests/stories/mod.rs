@@ -85,6 +85,8 @@ topics! {
     /// Languages that are read by the patterns of `symbols.json` (spec §4.1, step 2), and one with
     /// a grammar.
     patterns
+    /// Which file a path means: other mounts, links, working folders, worktrees, names with blanks.
+    places
     /// The Recent Context window (spec §8.4).
     recent_context
     /// What is kept for the project: note, forget and accept, what a model proposes, and its life
@@ -100,8 +102,6 @@ topics! {
     /// Confidence levels (spec §4): CONFIRMED by path and parse, INFERRED by correlation, else
     /// UNRESOLVED.
     resolution
-    /// Which file a path means: other mounts, links, working folders, worktrees, names with blanks.
-    places
     /// Which files the user lets a model see: off, on, lock and unlock.
     scope
     /// Which conversation a prompt belongs to.

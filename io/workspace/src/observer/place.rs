@@ -41,6 +41,10 @@ pub(super) fn find(
         false => ends_beneath(&root, written),
     };
     let found = match real.strip_prefix(&root).ok().and_then(Path::to_str) {
+        Some(ours) if is_from_above(&root, ours) => {
+            let name = root.file_name().unwrap_or_default();
+            seen(&root.join(name), PlaceKind::Beneath, "")
+        }
         Some(ours) => {
             let about = fs::metadata(&real)
                 .ok()
@@ -70,6 +74,15 @@ pub(super) fn find(
         asked: written.into(),
         seen: found,
         candidates,
+    })
+}
+
+/// Whether a path names a file from the folder above the root: the root's own name comes first, and the root has nothing of that name.
+fn is_from_above(root: &Path, ours: &str) -> bool {
+    ours.split_once('/').is_some_and(|(name, inside)| {
+        root.file_name().is_some_and(|it| it == name)
+            && root.join(name).symlink_metadata().is_err()
+            && root.join(inside).is_file()
     })
 }
 

@@ -509,7 +509,7 @@ fn places_of_paths() {
     check("other/src/deep/b.c", "/other/src nowhere  src/deep/b.c?");
     check("/nowhere/src/a.c", "/nowhere nowhere  src/a.c?");
     check("/nowhere/proj/x.c", "/nowhere nowhere ");
-    check("WS/WS/src/a.c", "/WS beneath  src/a.c?");
+    check("WS/WS/src/a.c", "/WS/WS beneath  src/a.c?");
 }
 
 /// Root reads everything, so the rights are only tested where they bind.
