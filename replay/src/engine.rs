@@ -1096,7 +1096,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             found = self.code_of_reply(self.reply_reader(&view, session), &text, &calls, end);
         }
         self.decide(&mut work, |engine, policy| {
-            place::resolve_paths(&engine.view(), Standpoint::of(policy, session), &found)
+            let paths = found.iter().filter_map(FoundCode::written_path).collect();
+            place::resolve_paths(&engine.view(), Standpoint::of(policy, session), paths)
         });
         let asked = if found.is_empty() {
             String::new()

@@ -17,7 +17,8 @@ use tslp_decide::place::PlaceFinding;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::pending::{DiskCheck, FileFinding, OffFile};
 
-use crate::stage::ROOT;
+/// The workspace of every story; a policy may name another.
+pub const ROOT: &str = "/work/space";
 
 /// An entry of the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -25,8 +25,7 @@ use crate::script::{Ending, Script, Step};
 use crate::store::{MemoryFiles, MemoryStore};
 use crate::tables::Tables;
 
-/// The workspace of every story; a policy may name another.
-pub const ROOT: &str = "/work/space";
+pub use crate::disk::ROOT;
 
 /// Where what is said in no conversation is meant from.
 pub const AT: Standpoint<'static> = Standpoint {

@@ -13,7 +13,7 @@ use super::found_edit::{self, EditedCode, FoundEdit};
 use super::hydrate;
 use super::link;
 use super::namesakes::{self, TrueNamesakes};
-use super::place;
+use super::place::{self, WrittenPath};
 use super::split;
 use super::unfenced;
 use tslp_core::capture::{self, Authorship, Closing, CodeBlock, StatedExtent};
@@ -679,10 +679,14 @@ impl FoundCode {
         self.path.as_ref()?.as_ref().ok()
     }
 
-    /// Whether its writer means to change a file by it.
+    /// The path as it was written, if it names one.
     #[must_use]
-    pub fn is_edit_or_call(&self) -> bool {
-        self.edit.is_some() || self.format == Format::ToolCall
+    pub fn written_path(&self) -> Option<WrittenPath<'_>> {
+        Some(WrittenPath {
+            written: self.written.as_deref()?,
+            file: self.path.as_ref()?,
+            is_changed: self.edit.is_some() || self.format == Format::ToolCall,
+        })
     }
 
     /// The text of one entity of its file: all of it, or the symbol's definitions.

@@ -16,8 +16,6 @@ use tslp_projections::disk::LastFinding;
 use tslp_projections::places::ClientPlace;
 use tslp_projections::state::StateView;
 
-use super::found_code::FoundCode;
-
 /// Most tracked files of one name that are compared with a path.
 const FILES_NAMED_MAX: usize = 64;
 
@@ -220,17 +218,31 @@ pub(super) fn was_recognised(
     known.is_some_and(|known| known.ours == ours && known.file == file.as_str())
 }
 
+/// A path in a reply, and what it was taken for.
+#[derive(Clone, Copy, Debug)]
+pub struct WrittenPath<'f> {
+    /// The path as it was written.
+    pub written: &'f str,
+    /// The file.
+    pub file: &'f Result<RelPath, Reason>,
+    /// Whether an edit or a call names it.
+    pub is_changed: bool,
+}
+
 /// What code of a reply teaches of its client's root, and the edits of which no file could be told, each once.
 #[must_use]
-pub fn resolve_paths(view: &StateView<'_>, at: Standpoint<'_>, found: &[FoundCode]) -> Vec<Event> {
+pub fn resolve_paths(
+    view: &StateView<'_>,
+    at: Standpoint<'_>,
+    paths: Vec<WrittenPath<'_>>,
+) -> Vec<Event> {
     let mut said = BTreeSet::new();
-    let resolved = found.iter().filter_map(|found| {
-        let written = found.written.as_deref()?;
-        let theirs = match found.path.as_ref()? {
-            Ok(file) => return taught(view, at, written, file),
-            Err(Reason::PathEscapesWorkspace) if found.is_edit_or_call() => {
+    let resolved = paths.into_iter().filter_map(|it| {
+        let theirs = match it.file {
+            Ok(file) => return taught(view, at, it.written, file),
+            Err(Reason::PathEscapesWorkspace) if it.is_changed => {
                 let folder = view.state.places().working_folder(at.session);
-                path::absolute(written, folder.unwrap_or(at.root), at.root).ok()?
+                path::absolute(it.written, folder.unwrap_or(at.root), at.root).ok()?
             }
             Err(_) => return None,
         };

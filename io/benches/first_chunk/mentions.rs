@@ -103,7 +103,7 @@ fn pasted(files: usize) -> Engine<TreeSitterGrammars, EmptyStore> {
             tools: Tools::None,
         };
         let at = UnixMillis(1_700_000_000_000);
-        let pending = engine.receive(at, request);
+        let pending = engine.receive(at, request, &mut |_| Vec::new());
         let findings = pending
             .checks
             .iter()
