@@ -29,6 +29,7 @@ pub mod limits;
 
 pub mod passages;
 pub mod path;
+pub mod place;
 pub mod reason;
 pub mod recent_map;
 pub mod slice;

@@ -15,7 +15,7 @@ use tslp_core::slice::Span;
 use tslp_decide::mention;
 
 use tslp_snapshots::script::{self, Step};
-use tslp_snapshots::stage::{ROOT, Stage};
+use tslp_snapshots::stage::{AT, ROOT, Stage};
 
 /// Blocks come in order, inside the text, at characters' boundaries, and hold what they say.
 pub(crate) fn capture_blocks(data: &[u8]) {
@@ -153,7 +153,7 @@ pub(crate) fn mention_scan(data: &[u8]) {
             stage
         });
         let view = stage.view();
-        let found = mention::scan(&text, ROOT, &view, &[]);
+        let found = mention::scan(&text, AT, &view, &[]);
         for (index, entity) in found.symbols.iter().enumerate() {
             assert!(view.current_version(entity).is_some(), "{entity}");
             assert!(!found.symbols[..index].contains(entity), "{entity}");

@@ -463,7 +463,7 @@ pub const fn failure_words(failure: ReadFailure) -> &'static str {
     match failure {
         ReadFailure::Denied => "unreadable: no permission",
         ReadFailure::NotAFile => "unreadable: it is a folder, or not a regular file",
-        ReadFailure::Escapes => "unreadable: a link that leaves the workspace, or an absolute one",
+        ReadFailure::Escapes => "unreadable: its path leads through a link",
         ReadFailure::TooLarge => "unreadable: larger than 16 MiB",
         ReadFailure::Unsteady => "unreadable: it changed while it was read",
         ReadFailure::TimedOut => "unreadable: its file system didn't answer in time",

@@ -564,7 +564,10 @@ impl EngineThread {
         let composed = compose_request(&mut self.engine, &mut *self.observer, now, request, length);
         if let Some(withheld) = composed.withheld {
             let (reply, outcome) = (Reply::default(), ReplyOutcome::Withheld);
-            let mut pending = self.engine.end_reply(now, composed.episode, reply, outcome);
+            let look = &mut |_| Vec::new();
+            let mut pending = self
+                .engine
+                .end_reply(now, composed.episode, reply, outcome, look);
             pending.exceeded = exceeded;
             let judged = self.engine.judge(pending, DiskAnswers::default());
             self.commit_batch(composed.batch.merged_with(judged.batch));
@@ -797,13 +800,13 @@ impl EngineThread {
                  all that are under way): the client gets all of it, but none of its code is judged; ask for less at once"
             );
         }
-        // Now, not with the reply's end: some clients run a call while the reply is still coming.
-        let paths = read.paths.iter();
-        for path in paths.filter_map(|path| self.engine.unknown_file(path)) {
-            let observer = &mut self.observer;
-            let touched = running.touched.entry(path);
-            touched.or_insert_with_key(|path| observer.touch(path));
+        if !read.paths.is_empty() {
+            let episode = running.episode;
+            self.touch_called(exchange, episode, &read.paths);
         }
+        let Some(running) = self.running.get_mut(&exchange) else {
+            return;
+        };
         let arguments = read.calls.iter().map(|(_, call)| call.arguments.clone());
         running.calls_unrecorded.extend(arguments);
         for (number, call) in &read.calls {
@@ -819,6 +822,28 @@ impl EngineThread {
                 &mut running.reply,
                 SegmentExtent::CredentialSafe,
             );
+            self.commit_batch(batch);
+        }
+    }
+
+    /// Reads the unknown files of a call now, not with the reply's end: some clients run a call while the reply is still coming.
+    fn touch_called(&mut self, exchange: ExchangeId, episode: EpisodeId, paths: &[String]) {
+        let (now, observer) = (self.wiring.clock.now(), &mut self.observer);
+        let look = &mut |asked| observer.places(asked);
+        let (batch, candidates) = self.engine.look_for_called(now, episode, paths, look);
+        let session = self.engine.session_of(episode).unwrap_or_default();
+        let candidates = candidates.iter().map(RelPath::as_str);
+        let candidates = candidates.filter_map(|it| self.engine.unknown_file(SessionId(0), it));
+        let paths = paths.iter();
+        let unknown = paths.filter_map(|path| self.engine.unknown_file(session, path));
+        let unknown: Vec<RelPath> = unknown.chain(candidates).collect();
+        if let Some(running) = self.running.get_mut(&exchange) {
+            for path in unknown {
+                let touched = running.touched.entry(path);
+                touched.or_insert_with_key(|path| self.observer.touch(path));
+            }
+        }
+        if !batch.recorded.is_empty() {
             self.commit_batch(batch);
         }
     }
@@ -962,6 +987,11 @@ impl EngineThread {
                     .record_reply_segments(recorded.episode, &ended.segments);
                 calls.clone_from(&ended.tool_calls);
             }
+            if let Event::PathResolved(resolved) = &recorded.event
+                && resolved.file.is_none()
+            {
+                tracing::warn!("{} {}", resolved.theirs, user_line::NOT_BENEATH_ROOT);
+            }
         }
         self.check_after(episode, &judged.batch.recorded, &calls);
         self.commit_batch(judged.batch);
@@ -1018,9 +1048,11 @@ impl EngineThread {
         running.reply.tool_calls = tool_calls;
         running.reply.finish_reason = running.read.finish_reason;
         let episode = running.episode;
-        let mut pending =
-            self.engine
-                .end_reply(self.wiring.clock.now(), episode, running.reply, outcome);
+        let (now, observer) = (self.wiring.clock.now(), &mut self.observer);
+        let look = &mut |asked| observer.places(asked);
+        let mut pending = self
+            .engine
+            .end_reply(now, episode, running.reply, outcome, look);
         if was_read(outcome) {
             let model = running.addressee.name();
             // Only episodes of long ago have no known session.

@@ -14,7 +14,7 @@ use tslp_core::directive::Directive;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
     AuditOutcome, ContentKind, DirectiveGiven, DiskFinding, Event, History, NoticeIssued,
-    RecordChanged, ReplyImported, ReplyOutcome, Verb,
+    PlaceObserved, RecordChanged, ReplyImported, ReplyOutcome, Verb,
 };
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
@@ -40,6 +40,7 @@ use tslp_decide::lost;
 use tslp_decide::meant;
 use tslp_decide::observe;
 use tslp_decide::off::{self, OffKnowledge};
+use tslp_decide::place::{self, PlaceFinding, Standpoint};
 use tslp_decide::promote::MessagePieces;
 use tslp_decide::prompt;
 use tslp_decide::prompt_facts::Prompt;
@@ -62,7 +63,8 @@ use tslp_projections::stale::Divergence;
 
 use crate::pending::{
     Batch, BatchBuilder, ComposedPrompt, DiskAnswers, DiskChecks, ExaminedPrompt, FileFinding,
-    JudgedReply, OffFile, PendingAudit, PendingCommand, PendingPrompt, PendingReply, RequestKind,
+    JudgedReply, OffFile, PendingAudit, PendingCommand, PendingPrompt, PendingReply, PlaceLook,
+    RequestKind,
 };
 use crate::trace::RecordedStep;
 use seen::{ModelSight, SentPrompts, SentTexts};
@@ -184,8 +186,14 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.state.set_stored_files(stored, bytes_kept);
     }
 
-    /// Handles a prompt's arrival: records it, and returns the files to look at before it can be composed.
-    pub fn receive(&mut self, at: UnixMillis, request: Request) -> PendingPrompt {
+    /// Handles a prompt's arrival: records it, and returns the files to look at before it can be composed. `look` finds where the paths in
+    /// it lead.
+    pub fn receive(
+        &mut self,
+        at: UnixMillis,
+        request: Request,
+        look: PlaceLook<'_>,
+    ) -> PendingPrompt {
         if side_request::is_side_request(&request) {
             let view = self.view();
             let repeated = receive::repeated_conversation(&view, &request);
@@ -212,8 +220,71 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
         let mut received = receive::receive(&self.view(), &request);
         let mut work = BatchBuilder::of(at, received.episode, received.session);
+        if let Some(folder) = received.folder.take() {
+            let stated = place::stated_folder(&self.view(), self.standpoint(&work), &folder);
+            self.fold(stated.into_iter().collect(), &mut work);
+            self.look_for(&[folder], look, &mut work);
+        }
+        self.look_for(&touch::paths_in_prompt(&request), look, &mut work);
         self.fold(core::mem::take(&mut received.events), &mut work);
         self.examine(request, received, work)
+    }
+
+    fn standpoint(&self, work: &BatchBuilder) -> Standpoint<'_> {
+        Standpoint::of(&self.policy, work.session)
+    }
+
+    /// Has those of the paths looked for that are in no known place; returns files that the others may be.
+    fn look_for(
+        &mut self,
+        written: &[String],
+        look: PlaceLook<'_>,
+        work: &mut BatchBuilder,
+    ) -> Vec<RelPath> {
+        let written = written.iter().map(String::as_str);
+        let paths = place::to_look_for(&self.view(), self.standpoint(work), written);
+        let found = match paths.is_empty() {
+            true => Vec::new(),
+            false => look(paths),
+        };
+        let mut candidates = Vec::new();
+        for PlaceFinding {
+            asked,
+            seen,
+            candidates: more,
+        } in found
+        {
+            self.observe_place(&asked, seen, work);
+            candidates.extend(more);
+        }
+        candidates
+    }
+
+    /// Has the paths looked for that a call names while its reply is still coming.
+    pub fn look_for_called(
+        &mut self,
+        at: UnixMillis,
+        episode: EpisodeId,
+        written: &[String],
+        look: PlaceLook<'_>,
+    ) -> (Batch, Vec<RelPath>) {
+        let mut work = self.step_of(at, episode);
+        let candidates = self.look_for(written, look, &mut work);
+        (work.finish(&self.state), candidates)
+    }
+
+    fn observe_place(&mut self, asked: &str, seen: PlaceObserved, work: &mut BatchBuilder) {
+        let news = place::news(&self.view(), self.standpoint(work), asked, seen);
+        if let Some(news) = news {
+            self.fold(Vec::from([news]), work);
+        }
+    }
+
+    fn observe_aliases(&mut self, aliases: Vec<PlaceObserved>, work: &mut BatchBuilder) {
+        for seen in aliases {
+            let asked = seen.written.clone();
+            self.observe_place(&asked, seen, work);
+        }
     }
 
     /// Adds to the files that are read those in which the look found something new: it may be what the conversation shows, or a
@@ -252,6 +323,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let (received, examined) = match kind {
             RequestKind::Prompt(received, examined) => (received, examined),
             RequestKind::SideRequest(episode, session) => {
+                self.observe_aliases(answers.aliases, &mut work);
                 self.learn_off_files(answers.off_files);
                 let bill = RequestToBill {
                     model: &request.model,
@@ -288,8 +360,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             about,
             has_pathless_code,
         } = examined;
+        self.observe_aliases(answers.aliases, &mut work);
         self.observe(answers.findings, &mut work);
         self.take_touched(touches, answers.touched, &mut work);
+        let session = received.session;
+        self.decide(&mut work, |engine, policy| {
+            place::resolve_shown(&engine.view(), Standpoint::of(policy, session))
+        });
         self.decide(&mut work, |engine, _| {
             let view = engine.view();
             let reader = engine.prompt_reader(&view, &request, &received, &authors);
@@ -338,7 +415,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         for pasted in &pasted {
             let found = {
                 let view = self.view();
-                self.code_reader(&view).reapplied(&pasted.found)
+                self.code_reader(&view, session).reapplied(&pasted.found)
             };
             let is_models = propose::is_listing_of_model(&self.view(), &found);
             let seen = self.model_sight(None);
@@ -620,7 +697,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     fn file_of_record(&self, directive: &ResolvedDirective) -> Option<RelPath> {
         let said = (directive.verb, directive.target.as_str());
         let is_meant = directive.verb.concerns_record(said.1);
-        let cited = || records::cited_file(&self.view(), &self.policy, said);
+        let at = Standpoint::of(&self.policy, SessionId(0));
+        let cited = || records::cited_file(&self.view(), at, said);
         is_meant.then(cited).flatten()
     }
 
@@ -643,7 +721,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         command: &str,
         output: &str,
     ) -> Option<String> {
-        let known = (session, self.policy.workspace_root.as_str(), &self.off);
+        let known = (Standpoint::of(&self.policy, session), &self.off);
         off::output_without_off(&self.view(), known, command, output)
     }
 
@@ -737,8 +815,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     }
 
     /// The file of a path that a tool call begins with, if nothing is known of it.
-    pub fn unknown_file(&self, written: &str) -> Option<RelPath> {
-        touch::by_path(self.code_reader(&self.view()), written)
+    pub fn unknown_file(&self, session: SessionId, written: &str) -> Option<RelPath> {
+        touch::by_path(self.code_reader(&self.view(), session), written)
     }
 
     /// Whether any entity of the file is true.
@@ -785,7 +863,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         for (path, text) in paths.into_iter().zip(texts) {
             let Some(text) = text else { continue };
             let found = self.code_of_file(&path, &text);
-            let is_adoptable = touch::was_not_proposed(self.code_reader(&self.view()), &found);
+            let is_adoptable =
+                touch::was_not_proposed(self.code_reader(&self.view(), work.session), &found);
             if let Some(file) = found.as_disk_file().filter(|_| is_adoptable) {
                 let finding = (path, DiskFinding::File(file));
                 self.observe(Vec::from([finding]), work);
@@ -829,7 +908,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                         OnStale::Follow => None,
                         OnStale::Ask => Some(&is_shown),
                     };
-                    let (reader, session) = (self.code_reader(&view), work.ids().1);
+                    let session = work.session;
+                    let reader = self.code_reader(&view, session);
                     TakenFromDisk::of(reader, session, &found, request.tools, is_shown)
                 }
             };
@@ -837,7 +917,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 continue;
             };
             let fitted = self
-                .code_reader(&view)
+                .code_reader(&view, work.session)
                 .parts_in_their_file(&found, &taken.entities);
             let found = fitted.unwrap_or(found);
             self.decide(work, |engine, _| {
@@ -992,11 +1072,20 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         episode: EpisodeId,
         mut reply: Reply,
         outcome: ReplyOutcome,
+        look: PlaceLook<'_>,
     ) -> PendingReply {
         let mut work = self.step_of(at, episode);
+        let candidates = match outcome {
+            ReplyOutcome::Completed => {
+                let text = [&*reply.text, &*reply.tail].concat();
+                let named = touch::paths_in_reply(&text, &reply.tool_calls);
+                self.look_for(&named, look, &mut work)
+            }
+            _ => Vec::new(),
+        };
         let events = reply.end(&self.view(), outcome);
         self.fold(events, &mut work);
-        self.read_reply(reply, outcome, work)
+        self.read_reply(reply, outcome, &candidates, work)
     }
 
     /// Judges a reply's code, once its files have been looked at.
@@ -1006,16 +1095,29 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             text,
             calls,
             notes,
-            found,
+            mut found,
             containers,
             measured,
             exceeded,
+            end,
             mut work,
             ..
         } = pending;
         self.observe(answers.findings, &mut work);
+        let head = self.state.head();
         self.take_touched(touches, answers.touched, &mut work);
         let (episode, session) = work.ids();
+        // What was just taken may be the file that a path means.
+        let is_known = |it: &FoundCode| it.usable_path().is_some_and(|path| self.tracks(path));
+        let mut named = found.iter().filter(|it| it.written.is_some());
+        if self.state.head() != head && !named.all(is_known) {
+            let view = self.view();
+            found = self.code_of_reply(self.reply_reader(&view, session), &text, &calls, end);
+        }
+        self.decide(&mut work, |engine, policy| {
+            let paths = found.iter().filter_map(FoundCode::written_path).collect();
+            place::resolve_paths(&engine.view(), Standpoint::of(policy, session), paths)
+        });
         let asked = if found.is_empty() {
             String::new()
         } else {
@@ -1030,7 +1132,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         for found in gained.in_order(&found) {
             let found = {
                 let view = self.view();
-                self.code_reader(&view).reapplied(found)
+                self.code_reader(&view, session).reapplied(found)
             };
             self.decide(&mut work, |engine, policy| {
                 let judging = JudgingContext {
@@ -1044,7 +1146,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     written: WriteState::NotYet,
                     seen: &|entities| engine.entities_seen(&seen, entities),
                 };
-                let in_file = || engine.code_reader(judging.view).in_its_file(&found, &words);
+                let reader = engine.code_reader(judging.view, session);
+                let in_file = || reader.in_its_file(&found, &words);
                 propose::propose_in_file(judging, &found, &containers, in_file)
             });
         }
@@ -1119,12 +1222,20 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         work.finish(&self.state)
     }
 
-    fn code_reader<'r>(&'r self, view: &'r StateView<'r>) -> CodeReader<'r> {
+    fn code_reader<'r>(&'r self, view: &'r StateView<'r>, session: SessionId) -> CodeReader<'r> {
         CodeReader {
             view,
             grammars: &self.grammars,
-            root: &self.policy.workspace_root,
+            at: Standpoint::of(&self.policy, session),
             session: None,
+        }
+    }
+
+    /// Reads a reply of a conversation.
+    fn reply_reader<'r>(&'r self, view: &'r StateView<'r>, session: SessionId) -> CodeReader<'r> {
+        CodeReader {
+            session: Some(session),
+            ..self.code_reader(view, session)
         }
     }
 
@@ -1155,7 +1266,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         said: PromptRepetition,
         work: &mut BatchBuilder,
     ) -> ResolvedDirective {
-        let resolved = direct::resolve_directive(&self.view(), &self.policy, &directive, said);
+        let resolved =
+            direct::resolve_directive(&self.view(), self.standpoint(work), &directive, said);
         let given = DirectiveGiven {
             verb: directive.verb,
             target: redact::without_credentials(&directive.target).into_owned(),

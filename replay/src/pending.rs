@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use tslp_core::audit::AuditQuestion;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
-    AuditOutcome, DiskFile, DiskFinding, Envelope, History, PromptMeasured, Recorded,
-    WindowExceeded,
+    AuditOutcome, DiskFile, DiskFinding, Envelope, History, PlaceObserved, PromptMeasured,
+    Recorded, WindowExceeded,
 };
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::message::ToolCall;
@@ -19,8 +19,9 @@ use tslp_core::request::Request;
 use tslp_core::scope::OffRules;
 use tslp_decide::authorship::MessageAuthors;
 use tslp_decide::direct::{FileText, ResolvedDirective};
-use tslp_decide::found_code::FoundCode;
+use tslp_decide::found_code::{FoundCode, MessageEnd};
 use tslp_decide::mention::Mentions;
+use tslp_decide::place::PlaceFinding;
 use tslp_decide::promote::MessagePieces;
 use tslp_decide::prompt::PastedCode;
 use tslp_decide::receive::ReceivedPrompt;
@@ -41,6 +42,9 @@ pub struct DiskCheck {
     /// The file as it was last seen: if its text hasn't changed, it needn't be parsed again.
     pub last_seen: Option<DiskFile>,
 }
+
+/// A look at where absolute paths lead.
+pub type PlaceLook<'l> = &'l mut dyn FnMut(Vec<String>) -> Vec<PlaceFinding>;
 
 /// A file and what a look at it found.
 pub type FileFinding = (RelPath, DiskFinding);
@@ -166,6 +170,8 @@ pub struct DiskAnswers {
     pub aftermath: Vec<FileText>,
     /// The files that are off, as far as their text is new, and after them others.
     pub off_files: Vec<OffFile>,
+    /// Other names of those files, as far as they are new.
+    pub aliases: Vec<PlaceObserved>,
 }
 
 /// A prompt that is ready to go out.
@@ -213,6 +219,8 @@ pub struct PendingReply {
     pub exceeded: Option<WindowExceeded>,
     /// All of it, if it is complete.
     pub(crate) text: String,
+    /// Whether it was cut short.
+    pub(crate) end: MessageEnd,
     /// Its tool calls, if it is complete.
     pub(crate) calls: Vec<ToolCall>,
     /// The records that it proposes.

@@ -11,6 +11,7 @@
 //! disk src/a.c            the file now holds the text that follows
 //! | int f(void) { return 1; }
 //! gone src/a.c            the file is deleted
+//! link a.c src/a.c        the first path is a link to the second
 //! locked src/a.c          the file is there and can't be read
 //! client B                another window of the client is in front from here on; the first is called A
 //! session NAME            the client names its session from here on
@@ -80,6 +81,13 @@ pub enum Step {
     },
     /// A file is deleted.
     Gone(String),
+    /// A path is a link to another one of the workspace.
+    Link {
+        /// The link.
+        path: String,
+        /// What it leads to.
+        target: String,
+    },
     /// A file can't be read any more.
     Locked(String),
     /// Another window of the client is in front.
@@ -253,6 +261,13 @@ fn parse_step(line: &str, text: String) -> Step {
             text,
         },
         ("gone", path) => Step::Gone(path.into()),
+        ("link", paths) => {
+            let (path, target) = paths.split_once(' ').expect("a link and its target");
+            Step::Link {
+                path: path.into(),
+                target: target.into(),
+            }
+        }
         ("locked", path) => Step::Locked(path.into()),
         ("client", name) => Step::Client(name.into()),
         ("session", name) => Step::Session(name.into()),

@@ -11,6 +11,7 @@ use tslp_core::outgoing::Outgoing;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::request::Request;
+use tslp_decide::place::Standpoint;
 use tslp_decide::reply::{Reply, SegmentExtent};
 use tslp_grammars::TreeSitterGrammars;
 use tslp_io::evidence::describe::entries::EpisodeEntries;
@@ -24,8 +25,13 @@ use crate::script::{Ending, Script, Step};
 use crate::store::{MemoryFiles, MemoryStore};
 use crate::tables::Tables;
 
-/// The workspace of every story; a policy may name another.
-pub const ROOT: &str = "/work/space";
+pub use crate::disk::ROOT;
+
+/// Where what is said in no conversation is meant from.
+pub const AT: Standpoint<'static> = Standpoint {
+    root: ROOT,
+    session: SessionId(0),
+};
 
 /// The extent of what an engine keeps in memory. Its decisions don't depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -248,6 +254,9 @@ impl Stage {
                 .disk
                 .put(RelPath::from_normalised(&path), DiskEntry::File(text)),
             Step::Gone(path) => self.disk.delete(&RelPath::from_normalised(&path)),
+            Step::Link { path, target } => self
+                .disk
+                .put(RelPath::from_normalised(&path), DiskEntry::Link(target)),
             Step::Locked(path) => self
                 .disk
                 .put(RelPath::from_normalised(&path), DiskEntry::Locked),
@@ -397,7 +406,9 @@ impl Stage {
         if self.memory == EngineMemory::Nothing {
             self.engine.forget_texts();
         }
-        let mut pending = self.engine.receive(at, request);
+        let disk = &self.disk;
+        let look = &mut |asked| disk.places(asked);
+        let mut pending = self.engine.receive(at, request, look);
         let findings = self.disk.findings(&pending.checks);
         self.engine.read_changed(&mut pending, &findings);
         let answers = DiskAnswers {
@@ -414,6 +425,7 @@ impl Stage {
                 .map(|path| self.disk.read_text(path))
                 .collect(),
             off_files: self.disk.off_files(&pending.off_rules),
+            aliases: self.disk.aliases(),
         };
         let composed = self.engine.compose(pending, answers);
         if composed.withheld.is_some() {
@@ -485,7 +497,9 @@ impl Stage {
     /// Ends the model's reply, which is judged.
     pub fn end_reply(&mut self, episode: EpisodeId, reply: Reply, outcome: ReplyOutcome) {
         let at = self.next_time();
-        let pending = self.engine.end_reply(at, episode, reply, outcome);
+        let disk = &self.disk;
+        let look = &mut |asked| disk.places(asked);
+        let pending = self.engine.end_reply(at, episode, reply, outcome, look);
         let answers = DiskAnswers {
             findings: self.disk.findings(&pending.checks),
             touched: self.read_touched(&pending.touches),

@@ -105,7 +105,7 @@ impl Soak {
         let request = self.read(body);
         self.clock += 1000;
         let at = UnixMillis(self.clock);
-        let pending = self.engine.receive(at, request);
+        let pending = self.engine.receive(at, request, &mut |_| Vec::new());
         let answers = all_missing(&pending.checks);
         let composed = self.engine.compose(pending, answers);
         let episode = composed.episode;
@@ -118,9 +118,11 @@ impl Soak {
             finish_reason: Some("stop".into()),
             ..Reply::default()
         };
-        let pending = self
-            .engine
-            .end_reply(at, episode, reply, ReplyOutcome::Completed);
+        let pending =
+            self.engine
+                .end_reply(at, episode, reply, ReplyOutcome::Completed, &mut |_| {
+                    Vec::new()
+                });
         let answers = all_missing(&pending.checks);
         self.engine.judge(pending, answers);
         self.engine.rows_made_durable(self.engine.state().head());

@@ -22,6 +22,7 @@ use super::lost::LostCode;
 use super::meant::MeantLines;
 use super::off::{OffFilter, OffKnowledge, OffTexts};
 use super::outside::{self, ToldChanges};
+use super::place::Standpoint;
 use super::prompt_facts::{Prompt, RecordedSight};
 use super::receive;
 use super::recent_context::recent_context;
@@ -154,7 +155,7 @@ pub fn compose(
     let added: BTreeSet<EntityId> = shown.map(|shown| shown.entity.clone()).collect();
     // After hydration: what this prompt adds as true must not be withheld elsewhere in it as if it were outdated.
     let mut withholding = sight.withhold(&texts, &at, &may_change, &added);
-    let filter = OffFilter::of(view, prompt.session, &policy.workspace_root, prompt.off);
+    let filter = OffFilter::of(view, Standpoint::of(policy, prompt.session), prompt.off);
     // What a prompt on record showed of files that are off is on record.
     let mut off = match (prompt.on_record, &filter) {
         (Some(seen), _) => OffTexts {
@@ -339,7 +340,7 @@ pub fn compose_side_request(
         let amendments = view.state.sessions().amendments(session);
         injected = InjectedTexts::new(view, &keys, &amendments, &positions);
     }
-    let filter = OffFilter::of(view, SessionId(0), &policy.workspace_root, known);
+    let filter = OffFilter::of(view, Standpoint::of(policy, SessionId(0)), known);
     let texts = injected.with_texts_of(request, 0);
     let off = filter.map(|filter| filter.filter(request, &texts, &BTreeMap::new()));
     let mut withholding = Withholding {

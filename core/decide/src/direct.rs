@@ -9,12 +9,13 @@ use tslp_projections::state::StateView;
 
 use super::Recorder;
 use super::asked_removal::AskedRemovals;
-use super::code_reader::{self, CodeReader};
+use super::code_reader::CodeReader;
 use super::found_code::{self, FoundCode};
 use super::goal::AT_WORK_MILLIS;
 use super::holders::{self, BlockOfProposal};
 use super::hydrate;
 use super::observe;
+use super::place::{self, Standpoint};
 use super::promote::{self, MessagePieces};
 use super::propose::disk_verdict;
 use super::receive::PromptRepetition;
@@ -29,7 +30,6 @@ use tslp_core::gate::{DiskVerdict, GateReport, Thresholds, Verdict};
 use tslp_core::guardian::{CallPart, call_parts};
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 use tslp_core::path::RelPath;
-use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
 use tslp_projections::at_hand::ClientCallRow;
 use tslp_projections::proposals::Proposal;
@@ -65,7 +65,7 @@ pub type FileText = Option<Result<String, ReadFailure>>;
 #[must_use]
 pub fn resolve_directive(
     view: &StateView<'_>,
-    policy: &Policy,
+    at: Standpoint<'_>,
     directive: &Directive,
     repetition: PromptRepetition,
 ) -> ResolvedDirective {
@@ -83,18 +83,22 @@ pub fn resolve_directive(
             verb if verb.is_about_tools() || verb.concerns_record(&directive.target) => {
                 Err(Reason::TargetMissing)
             }
-            _ => target_entity(view, policy, &directive.target),
+            _ => target_entity(view, at, &directive.target),
         },
         repetition,
     }
 }
 
 /// The entity that a target names. A file name may itself contain `::`: a tracked file is preferred to the first split.
-fn target_entity(view: &StateView<'_>, policy: &Policy, target: &str) -> Result<EntityId, Reason> {
+fn target_entity(
+    view: &StateView<'_>,
+    at: Standpoint<'_>,
+    target: &str,
+) -> Result<EntityId, Reason> {
     if target.is_empty() {
         return Err(Reason::TargetMissing);
     }
-    let usable = |path| code_reader::usable_path(view, &policy.workspace_root, path);
+    let usable = |path| place::of(view, at, path);
     let mut splits = target
         .match_indices("::")
         .map(|(at, mark)| (&target[..at], Some(&target[at + mark.len()..])));
@@ -279,7 +283,7 @@ pub(super) fn accept_from_disk(
     let reader = CodeReader {
         view,
         grammars,
-        root: "",
+        at: Standpoint { root: "", session },
         session: None,
     };
     let fitted = reader.parts_in_their_file(&found, &BTreeSet::from([entity.clone()]));

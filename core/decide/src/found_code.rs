@@ -8,11 +8,12 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::asked_removal::AskedRemovals;
-use super::code_reader::{CodeReader, file_ending_in, usable_path};
+use super::code_reader::{CodeReader, may_be_prose};
 use super::found_edit::{self, EditedCode, FoundEdit};
 use super::hydrate;
 use super::link;
 use super::namesakes::{self, TrueNamesakes};
+use super::place::{self, WrittenPath};
 use super::split;
 use super::unfenced;
 use tslp_core::capture::{self, Authorship, Closing, CodeBlock, StatedExtent};
@@ -53,6 +54,8 @@ pub struct FoundCode {
     pub evidence: PathEvidence,
     /// The file, or why the written path isn't usable; `None` if nothing names a file.
     pub path: Option<Result<RelPath, Reason>>,
+    /// The path as it was written.
+    pub written: Option<String>,
     /// Its definitions, or why they couldn't be read.
     pub extraction: Result<Extraction, Reason>,
     /// The hash of each symbol's canonical form, if they were computed when it was read.
@@ -178,9 +181,8 @@ fn join_edits_by_file<'t>(
     let mut gathered: Vec<BlockOfFile<'t>> = Vec::with_capacity(blocks.len());
     let mut edits: BTreeMap<RelPath, usize> = BTreeMap::new();
     for mut block in blocks {
-        let path = block.path.as_deref();
-        let path = path.map(|written| usable_path(reader.view, reader.root, written));
-        let path = path.map(|path| path.map(|path| reader.file_meant(&block, path)));
+        let written = block.path.as_deref();
+        let path = written.map(|written| reader.file_written(&block, written));
         let Some(Ok(file)) = &path else {
             gathered.push(BlockOfFile::unjoined(block, path));
             continue;
@@ -211,10 +213,37 @@ impl<'t> BlockOfFile<'t> {
 }
 
 impl CodeReader<'_> {
+    /// The file of a block's path.
+    fn file_written(self, block: &CodeBlock<'_>, written: &str) -> Result<RelPath, Reason> {
+        if block.format == Format::Fence && may_be_prose(self, written) {
+            return Err(Reason::PathNotUsable);
+        }
+        let path = match block.format {
+            Format::ToolCall => place::in_call(self.view, self.at, written),
+            _ => place::of(self.view, self.at, written),
+        };
+        if path
+            .as_ref()
+            .is_ok_and(|path| self.view.state.state_map().tracks(path))
+        {
+            return path;
+        }
+        let fits = |file: &RelPath| match &block.edit {
+            Some(Ok(edit @ Edit::Change(_))) => {
+                found_edit::apply_to_truth(self, file, edit).is_ok()
+            }
+            _ => place::was_recognised(self.view, self.at, written, file),
+        };
+        match place::recognised(self.view, self.at, written, fits) {
+            Some(file) => Ok(file),
+            None => path.map(|path| self.file_meant(block, path)),
+        }
+    }
+
     /// The file that a chat's reply means by a path: one that ends in it, if the block is an edit or defines what that file does.
     fn file_meant(self, block: &CodeBlock<'_>, path: RelPath) -> RelPath {
         let is_chat = self.session.is_some() && block.format != Format::ToolCall;
-        let Some(file) = file_ending_in(self.view, &path).filter(|_| is_chat) else {
+        let Some(file) = place::file_ending_in(self.view, &path).filter(|_| is_chat) else {
             return path;
         };
         let is_edit = matches!(block.edit, Some(Ok(Edit::Change(_))));
@@ -293,6 +322,7 @@ impl CodeReader<'_> {
                 extraction.as_ref().ok(),
             ),
             path,
+            written: block.path,
             extraction,
             slices: BTreeMap::new(),
             true_overloads: known,
@@ -431,6 +461,7 @@ impl CodeReader<'_> {
             code: text.into(),
             edit: None,
             path,
+            written: block.path,
         };
         let found_edit = |outcome| {
             Some(FoundEdit {
@@ -579,6 +610,7 @@ pub fn code_of_file(grammars: &dyn Grammars, path: RelPath, text: &str) -> Found
         language: None,
         evidence: PathEvidence::Header,
         path: Some(Ok(path)),
+        written: None,
         slices: slices
             .map(|(symbol, slice)| (symbol.clone(), slice))
             .collect(),
@@ -645,7 +677,7 @@ impl FoundCode {
             code: Cow::Borrowed(""),
             edit: None,
             language: self.language.clone(),
-            path: None,
+            path: self.written.clone(),
             evidence: self.evidence,
             stated_extent: self.stated_extent,
             symbol: None,
@@ -661,6 +693,16 @@ impl FoundCode {
     #[must_use]
     pub fn usable_path(&self) -> Option<&RelPath> {
         self.path.as_ref()?.as_ref().ok()
+    }
+
+    /// The path as it was written, if it names one.
+    #[must_use]
+    pub fn written_path(&self) -> Option<WrittenPath<'_>> {
+        Some(WrittenPath {
+            written: self.written.as_deref()?,
+            file: self.path.as_ref()?,
+            is_changed: self.edit.is_some() || self.format == Format::ToolCall,
+        })
     }
 
     /// The text of one entity of its file: all of it, or the symbol's definitions.

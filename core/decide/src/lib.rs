@@ -39,6 +39,7 @@ pub mod notice;
 pub mod observe;
 pub mod off;
 pub mod outside;
+pub mod place;
 pub mod promote;
 pub mod prompt;
 pub mod prompt_facts;

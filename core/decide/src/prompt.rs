@@ -295,7 +295,7 @@ pub fn mentions(
         Tools::Offered => mention::outside_of_code(text),
         Tools::None => Cow::Borrowed(text),
     };
-    let mut mentions = mention::scan(&text, code.root, code.view, shown_before);
+    let mut mentions = mention::scan(&text, code.at, code.view, shown_before);
     let pasted = pasted.iter().map(|pasted| &pasted.found);
     let places: BTreeSet<&RelPath> = pasted
         .chain(repeated)

@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 use core::str;
 
-use super::code_reader;
 use super::hydrate::{self, Hydration};
+use super::place::{self, Standpoint};
 use super::said_texts::{SaidText, SaidTexts, letters};
 use super::shown;
 use crate::text_index::TextIndex;
@@ -75,7 +75,7 @@ pub fn change_record(
                 Some(_) => Author::Model,
                 None => Author::User,
             };
-            noted(view, policy, at, author, note)
+            noted(view, Standpoint::of(policy, ids.1), at, author, note)
         }),
     };
     let reason = match &changed {
@@ -102,11 +102,11 @@ pub fn propose_record(
     policy: &Policy,
     at: UnixMillis,
     ids: (EpisodeId, SessionId),
-    (place, written): (usize, &str),
+    (number, written): (usize, &str),
 ) -> Vec<Event> {
-    let noted = match place < RECORDS_PER_REPLY_MAX {
+    let noted = match number < RECORDS_PER_REPLY_MAX {
         true => record::parse_note(written)
-            .and_then(|note| noted(view, policy, at, Author::Model, note)),
+            .and_then(|note| noted(view, Standpoint::of(policy, ids.1), at, Author::Model, note)),
         false => Err(Reason::TooManyRecords),
     };
     let event = match noted {
@@ -152,7 +152,7 @@ fn is_over(expires_at: UnixMillis, at: UnixMillis) -> bool {
 #[must_use]
 pub fn cited_file(
     view: &StateView<'_>,
-    policy: &Policy,
+    at: Standpoint<'_>,
     (verb, said): (Verb, &str),
 ) -> Option<RelPath> {
     if verb != Verb::Note {
@@ -161,23 +161,23 @@ pub fn cited_file(
         return (!path.is_empty()).then(|| RelPath::from_normalised(path));
     }
     let (path, _) = record::parse_note(said).ok()?.citation?;
-    code_reader::usable_path(view, &policy.workspace_root, &path).ok()
+    place::of(view, at, &path).ok()
 }
 
 /// The files of what a reply proposes.
 pub fn proposed_files(
     view: &StateView<'_>,
-    policy: &Policy,
+    at: Standpoint<'_>,
     notes: &[String],
 ) -> impl Iterator<Item = RelPath> {
-    let cited = |note: &String| cited_file(view, policy, (Verb::Note, note));
+    let cited = move |note: &String| cited_file(view, at, (Verb::Note, note));
     notes.iter().filter_map(cited)
 }
 
 /// Keeps a statement, or lets it wait, by who says it.
 fn noted(
     view: &StateView<'_>,
-    policy: &Policy,
+    from: Standpoint<'_>,
     at: UnixMillis,
     author: Author,
     note: Note,
@@ -186,7 +186,7 @@ fn noted(
     let (path, quotation) = match note.citation {
         None => (String::new(), String::new()),
         Some((written, quotation)) => {
-            let path = code_reader::usable_path(view, &policy.workspace_root, &written);
+            let path = place::of(view, from, &written);
             let path = path.map_err(|_| Reason::QuotationMissing)?;
             prove(view, &path, &quotation)?;
             (String::from(path.as_str()), quotation)

@@ -55,6 +55,9 @@ pub const fn about_work(reason: Reason) -> Option<&'static str> {
 
 const UNLINKED_PART: &str = "Some code of this reply is not taken: nothing says which file it belongs to. A path on the line above it does.";
 
+/// What is said of a path that isn't known to be a file of the workspace.
+pub const NOT_BENEATH_ROOT: &str = "isn't beneath the folder that tslp serves: its edit is not judged. `tslp doctor` names the folder.";
+
 const REPEATED_BLOCKS: &str = "The lines around `[CURRENT STATE` in this reply are tslp's own words, which the model repeated.";
 
 /// Lines of a file that the line quotes.
@@ -119,6 +122,10 @@ impl UserNews {
                     record.statement.trim_end_matches('.'),
                     key = record.key
                 ));
+            }
+            Event::PathResolved(resolved) if resolved.file.is_none() => {
+                let theirs = &resolved.theirs;
+                self.about_work = Some(format!("{theirs} {NOT_BENEATH_ROOT}"));
             }
             Event::WindowExceeded(exceeded) => self.about_work = Some(exceeded.sentence()),
             _ => {}

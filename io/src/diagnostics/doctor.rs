@@ -5,17 +5,19 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
-use tslp_core::event::{Event, EventKind, WindowExceeded};
+use tslp_core::event::{Event, EventKind, PlaceKind, WindowExceeded};
 use tslp_core::extract::Grammars;
 use tslp_core::ids::Seq;
 use tslp_core::limits::RECENT_EPISODES_SHOWN;
 use tslp_core::reason::Reason;
+use tslp_decide::user_line::NOT_BENEATH_ROOT;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_migrations::schema::FORMAT_VERSION;
 use tslp_projections::anomalies::AnomalyRow;
 use tslp_projections::disk::{DiskRow, PathFinding};
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::guardian::ToolSessionRow;
+use tslp_projections::places::PlaceRow;
 use tslp_projections::stale::{DiskDifference, StaleRow};
 use tslp_store::ledger::anchor::{self, AnchorState};
 use tslp_store::ledger::disk::FileSystem;
@@ -291,6 +293,7 @@ fn examine_ledger(subject: &DiagnosedSubject, reader: &LedgerReader, report: &mu
         }
         Err(error) => report.add_check("stale entities", Err(error.to_string())),
     }
+    report.add_warning_check("paths", paths_check(reader));
     report.add_warning_check("window", window_check(reader));
     report.add_warning_check("unread code", unread::of_tracked(subject, reader));
     report.add_warning_check("cache", cache_check(reader));
@@ -394,6 +397,25 @@ fn anomaly_check(reader: &LedgerReader) -> Result<String, String> {
         )),
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// Which roots of clients are known, and the last edit of which no file was known.
+fn paths_check(reader: &LedgerReader) -> Result<String, String> {
+    let rows: Vec<PlaceRow> = reader.rows().map_err(|error| error.to_string())?;
+    let is_unseen = |row: &&PlaceRow| row.place == PlaceKind::Unseen;
+    if let Some(last) = rows.iter().filter(is_unseen).max_by_key(|row| row.seq) {
+        return Err(format!("{} {NOT_BENEATH_ROOT}", last.theirs));
+    }
+    let learnt = rows.iter().filter(|row| row.place == PlaceKind::Beneath);
+    let learnt = learnt.map(|row| match &*row.ours {
+        "" => format!("{} is the workspace", row.theirs),
+        ours => format!("{} is {ours}", row.theirs),
+    });
+    let learnt: Vec<String> = learnt.collect::<BTreeSet<_>>().into_iter().collect();
+    Ok(match learnt.is_empty() {
+        true => "clients name files as tslp does".to_owned(),
+        false => learnt.join(", "),
+    })
 }
 
 /// Whether prompts go on where the ones before them ended, so that the model server needn't read them again.

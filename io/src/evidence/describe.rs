@@ -8,13 +8,14 @@ use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, Author, Content, DiskFinding, DiskObserved,
-    Event, Extent, LostCallFound, LostCallOutcome, PartKind, PromotionRefused, PromptAmended,
-    PromptComposed, PromptMeasured, PromptReceived, PromptSent, ReplyEnded, ReplyOutcome,
-    ReplyPart, RulesInForce, Transitioned, VersionsPromoted,
+    Event, Extent, LostCallFound, LostCallOutcome, PartKind, PathResolved, PlaceKind,
+    PlaceObserved, PromotionRefused, PromptAmended, PromptComposed, PromptMeasured, PromptReceived,
+    PromptSent, ReplyEnded, ReplyOutcome, ReplyPart, RulesInForce, Transitioned, VersionsPromoted,
 };
 use tslp_core::gate::{self, GateReport};
 use tslp_core::ids::SessionId;
 use tslp_core::reason::Reason;
+use tslp_decide::user_line::NOT_BENEATH_ROOT;
 
 use super::moments::utc_moment;
 
@@ -33,6 +34,8 @@ pub fn sentence(event: &Event) -> String {
         }
         Event::ReplyEnded(event) => reply_words(event),
         Event::DiskObserved(event) => disk_words(event),
+        Event::PlaceObserved(event) => place_words(event),
+        Event::PathResolved(event) => path_words(event),
         Event::DirectiveGiven(event) => {
             format!("{} {}", event.verb.as_str(), event.target)
         }
@@ -357,6 +360,35 @@ fn sent_prompt_words(event: &PromptSent) -> String {
             base.episode,
             event.frame
         ),
+    }
+}
+
+fn place_words(event: &PlaceObserved) -> String {
+    let (written, ours) = (&event.written, folder_words(&event.ours));
+    match event.place {
+        PlaceKind::WorkingFolder => format!("the client works in {written}"),
+        PlaceKind::Beneath => format!("{written} is {ours}"),
+        PlaceKind::Elsewhere => format!("{written} is outside of the workspace"),
+        PlaceKind::Nowhere => format!("{written} isn't on this machine"),
+        PlaceKind::MatchedOnce | PlaceKind::Unseen => format!("{written}: {}", event.place),
+    }
+}
+
+fn path_words(event: &PathResolved) -> String {
+    let theirs = &event.theirs;
+    match &event.file {
+        Some(file) => {
+            let ours = folder_words(&event.ours);
+            format!("recognised {file}: what the client calls {theirs} may be {ours}")
+        }
+        None => format!("{theirs} {NOT_BENEATH_ROOT}"),
+    }
+}
+
+fn folder_words(ours: &str) -> &str {
+    match ours {
+        "" => "the workspace",
+        ours => ours,
     }
 }
 

@@ -88,6 +88,8 @@ topics! {
     /// Languages that are read by the patterns of `symbols.json` (spec §4.1, step 2), and one with
     /// a grammar.
     patterns
+    /// Which file a path means: other mounts, links, working folders, worktrees, names with blanks.
+    places
     /// The Recent Context window (spec §8.4).
     recent_context
     /// What is kept for the project: note, forget and accept, what a model proposes, and its life
