@@ -28,7 +28,7 @@ const BREAKS: usize = 3;
 const BYTES: std::ops::Range<usize> = 1_500..16_000;
 
 /// A file as it was, as it broke, and as it is once it is mended.
-struct Broken {
+pub(crate) struct Broken {
     kind: &'static str,
     path: String,
     before: String,
