@@ -15,6 +15,8 @@ stored_words! {
     Origin, "origin" {
         /// The model wrote it.
         Model = "model",
+        /// It appeared on disk while a call that can write was out, and no judged edit explains it: nobody's word.
+        Unattributed = "unattributed",
         /// The user pasted it or sent it as context: the write-head.
         User = "user",
     }

@@ -40,7 +40,7 @@ use tslp_grammars::{TreeSitterGrammars, remembering};
 use tslp_projections::state::State;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{
-    Batch, BatchBuilder, DiskAnswers, DiskCheck, FileFinding, PendingReply,
+    Batch, BatchBuilder, DiskAnswers, DiskCheck, FileFinding, PendingReply, TouchedText,
 };
 
 use crate::acts;
@@ -263,7 +263,7 @@ impl ReplyUnderWay {
 }
 
 /// The texts of files that a reply names, as they were when it did; `None` of those that may not be taken.
-type TouchedTexts = BTreeMap<RelPath, Option<String>>;
+type TouchedTexts = BTreeMap<RelPath, Option<TouchedText>>;
 
 /// A request, ready for the model server.
 enum ComposedRequest {
@@ -592,7 +592,7 @@ impl EngineThread {
             news
         });
         let can_change = has_one_choice && composed.conversation.is_some();
-        let waits = news.is_some() || offered == Tools::Offered && self.engine.fits_edits();
+        let waits = news.is_some() || offered.are_offered() && self.engine.fits_edits();
         let is_held = can_be_repeated && can_change && self.holds_replies(offered);
         let may_go_on = can_change && can_go_on && self.runs_tools();
         let calls = match can_change {

@@ -8,6 +8,7 @@ use tslp_core::entity::Symbol;
 use tslp_core::event::{DiskFile, DiskFinding, DiskSlice, ReadFailure};
 use tslp_core::extract::{Extraction, GrammarTag, Grammars};
 use tslp_core::hash::SliceHash;
+use tslp_core::ids::UnixMillis;
 use tslp_core::path::RelPath;
 use tslp_core::redact;
 use tslp_core::scope::OffRules;
@@ -29,6 +30,9 @@ pub enum DiskEntry {
 #[derive(Clone, Debug, Default)]
 pub struct Disk {
     entries: BTreeMap<RelPath, DiskEntry>,
+    /// When each was changed.
+    changed: BTreeMap<RelPath, UnixMillis>,
+    now: UnixMillis,
     /// The contents of files that were read since they changed.
     known_contents: RefCell<BTreeMap<RelPath, Arc<FileContents>>>,
 }
@@ -45,8 +49,20 @@ struct FileContents {
 impl Disk {
     /// Puts an entry at a path.
     pub fn put(&mut self, path: RelPath, entry: DiskEntry) {
+        self.changed.insert(path.clone(), self.now);
         self.known_contents.get_mut().remove(&path);
         self.entries.insert(path, entry);
+    }
+
+    /// What changes from here on changes at this time.
+    pub const fn set_time(&mut self, now: UnixMillis) {
+        self.now = now;
+    }
+
+    /// When a path was changed.
+    #[must_use]
+    pub fn changed_at(&self, path: &RelPath) -> UnixMillis {
+        self.changed.get(path).copied().unwrap_or_default()
     }
 
     /// Deletes a path.
@@ -99,6 +115,7 @@ impl Disk {
                     Some(DiskEntry::File(text)) => DiskFinding::File(fingerprint(
                         check,
                         &self.file_contents(&check.path, text),
+                        self.changed_at(&check.path),
                     )),
                 };
                 (check.path.clone(), finding)
@@ -142,7 +159,7 @@ fn read_contents(path: &RelPath, bytes: &[u8]) -> FileContents {
     }
 }
 
-fn fingerprint(check: &DiskCheck, contents: &FileContents) -> DiskFile {
+fn fingerprint(check: &DiskCheck, contents: &FileContents, changed_at: UnixMillis) -> DiskFile {
     let asked = check.symbols.iter().map(|symbol| DiskSlice {
         symbol: symbol.clone(),
         slice: contents.slices.get(symbol).copied(),
@@ -155,5 +172,6 @@ fn fingerprint(check: &DiskCheck, contents: &FileContents) -> DiskFile {
         },
         definitions: contents.definitions,
         grammar: contents.grammar.clone(),
+        changed_at,
     }
 }

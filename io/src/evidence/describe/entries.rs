@@ -99,7 +99,8 @@ impl EpisodeEntries {
                     not_whole: match (captured.origin, captured.completeness) {
                         (Origin::User, Completeness::Elided) => Some(Reason::Elided),
                         (Origin::User, Completeness::Truncated) => Some(Reason::Truncated),
-                        (Origin::User, Completeness::Full) | (Origin::Model, _) => None,
+                        (Origin::User, Completeness::Full)
+                        | (Origin::Model | Origin::Unattributed, _) => None,
                     },
                 });
             }
@@ -110,7 +111,7 @@ impl EpisodeEntries {
                 let (episode, file) = (captured.episode, captured.file.as_ref());
                 if resolved.level != Level::Confirmed {
                     // Clients send examples in their rules with every prompt; what the user should hear of, a notice says.
-                    if captured.origin == Origin::Model || resolved.reason != Reason::NoDefinition {
+                    if captured.origin != Origin::User || resolved.reason != Reason::NoDefinition {
                         self.add(episode, resolved.level.as_str(), file, resolved.reason);
                     }
                 } else if let Some(reason) = captured.not_whole {
