@@ -262,6 +262,9 @@ impl ReplyUnderWay {
     }
 }
 
+/// Lines that a change lost and that its warning names.
+const LOST_LINES_LOGGED: usize = 3;
+
 /// The texts of files that a reply names, as they were when it did; `None` of those that may not be taken.
 type TouchedTexts = BTreeMap<RelPath, Option<TouchedText>>;
 
@@ -929,7 +932,10 @@ impl EngineThread {
             if let Some(entity) = news.contradicted().cloned()
                 && let Some(Ok(text)) = self.observer.read(&entity.path)
             {
-                news.add_file_lines(self.engine.lines_lacked(&entity, &text));
+                news.add_lines(self.engine.lines_lacked(&entity, &text));
+            }
+            if let Some(entity) = news.lost().cloned() {
+                news.add_lines(self.engine.lines_lost(&entity));
             }
             if let Some(text) = news.line() {
                 self.wiring.to_loop.send(ToLoop::Say { exchange, text });
@@ -1101,12 +1107,23 @@ impl EngineThread {
             // A whole file that was refused is one change, whatever it did to the symbols.
             let file = refused.iter().find(|entity| entity.symbol.is_none());
             if let Some(entity) = file.or(refused.first()) {
+                let (lines, more) = self.engine.lines_lost(entity);
+                let lines: Vec<&str> = lines
+                    .iter()
+                    .take(LOST_LINES_LOGGED)
+                    .map(|it| it.trim())
+                    .collect();
+                let more = if more > 0 || lines.len() > LOST_LINES_LOGGED {
+                    " …"
+                } else {
+                    ""
+                };
                 tracing::warn!(
-                    "the model's change of {entity} was refused, and your file has it: `tslp undo {path}` prints the way back, \
-                     `tslp confirm {entity}` keeps it"
+                    "{entity} is changed in your file, and the change was refused, since it lost code: {}{more}; `tslp undo {path}` \
+                     prints the way back, `tslp confirm {entity}` keeps it",
+                    lines.join(" / ")
                 );
-            }
-            if file.is_none() && refused.len() < stale {
+            } else {
                 changed.push((path, stale));
             }
         }

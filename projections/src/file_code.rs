@@ -156,7 +156,7 @@ const PROOFS: [Proof; 4] = [
 const ON_DISK: u8 = 4;
 
 /// Origins, by the number in the upper bits of an entry's first byte.
-const ORIGINS: [Origin; 3] = [Origin::Model, Origin::Unattributed, Origin::User];
+const ORIGINS: [Origin; 3] = [Origin::Model, Origin::User, Origin::Unattributed];
 const ORIGIN_SHIFT: u32 = 3;
 
 /// Numbers of an entry after its version, before its spans.

@@ -705,6 +705,30 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
     }
 
+    /// Lines of an entity's true code that a refused change of it has lost, and how many more; of a file its definitions.
+    pub fn lines_lost(&self, entity: &EntityId) -> (Vec<String>, usize) {
+        let view = self.view();
+        if entity.symbol.is_none() {
+            let mut gone = self.state.state_map().entities_in(&entity.path);
+            gone.retain(|it| observe::slice_on_disk(&view, it).is_none());
+            if !gone.is_empty() {
+                let names = gone.into_iter().filter_map(|it| it.symbol);
+                return (names.map(|it| it.as_str().into()).collect(), 0);
+            }
+        }
+        let text = |artifact, spans: &[Span]| {
+            let code = view.artifact_slices(artifact, spans).unwrap_or_default();
+            String::from_utf8_lossy(&code).into_owned()
+        };
+        let on_disk = observe::slice_on_disk(&view, entity);
+        let mut proposals = view.proposals_for(entity).into_iter().rev();
+        let proposed = proposals.find(|it| Some(it.slice) == on_disk);
+        let proposed = proposed.map_or_else(String::new, |it| text(it.artifact, &it.spans));
+        let truth = view.current_version(entity);
+        let truth = truth.map_or_else(String::new, |it| text(it.artifact, &it.spans));
+        lost::missing_lines(&truth, &proposed)
+    }
+
     /// The entities of which the file, as it was last seen, has a change of the model's that was refused.
     pub fn refused_on_disk(&self, path: &RelPath) -> Vec<EntityId> {
         let view = self.view();

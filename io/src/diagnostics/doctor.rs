@@ -518,7 +518,7 @@ fn stale_words(truths: &TruthCounts) -> Result<String, String> {
     if truths.refused > 0 {
         words.push_str(&format!(
             ", {} of them because a file has a change of the model's that was refused (`tslp undo PATH` prints the way back, \
-             `tslp accept PATH::NAME` keeps it)",
+             `tslp confirm PATH::NAME` keeps it)",
             truths.refused
         ));
     }

@@ -245,8 +245,8 @@ function verdict(it, turn) {
     body ?? (it.proposed ? textOf(it.proposed) : null),
     unmet.length ? h('ul', { class: 'rules', 'aria-label': 'Rules that kept it out' }, unmet.map(rule)) : null,
     it.rules.length > unmet.length ? h('details', {}, h('summary', {}, `All ${it.rules.length} rules`), h('ul', { class: 'rules' }, it.rules.map(rule))) : null,
-    isRefused ? [copyable(`tslp confirm ${quoted(it.entity)}`), copyable(`tslp reject ${quoted(it.entity)}`),
-      it.disk === 'refused' ? copyable(`tslp undo --episode ${turn.episode}`) : null] : null,
+    isRefused ? [it.disk === 'refused' ? copyable(`tslp undo --episode ${turn.episode}`) : null,
+      copyable(`tslp confirm ${quoted(it.entity)}`), copyable(`tslp reject ${quoted(it.entity)}`)] : null,
     /^(superseded|unknown)$/.test(it.disk ?? '') ? copyable(`tslp accept ${quoted(file)}`) : null);
 }
 
@@ -434,7 +434,8 @@ async function showEntity(name) {
     h('p', {}, now ? [chip('good', 'true'), chip('', `from the ${now.origin}`), it.episode ? [link(`turn/${it.episode}`, `turn ${it.episode}`), ' '] : null, h('span', { class: 'soft' }, `since ${now.last_updated.slice(0, 19).replace('T', ' ')} `)]
       : chip('warn', it.tombstoned ? 'removed a short while ago' : 'nothing is true of it now'),
     now?.stale ? chip('bad', `STALE: your file holds ${now.disk === 'refused' ? 'the refused change' : 'something else'}`) : now ? chip('', `on disk: ${now.disk.replaceAll('_', ' ')}`) : null),
-    now?.stale ? [copyable(`tslp accept ${quoted(file)}`), copyable(`tslp undo ${quoted(file)}`)] : null,
+    now?.stale ? [copyable(`tslp undo ${quoted(file)}`),
+      copyable(now.disk === 'refused' ? `tslp confirm ${quoted(it.entity)}` : `tslp accept ${quoted(file)}`)] : null,
     timeline(it.story.filter(event => event.state)),
     it.on_disk && code ? sideBySide(code, onDisk, [wasTrue, onDisk ? 'What your file holds' : 'Your file holds nothing of it'], [runs(it.code), runs(it.on_disk)]).body
       : !now && code ? h('p', { class: 'soft' }, `${wasTrue}; your file still holds it:`) : null,

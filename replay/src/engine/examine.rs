@@ -147,14 +147,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         );
         // What is accepted is read anyway.
         touches.retain(|path| !reads.contains(path));
-        let mut aftermath = match request.tools.are_offered() {
-            true => view.state.sessions().refused_files(received.session),
-            false => Vec::new(),
-        };
         let stale = view.state.stale().iter().map(|(entity, _)| &entity.path);
         let unjudged = stale.filter(|path| view.disk_author(path).origin != Origin::User);
         let unjudged: BTreeSet<&RelPath> = unjudged.collect();
-        aftermath.extend(unjudged.into_iter().take(UNJUDGED_FILES_MAX).cloned());
+        let unjudged = unjudged.into_iter().take(UNJUDGED_FILES_MAX);
+        let mut aftermath: Vec<RelPath> = unjudged.cloned().collect();
         let differs = |path: &RelPath| {
             let mut entities = self.entities_of(path).into_iter();
             entities.any(|it| view.divergence(&it).is_some() || view.state.stale().is_unsaved(&it))
