@@ -594,6 +594,7 @@ fn suppresses_notice(
         | Reason::EditNeedsWholeFile
         | Reason::EditTextNotFound
         | Reason::EditTextNotUnique
+        | Reason::FileMove
         | Reason::Unlinked => true,
         _ => versions
             .iter()
@@ -719,35 +720,38 @@ impl<'v> BlockJudge<'v> {
         };
         judge.leaving = judge.leaving(found, resolution.extent);
         judge.predecessors = judge.predecessors(resolution);
-        if judging.written.is_on_disk() {
-            judge.follow_disk(resolution);
+        if let (true, Some(path)) = (judging.written.is_on_disk(), path) {
+            judge.follow_disk(path);
         }
         judge
     }
 
     /// A call renamed or moved a definition on disk: `sed -i s/sum/total/`, or a file that went elsewhere. What lives on under another
     /// name or path is no loss, and is held to what it was.
-    fn follow_disk(&mut self, resolution: &Resolution) {
-        let new = resolution.candidates.iter().map(|it| &it.entity);
-        for new in new.filter(|it| self.view.current_version(it).is_none()) {
-            let Some(symbol) = &new.symbol else { continue };
-            let is_gone = |it: &EntityId| {
-                self.view.divergence(it).is_some()
-                    && observe::slice_on_disk(self.view, it).is_none()
-            };
-            let suspected = self.renames.get(new).map(|it| it.known.clone());
-            let state_map = self.view.state.state_map();
+    fn follow_disk(&mut self, path: &RelPath) {
+        let view = self.view;
+        let state_map = view.state.state_map();
+        let is_gone = |it: &EntityId| {
+            view.divergence(it).is_some() && observe::slice_on_disk(view, it).is_none()
+        };
+        let mut gone = state_map.entities_in(path);
+        gone.retain(|it| is_gone(it) && !self.predecessors.values().any(|one| one == it));
+        let new = self.in_block.iter().filter(|it| !self.tracked.contains(it));
+        let new: Vec<&Symbol> = new.copied().collect();
+        for symbol in &new {
+            let new_entity = EntityId::symbol(path.clone(), (*symbol).clone());
             let name = symbol.last_component();
             let mut moved = state_map.entities_named(name, CORRELATION_NAMESAKES_MAX);
-            moved.retain(|it| it.symbol.as_ref() == Some(symbol));
-            let mut known = moved.into_iter().chain(suspected);
-            if let Some(known) =
-                known.find(|it| is_gone(it) && !self.predecessors.values().any(|one| one == it))
-            {
+            moved.retain(|it| it.symbol.as_ref() == Some(*symbol) && is_gone(it));
+            let suspected = self.renames.get(&new_entity).map(|it| it.known.clone());
+            let suspected = suspected.filter(|it| gone.contains(it));
+            let sole = (new.len() == 1 && gone.len() == 1).then(|| gone[0].clone());
+            if let Some(known) = moved.pop().or(suspected).or(sole) {
+                gone.retain(|it| *it != known);
                 if !self.leaving.iter().any(|(leaving, _)| *leaving == known) {
                     self.leaving.push((known.clone(), Reason::MovedOrCopied));
                 }
-                self.predecessors.insert(new.clone(), known);
+                self.predecessors.insert(new_entity, known);
             }
         }
     }
@@ -829,7 +833,7 @@ impl<'v> BlockJudge<'v> {
             .as_ref()
             .filter(|_| found.format != Format::Fence);
         let edit = edit.map(|edit| (&edit.edit, &edit.outcome));
-        if let Some((Ok(Edit::Delete | Edit::Move { .. }), _)) = edit {
+        if let Some((Ok(Edit::Delete), _)) = edit {
             let is_named = self.removals.names(&file);
             let all = hydrate::true_entities_of(self.view, path).into_iter();
             let all = all.filter(|_| is_named);
