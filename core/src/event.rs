@@ -643,6 +643,26 @@ pub struct DiskFile {
     pub definitions: u32,
     /// The grammar that cut the slices; `None` if only the whole file was hashed.
     pub grammar: Option<GrammarTag>,
+    /// When it was changed last, by its file system; 0 if nobody knows.
+    pub changed_at: UnixMillis,
+}
+
+/// Who changed a file, by the time of the change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct FileAuthor {
+    /// The model if a call that was out then names the file, nobody if none does, and the user if no call that can write was out.
+    pub origin: Origin,
+    /// The reply that made the call; [`EpisodeId::OUTSIDE`] for the user.
+    pub reply: EpisodeId,
+}
+
+impl FileAuthor {
+    /// The user, by their own hand.
+    pub const USER: Self = Self {
+        origin: Origin::User,
+        reply: EpisodeId::OUTSIDE,
+    };
 }
 
 /// A file was looked at and differs from what was seen there last.
@@ -653,6 +673,8 @@ pub struct DiskObserved {
     pub path: RelPath,
     /// What was found there.
     pub finding: DiskFinding,
+    /// Who made it so.
+    pub author: FileAuthor,
 }
 
 stored_words! {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use tslp_core::capture;
 use tslp_core::damage::{self, Callee, ChangeContext, ComparedCode, DefinitionContent};
 use tslp_core::delimiter;
-use tslp_core::event::{DiskFinding, DiskObserved, Event, PathEvidence};
+use tslp_core::event::{DiskFinding, DiskObserved, Event, FileAuthor, PathEvidence};
 use tslp_core::known_lines::{KnownLines, TextLines, WordSet};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
@@ -224,6 +224,7 @@ pub(crate) fn rel_path(data: &[u8]) {
     let event = Event::DiskObserved(DiskObserved {
         path,
         finding: DiskFinding::Missing,
+        author: FileAuthor::USER,
     });
     let stored = tslp_migrations::encode(&event)
         .map(|encoded| tslp_migrations::decode(encoded.kind, &encoded.payload));

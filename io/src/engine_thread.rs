@@ -40,7 +40,7 @@ use tslp_grammars::{TreeSitterGrammars, remembering};
 use tslp_projections::state::State;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{
-    Batch, BatchBuilder, DiskAnswers, DiskCheck, FileFinding, PendingReply,
+    Batch, BatchBuilder, DiskAnswers, DiskCheck, FileFinding, PendingReply, TouchedText,
 };
 
 use crate::acts;
@@ -264,8 +264,11 @@ impl ReplyUnderWay {
     }
 }
 
+/// Lines that a change lost and that its warning names.
+const LOST_LINES_LOGGED: usize = 3;
+
 /// The texts of files that a reply names, as they were when it did; `None` of those that may not be taken.
-type TouchedTexts = BTreeMap<RelPath, Option<String>>;
+type TouchedTexts = BTreeMap<RelPath, Option<TouchedText>>;
 
 /// A request, ready for the model server.
 enum ComposedRequest {
@@ -606,7 +609,7 @@ impl EngineThread {
             self.wiring.notices_in_reply.reaches(offered) && !dialect.is_bare_prompt() && !has_form;
         let news = composed.conversation.filter(|_| tells);
         let news = news.map(|(session, _)| match offered {
-            Tools::Offered => News::Turn(session),
+            Tools::Offered | Tools::Reading => News::Turn(session),
             Tools::None => {
                 let mut news = UserNews::default();
                 for recorded in &composed.batch.recorded {
@@ -618,7 +621,7 @@ impl EngineThread {
             }
         });
         let can_change = has_one_choice && composed.conversation.is_some();
-        let waits = news.is_some() || offered == Tools::Offered && self.engine.fits_edits();
+        let waits = news.is_some() || offered.are_offered() && self.engine.fits_edits();
         let is_held = can_be_repeated && can_change && self.holds_replies(offered);
         let may_go_on = can_change && can_go_on && self.runs_tools();
         let calls = match can_change {
@@ -1007,7 +1010,10 @@ impl EngineThread {
         if let Some(entity) = news.contradicted().cloned()
             && let Some(Ok(text)) = self.observer.read(&entity.path)
         {
-            news.add_file_lines(self.engine.lines_lacked(&entity, &text));
+            news.add_lines(self.engine.lines_lacked(&entity, &text));
+        }
+        if let Some(entity) = news.lost().cloned() {
+            news.add_lines(self.engine.lines_lost(&entity));
         }
         news.line()
     }
@@ -1162,12 +1168,25 @@ impl EngineThread {
             let refused = self.engine.refused_on_disk(&path);
             // A whole file that was refused is one change, whatever it did to the symbols.
             let file = refused.iter().find(|entity| entity.symbol.is_none());
-            match file.or(refused.first()) {
-                Some(entity) => tracing::warn!(
-                    "the model's change of {entity} was refused, and your file has it: `tslp undo {path}` prints the way back, \
-                     `tslp confirm {entity}` keeps it"
-                ),
-                None => changed.push((path, stale)),
+            if let Some(entity) = file.or(refused.first()) {
+                let (lines, more) = self.engine.lines_lost(entity);
+                let lines: Vec<&str> = lines
+                    .iter()
+                    .take(LOST_LINES_LOGGED)
+                    .map(|it| it.trim())
+                    .collect();
+                let more = if more > 0 || lines.len() > LOST_LINES_LOGGED {
+                    " …"
+                } else {
+                    ""
+                };
+                tracing::warn!(
+                    "{entity} is changed in your file, and the change was refused, since it lost code: {}{more}; `tslp undo {path}` \
+                     prints the way back, `tslp confirm {entity}` keeps it",
+                    lines.join(" / ")
+                );
+            } else {
+                changed.push((path, stale));
             }
         }
         match &changed[..] {

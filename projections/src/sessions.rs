@@ -194,7 +194,7 @@ impl Sessions {
             Event::NoticeIssued(notice) => self.add_notice(notice, changes),
             Event::ArtifactCaptured(captured) => {
                 self.captured = match (captured.origin, &captured.path) {
-                    (Origin::Model, Some(path)) => {
+                    (Origin::Model | Origin::Unattributed, Some(path)) => {
                         Some((captured.capture, recorded.episode, path.clone()))
                     }
                     _ => None,

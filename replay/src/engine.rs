@@ -4,22 +4,23 @@
 //! are handed in.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
+use tslp_core::artifact::Origin;
 use tslp_core::directive::Directive;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
-    AuditOutcome, ContentKind, DirectiveGiven, DiskFinding, Event, History, NoticeIssued,
-    PlaceObserved, RecordChanged, ReplyImported, ReplyOutcome, Verb,
+    AuditOutcome, ContentKind, DirectiveGiven, DiskFile, DiskFinding, Event, History,
+    NoticeIssued, PlaceObserved, RecordChanged, ReplyImported, ReplyOutcome, Verb,
 };
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
-use tslp_core::message::{self, Role, Tools};
+use tslp_core::message::{self, Role};
 use tslp_core::outgoing::{Outgoing, SentPrompt};
 use tslp_core::path::RelPath;
 use tslp_core::policy::{OnStale, Policy};
@@ -64,10 +65,10 @@ use tslp_projections::stale::Divergence;
 use crate::pending::{
     Batch, BatchBuilder, ComposedPrompt, DiskAnswers, DiskChecks, ExaminedPrompt, FileFinding,
     JudgedReply, OffFile, PendingAudit, PendingCommand, PendingPrompt, PendingReply, PlaceLook,
-    RequestKind,
+    RequestKind, TouchedText,
 };
 use crate::trace::RecordedStep;
-use seen::{ModelSight, SentPrompts, SentTexts};
+use seen::SentPrompts;
 use tslp_projections::disk::LastFinding;
 use tslp_projections::state::{State, StateView};
 use tslp_projections::state_map::StoredFiles;
@@ -387,17 +388,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let history = receive::history_mode(&self.policy);
         let files: Vec<(RelPath, FileText)> =
             aftermath.into_iter().zip(answers.aftermath).collect();
-        let refused = match request.tools {
-            Tools::Offered => self.state.sessions().refused_files(ids.1),
-            Tools::None => Vec::new(),
-        };
-        if !refused.is_empty() {
-            let messages = request.messages.iter().map(|message| &**message);
-            let sent = SentTexts::of_messages(&self.view(), ids.1, history, messages);
-            let read = |path: RelPath| files.iter().find(|(read, _)| *read == path).cloned();
-            let refused = refused.into_iter().filter_map(read);
-            self.judge_aftermath(refused, &self.model_sight(Some(sent)), &mut work);
-        }
+        self.judge_on_disk(&files, &mut work);
         self.take_shown(files, (&request, history), &mut work);
         // What was just taken may be what the prompt names.
         let mentions = match self.state.head() == mentioned_at {
@@ -418,15 +409,14 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 self.code_reader(&view, session).reapplied(&pasted.found)
             };
             let is_models = propose::is_listing_of_model(&self.view(), &found);
-            let seen = self.model_sight(None);
             if pasted.source == CodeSource::PassedOn {
-                let written = WriteState::NotYet;
-                self.judge_models(&found, &pasted.pieces, (&seen, written), &mut work);
+                let written = (received.episode, WriteState::NotYet);
+                self.judge_models(&found, &pasted.pieces, written, &mut work);
                 continue;
             }
             if is_models && !propose::would_be_refused_again(&self.view(), &found) {
-                let written = WriteState::OnDisk;
-                self.judge_models(&found, &pasted.pieces, (&seen, written), &mut work);
+                let written = (received.episode, WriteState::OnDisk(Origin::Model));
+                self.judge_models(&found, &pasted.pieces, written, &mut work);
             }
             let source = match is_models {
                 true => &CodeSource::Context,
@@ -806,6 +796,30 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         user_line::turn_line(&self.view(), &self.grammars, session)
     }
 
+    /// Lines of an entity's true code that a refused change of it has lost, and how many more; of a file its definitions.
+    pub fn lines_lost(&self, entity: &EntityId) -> (Vec<String>, usize) {
+        let view = self.view();
+        if entity.symbol.is_none() {
+            let mut gone = self.state.state_map().entities_in(&entity.path);
+            gone.retain(|it| observe::slice_on_disk(&view, it).is_none());
+            if !gone.is_empty() {
+                let names = gone.into_iter().filter_map(|it| it.symbol);
+                return (names.map(|it| it.as_str().into()).collect(), 0);
+            }
+        }
+        let text = |artifact, spans: &[Span]| {
+            let code = view.artifact_slices(artifact, spans).unwrap_or_default();
+            String::from_utf8_lossy(&code).into_owned()
+        };
+        let on_disk = observe::slice_on_disk(&view, entity);
+        let mut proposals = view.proposals_for(entity).into_iter().rev();
+        let proposed = proposals.find(|it| Some(it.slice) == on_disk);
+        let proposed = proposed.map_or_else(String::new, |it| text(it.artifact, &it.spans));
+        let truth = view.current_version(entity);
+        let truth = truth.map_or_else(String::new, |it| text(it.artifact, &it.spans));
+        lost::missing_lines(&truth, &proposed)
+    }
+
     /// The entities of which the file, as it was last seen, has a change of the model's that was refused.
     pub fn refused_on_disk(&self, path: &RelPath) -> Vec<EntityId> {
         let view = self.view();
@@ -856,16 +870,19 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     fn take_touched(
         &mut self,
         paths: Vec<RelPath>,
-        texts: Vec<Option<String>>,
+        texts: Vec<Option<TouchedText>>,
         work: &mut BatchBuilder,
     ) {
         let mut taken: Vec<FoundCode> = Vec::new();
         for (path, text) in paths.into_iter().zip(texts) {
-            let Some(text) = text else { continue };
+            let Some((text, changed_at)) = text else {
+                continue;
+            };
             let found = self.code_of_file(&path, &text);
             let is_adoptable =
                 touch::was_not_proposed(self.code_reader(&self.view(), work.session), &found);
             if let Some(file) = found.as_disk_file().filter(|_| is_adoptable) {
+                let file = DiskFile { changed_at, ..file };
                 let finding = (path, DiskFinding::File(file));
                 self.observe(Vec::from([finding]), work);
                 taken.push(found);
@@ -873,6 +890,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
         // In a loop of its own: all looks of a step come before anything is decided, and deep verification relies on it.
         for found in &taken {
+            let author = found.usable_path().map(|it| self.view().disk_author(it));
+            if let Some(author) = author.filter(|it| it.origin != Origin::User) {
+                let written = (author.reply, WriteState::OnDisk(author.origin));
+                self.judge_models(found, &MessagePieces::default(), written, work);
+                continue;
+            }
             let episode = work.episode;
             self.decide(work, |engine, _| {
                 write_head::adopt_file(&engine.view(), episode, found)
@@ -944,36 +967,45 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         found.clone()
     }
 
-    /// Judges what an agent's client made of files although the agent's edit was refused: once a file holds again all that it
-    /// has to, the state follows it, and nobody has to accept it.
-    fn judge_aftermath(
-        &mut self,
-        files: impl Iterator<Item = (RelPath, FileText)>,
-        seen: &ModelSight,
-        work: &mut BatchBuilder,
-    ) {
+    /// Judges what calls have made of files by other ways than judged edits: a client's write of a refused edit, a command, a hook.
+    fn judge_on_disk(&mut self, files: &[(RelPath, FileText)], work: &mut BatchBuilder) {
         for (path, text) in files {
             let Some(Ok(text)) = text else { continue };
-            let mut found = self.code_of_file(&path, &text);
-            // A placeholder in a file counts here: an agent wrote it.
-            found.completeness = found.completeness_of_reply();
-            if self.stale_in(&path) == 0 || propose::would_be_refused_again(&self.view(), &found) {
+            let (view, author) = (self.view(), self.view().disk_author(path));
+            let mut found = self.code_of_file(path, text);
+            // A file that was written since the look is the next prompt's.
+            let is_observed = matches!(view.disk_finding(path), Some(LastFinding::File(file)) if file.whole == found.whole);
+            // A change that its client didn't apply is no change of the file.
+            let is_undone = self.entities_of(path).into_iter().any(|entity| {
+                let current = view.current_version(&entity);
+                view.state.stale().is_unsaved(&entity)
+                    && current.is_some_and(|it| it.episode <= author.reply)
+            });
+            if author.origin == Origin::User
+                || !is_observed
+                || self.stale_in(path) == 0 && !is_undone
+                || propose::would_be_refused_again(&view, &found)
+            {
                 continue;
             }
-            let sight = (seen, WriteState::OnDisk);
-            self.judge_models(&found, &MessagePieces::default(), sight, work);
+            // A placeholder in a file counts here: no user wrote it.
+            found.completeness = found.completeness_of_reply();
+            let written = (author.reply, WriteState::OnDisk(author.origin));
+            self.judge_models(&found, &MessagePieces::default(), written, work);
         }
     }
 
-    /// Judges code of a model's that came in no reply: what a client has written to disk, or another model's answer.
+    /// Judges code of a model's that came in no reply: what a client has written to disk, by the words that `reply` answers, or another
+    /// model's answer.
     fn judge_models(
         &mut self,
         found: &FoundCode,
         pieces: &MessagePieces,
-        (seen, written): (&ModelSight, WriteState),
+        (reply, written): (EpisodeId, WriteState),
         work: &mut BatchBuilder,
     ) {
-        let (episode, session) = work.ids();
+        let (episode, own) = work.ids();
+        let session = self.session_of(reply).unwrap_or(own);
         let asked = self.text_around_code(&self.last_own_words(session));
         self.decide(work, |engine, policy| {
             let judging = JudgingContext {
@@ -985,7 +1017,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 gained: &GainedCode::default(),
                 grammars: &engine.grammars,
                 written,
-                seen: &|entities| engine.entities_seen(seen, entities),
+                // Disk holds it, whoever has seen what was there before.
+                seen: &|entities| match written {
+                    WriteState::OnDisk(_) => BTreeSet::new(),
+                    WriteState::NotYet => {
+                        engine.entities_seen(&engine.model_sight(None), entities)
+                    }
+                },
             };
             propose::propose(judging, found, pieces)
         });
@@ -1279,7 +1317,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     fn observe(&mut self, findings: Vec<FileFinding>, work: &mut BatchBuilder) {
         for (path, finding) in findings {
             // Nothing is recorded where disk is as it was last seen: agents have the same files looked at with each step.
-            let Some(event) = observe::observe(&self.view(), path.clone(), finding) else {
+            let Some(event) = observe::observe(&self.view(), work.at, path.clone(), finding) else {
                 continue;
             };
             self.fold(Vec::from([event]), work);

@@ -49,6 +49,9 @@ pub type PlaceLook<'l> = &'l mut dyn FnMut(Vec<String>) -> Vec<PlaceFinding>;
 /// A file and what a look at it found.
 pub type FileFinding = (RelPath, DiskFinding);
 
+/// The text of a file that may be taken without being asked for, and when it was changed last.
+pub type TouchedText = (String, UnixMillis);
+
 /// Events to append as one transaction, with the row changes that they cause.
 #[derive(Debug)]
 pub struct Batch {
@@ -165,7 +168,7 @@ pub struct DiskAnswers {
     /// The file's text for each of the reads, in order.
     pub texts: Vec<FileText>,
     /// The text of each of the touched files that may be taken; `None` of those that may not.
-    pub touched: Vec<Option<String>>,
+    pub touched: Vec<Option<TouchedText>>,
     /// The text of each file of the aftermath, in order.
     pub aftermath: Vec<FileText>,
     /// The files that are off, as far as their text is new, and after them others.

@@ -8,6 +8,7 @@ use tslp_core::entity::Symbol;
 use tslp_core::event::{DiskFile, DiskFinding, DiskSlice, PlaceKind, PlaceObserved, ReadFailure};
 use tslp_core::extract::{Extraction, GrammarTag, Grammars};
 use tslp_core::hash::SliceHash;
+use tslp_core::ids::UnixMillis;
 use tslp_core::name_hash::{NameHash, may_name};
 use tslp_core::path::{self, RelPath};
 use tslp_core::redact;
@@ -36,6 +37,9 @@ pub enum DiskEntry {
 #[derive(Clone, Debug, Default)]
 pub struct Disk {
     entries: BTreeMap<RelPath, DiskEntry>,
+    /// When each was changed.
+    changed: BTreeMap<RelPath, UnixMillis>,
+    now: UnixMillis,
     /// The contents of files that were read since they changed.
     known_contents: RefCell<BTreeMap<RelPath, Arc<FileContents>>>,
 }
@@ -53,8 +57,20 @@ struct FileContents {
 impl Disk {
     /// Puts an entry at a path.
     pub fn put(&mut self, path: RelPath, entry: DiskEntry) {
+        self.changed.insert(path.clone(), self.now);
         self.known_contents.get_mut().remove(&path);
         self.entries.insert(path, entry);
+    }
+
+    /// What changes from here on changes at this time.
+    pub const fn set_time(&mut self, now: UnixMillis) {
+        self.now = now;
+    }
+
+    /// When a path was changed.
+    #[must_use]
+    pub fn changed_at(&self, path: &RelPath) -> UnixMillis {
+        self.changed.get(path).copied().unwrap_or_default()
     }
 
     /// Deletes a path.
@@ -171,6 +187,7 @@ impl Disk {
                     Some(DiskEntry::File(text)) => DiskFinding::File(fingerprint(
                         check,
                         &self.file_contents(&check.path, text),
+                        self.changed_at(&check.path),
                     )),
                 };
                 (check.path.clone(), finding)
@@ -217,7 +234,7 @@ fn read_contents(path: &RelPath, bytes: &[u8]) -> FileContents {
     }
 }
 
-fn fingerprint(check: &DiskCheck, contents: &FileContents) -> DiskFile {
+fn fingerprint(check: &DiskCheck, contents: &FileContents, changed_at: UnixMillis) -> DiskFile {
     let is_hidden = |symbol: &Symbol| {
         let hidden = contents.hidden.as_ref();
         !contents.slices.contains_key(symbol)
@@ -236,5 +253,6 @@ fn fingerprint(check: &DiskCheck, contents: &FileContents) -> DiskFile {
         },
         definitions: contents.definitions,
         grammar: contents.grammar.clone(),
+        changed_at,
     }
 }

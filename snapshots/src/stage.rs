@@ -17,7 +17,7 @@ use tslp_grammars::TreeSitterGrammars;
 use tslp_io::evidence::describe::entries::EpisodeEntries;
 use tslp_projections::state::{State, StateView};
 use tslp_replay::engine::Engine;
-use tslp_replay::pending::{Batch, DiskAnswers};
+use tslp_replay::pending::{Batch, DiskAnswers, TouchedText};
 
 use crate::disk::{Disk, DiskEntry};
 use crate::replay_check;
@@ -262,7 +262,7 @@ impl Stage {
                 .put(RelPath::from_normalised(&path), DiskEntry::Locked),
             Step::Client(name) => self.front_window = name,
             Step::Session(name) => self.session_name = Some(name),
-            Step::Tools => self.tools = Tools::Offered,
+            Step::Tools(tools) => self.tools = tools,
             Step::Touch => self.adopt_on_touch(),
             Step::New => *self.open_window() = Conversation::default(),
             Step::Context { role, text } => self.add_message(role, &text),
@@ -292,7 +292,10 @@ impl Stage {
                 messages[at] = Message::new(role, &text);
             }
             Step::Import { source, text } => self.import(&source, &text),
-            Step::Later(hours) => self.clock += hours * 60 * 60 * 1000,
+            Step::Later(hours) => {
+                self.clock += hours * 60 * 60 * 1000;
+                self.disk.set_time(UnixMillis(self.clock + 500));
+            }
             Step::Again => self.send_prompt(Attempt::First),
             Step::Retry => self.send_prompt(Attempt::Retry),
             Step::Command(directive) => self.command(directive),
@@ -554,14 +557,16 @@ impl Stage {
         self.record_batch(batch);
     }
 
-    fn read_touched(&self, paths: &[RelPath]) -> Vec<Option<String>> {
-        let read = |path| self.disk.read_text(path)?.ok();
+    fn read_touched(&self, paths: &[RelPath]) -> Vec<Option<TouchedText>> {
+        let read = |path| Some((self.disk.read_text(path)?.ok()?, self.disk.changed_at(path)));
         let may_read = |path| self.adopts_on_touch.then(|| read(path)).flatten();
         paths.iter().map(may_read).collect()
     }
 
     fn next_time(&mut self) -> UnixMillis {
         self.clock += 1000;
+        // What is written before the next step is written a little later.
+        self.disk.set_time(UnixMillis(self.clock + 500));
         UnixMillis(self.clock)
     }
 

@@ -10,8 +10,8 @@ use tslp_core::artifact::{Level, Origin, Transition, Version};
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, Author, DiskFile, DiskFinding, DiskObserved, DiskSlice,
-    Envelope, Event, Extent, Format, PathEvidence, RecordChanged, Recorded, ReplyOutcome,
-    Transitioned,
+    Envelope, Event, Extent, FileAuthor, Format, PathEvidence, RecordChanged, Recorded,
+    ReplyOutcome, Transitioned,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::Completeness;
@@ -260,10 +260,12 @@ fn look_at(file: u64) -> DiskObserved {
         slices: slices.collect(),
         definitions: u32::try_from(FUNCTIONS).expect("few definitions"),
         grammar: Some(grammar()),
+        changed_at: UnixMillis(0),
     };
     DiskObserved {
         path: path_of(file),
         finding: DiskFinding::File(found),
+        author: FileAuthor::USER,
     }
 }
 

@@ -41,7 +41,7 @@ use tslp_core::event::{
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash};
 use tslp_core::ids::SessionId;
 use tslp_core::limits::{BYTES_PER_TOKEN, NOTICES_PER_PROMPT_MAX};
-use tslp_core::message::{Role, Tools};
+use tslp_core::message::Role;
 use tslp_core::outgoing::{Outgoing, OutgoingMessage};
 use tslp_core::path::RelPath;
 use tslp_core::policy::{EditRepair, Placement, Policy};
@@ -125,7 +125,7 @@ pub fn compose(
     let end = target.filter(|_| !is_window).map(|(index, _)| at(index));
     // Who has tools reads the file again, and is told to: what changes in the middle of a prompt costs all that follows.
     let is_older = |index| positions.may_change(index);
-    let may_change = |index| !is_window && request.tools == Tools::None && is_older(index);
+    let may_change = |index| !is_window && !request.tools.read_files() && is_older(index);
     let going = sight.going(&texts, &at, &may_change);
     let is_last_in_sight = |part: &EntityId| {
         let shown = sight.last_shown(part).map(at);
@@ -205,7 +205,7 @@ pub fn compose(
         };
         is_due(notice) && !notice.entity.as_ref().is_some_and(is_own_change)
     });
-    if !is_window && request.tools == Tools::Offered && target.is_some() {
+    if !is_window && request.tools.read_files() && target.is_some() {
         let misleading = || sight.misleading(&at, &is_older, &added);
         let outside = &injected.outside;
         outside.replace_notices(view, prompt, &mut hydration, (&sight, &at), &misleading);
@@ -831,7 +831,7 @@ fn is_about_users_code(view: &StateView<'_>, prompt: &Prompt<'_>, notice: &Notic
     let is_of_this_prompt =
         is_new(notice) || pending.iter().any(|pending| is_same(&pending.notice));
     is_of_this_prompt
-        && !proposed.any(|it| it.origin == Origin::Model && it.episode == prompt.episode)
+        && !proposed.any(|it| it.origin != Origin::User && it.episode == prompt.episode)
 }
 
 /// Whether what was last proposed of an entity is an edit that doesn't apply; `None` if it is linked to it.

@@ -138,7 +138,7 @@ pub fn is_said_by_call(view: &StateView<'_>, at: UnixMillis, verb: &str, target:
     let runs_hidden = |call: &ClientCallRow| {
         let scripts = || shell_scripts(&text(call.arguments)).into_iter();
         call.result.is_none()
-            && at.0.abs_diff(call.at_ms.0) < AT_WORK_MILLIS
+            && at.0.abs_diff(call.asked_at.0) < AT_WORK_MILLIS
             && scripts().any(|it| hides_words(&it))
     };
     let mut calls = view.state.provenance().texts_after(None);
@@ -336,9 +336,19 @@ pub fn accept_asked_deletions(view: &StateView<'_>, asked: &str) -> Vec<Event> {
     let gone = gone.filter(|(_, divergence)| *divergence == Divergence::Gone);
     let gone: BTreeSet<&RelPath> = gone.map(|(entity, _)| &entity.path).collect();
     let removals = AskedRemovals::of(asked);
+    // What lost code on its way to another file isn't to be gone.
+    let is_lost = |path: &RelPath| {
+        let mut symbols = view.state.state_map().symbols_of(path).into_iter();
+        symbols.any(|symbol| {
+            let mut open = view.proposals_named(&symbol).into_iter();
+            open.any(|it| {
+                it.entity.path != *path && it.refused_for().is_some_and(Reason::is_lost_code)
+            })
+        })
+    };
     let named = gone
         .into_iter()
-        .filter(|path| removals.names(&EntityId::file((*path).clone())));
+        .filter(|path| removals.names(&EntityId::file((*path).clone())) && !is_lost(path));
     let of_named = named.flat_map(|path| hydrate::true_entities_of(view, path));
     accept_deletion(view, &of_named.collect::<Vec<_>>())
 }

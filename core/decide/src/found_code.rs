@@ -24,6 +24,7 @@ use tslp_core::event::{DiskFile, DiskSlice, Format, PathEvidence};
 use tslp_core::extract::{ExtractError, Extraction, Grammars, LanguageId};
 use tslp_core::gate::Completeness;
 use tslp_core::hash::{ArtifactHash, SliceHash};
+use tslp_core::ids::UnixMillis;
 use tslp_core::limits::CORRELATION_NAMESAKES_MAX;
 use tslp_core::message::ToolCall;
 use tslp_core::path::RelPath;
@@ -754,7 +755,17 @@ impl FoundCode {
             slices: slices.collect(),
             definitions: u32::try_from(extraction.top_level().len()).unwrap_or(u32::MAX),
             grammar: Some(extraction.grammar.clone()),
+            changed_at: UnixMillis(0),
         })
+    }
+
+    /// The file's new path, if the edit gives it one.
+    #[must_use]
+    pub fn moves_to(&self, root: &str) -> Option<RelPath> {
+        match &self.edit.as_ref()?.edit {
+            Ok(Edit::Move { to, .. }) => RelPath::parse(to, root).ok(),
+            _ => None,
+        }
     }
 
     /// Whether it is complete if a model wrote it: then a placeholder replaces code.

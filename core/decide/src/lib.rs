@@ -22,6 +22,7 @@ mod code_spec;
 pub mod compose;
 pub mod direct;
 pub mod draft;
+pub mod file_author;
 pub mod fitted;
 pub mod found_code;
 pub mod found_edit;

@@ -51,7 +51,7 @@ impl LostCode {
         let proposals = view.proposals_for(entity).into_iter().rev();
         let mut refused = proposals.filter(|proposal| {
             let is_meant = is_on_disk || proposal.refused_for() == Some(notice.reason);
-            proposal.origin == Origin::Model && is_meant
+            proposal.origin != Origin::User && is_meant
         });
         let refused = refused.next()?;
         let mut lost = match is_broken {

@@ -75,8 +75,21 @@ pub struct JudgingContext<'j> {
 pub enum WriteState {
     /// The code comes from a reply.
     NotYet,
-    /// The code was read from disk after a reply whose edit was refused, so disk can't contradict it.
-    OnDisk,
+    /// The code was read from disk, where a call has put it, so disk can't contradict it.
+    OnDisk(Origin),
+}
+
+impl WriteState {
+    const fn is_on_disk(self) -> bool {
+        matches!(self, Self::OnDisk(_))
+    }
+
+    const fn origin(self) -> Origin {
+        match self {
+            Self::NotYet => Origin::Model,
+            Self::OnDisk(origin) => origin,
+        }
+    }
 }
 
 /// Whether exactly this text of a file was refused before, and would be again. A text that was refused only as STALE may
@@ -117,7 +130,7 @@ fn lives_on_elsewhere(view: &StateView<'_>, entity: &EntityId) -> Option<RelPath
     let mut namesakes = namesakes.filter(|other| other.path != entity.path);
     let moved = namesakes.find(|other| {
         view.current_version(other).is_some_and(|other| {
-            other.origin == Origin::Model
+            other.origin != Origin::User
                 && other.slice == current.slice
                 && other.version > current.version
         })
@@ -195,7 +208,7 @@ pub fn propose(
         session,
         ..
     } = judging;
-    let mut recorder = Recorder::new(view);
+    let (mut recorder, origin) = (Recorder::new(view), judging.written.origin());
     // Names alone link nothing, unless the user asks for just these: the block is of the file that the conversation shows.
     let symbols = found.symbols();
     let is_named = |symbol: &Symbol| sentence::holds_word(judging.asked, symbol.last_component());
@@ -204,6 +217,9 @@ pub fn propose(
         thresholds.correlation_percent = 0;
     }
     let mut resolution = resolve::resolve(view, thresholds, found, (Origin::Model, judging.asked));
+    if judging.written.is_on_disk() && resolution.level != Level::Confirmed {
+        return Vec::new();
+    }
     let unseen = unseen_entities(judging, found, &changed_candidates(view, &resolution));
     if found.evidence == PathEvidence::Shown && !unseen.is_empty() {
         resolution = resolution.of_unseen_code();
@@ -221,14 +237,6 @@ pub fn propose(
                 || disk_verdict_in(view, (found, &resolution), candidate) == DiskVerdict::Agrees
         });
     }
-    if judging.written == WriteState::OnDisk {
-        let is_models =
-            |it: &&Candidate| it.entity.symbol.is_none() || answers_for(view, found, it);
-        let all = changed.len();
-        changed.retain(is_models);
-        let is_mixed = changed.len() < all;
-        changed.retain(|candidate| candidate.entity.symbol.is_some() || !is_mixed);
-    }
     let judge = BlockJudge::new(judging, found, &resolution, unseen);
     if !judge.leaving.is_empty() && found.edit.as_ref().is_some_and(|it| it.outcome.is_err()) {
         // The file goes: there is no code to judge.
@@ -236,7 +244,7 @@ pub fn propose(
     }
     let block = ResolvedBlock {
         episode,
-        origin: Origin::Model,
+        origin,
         completeness: completeness_against_truth(view, found, &resolution),
         found,
         containers,
@@ -246,22 +254,30 @@ pub fn propose(
     let versions = promote::record_block(&mut recorder, &block, &changed);
     // All reports before any promotion: a block is applied as a whole, so one failure keeps all of it out.
     let reports = judge.gate_reports(&block, &changed);
-    match reports.iter().position(|report| !report.passed) {
-        None => {
-            for (version, report) in versions.iter().zip(reports) {
-                let version = (version.id, &version.entity);
-                promote::promote(&mut recorder, Origin::Model, version, report);
-            }
-            let changed = versions.iter().map(|version| &version.entity);
-            let changed = changed.chain(judge.leaving.iter().map(|(entity, _)| entity));
-            holders::supersede_holders(&mut recorder, Origin::Model, changed);
-            for (entity, why) in &judge.leaving {
-                let cause = Reason::Replaced;
-                promote::discard_proposals(&mut recorder, Origin::Model, entity, cause, None);
-                promote::remove_entity(&mut recorder, entity.clone(), *why);
-            }
+    let refused = judge.refused(&changed, &reports);
+    let conclusion = reports.iter().find(|it| !it.passed);
+    let conclusion = conclusion.and_then(|it| it.conclusion);
+    let (mut promoted, mut left): (Vec<&EntityId>, Vec<&EntityId>) = Default::default();
+    for ((version, report), is_refused) in versions.iter().zip(reports).zip(&refused) {
+        if *is_refused {
+            left.extend(judge.predecessors.get(&version.entity));
+            judge.record_refusal(&mut recorder, version, report, conclusion);
+        } else {
+            promoted.push(&version.entity);
+            promote::promote(&mut recorder, origin, (version.id, &version.entity), report);
         }
-        Some(first) => judge.record_refusals(&mut recorder, &versions, reports, first),
+    }
+    if refused.is_empty() || !promoted.is_empty() {
+        // What lives on under another name leaves with that.
+        let leaving = judge.leaving.iter().filter(|(it, _)| !left.contains(&it));
+        let changed = promoted
+            .into_iter()
+            .chain(leaving.clone().map(|(it, _)| it));
+        holders::supersede_holders(&mut recorder, origin, changed);
+        for (entity, why) in leaving {
+            promote::discard_proposals(&mut recorder, origin, entity, Reason::Replaced, None);
+            promote::remove_entity(&mut recorder, entity.clone(), *why);
+        }
     }
     let complaint = block_complaint(found, &resolution, recorder.first_refusal())
         .filter(|complaint| !suppresses_notice(view, found, complaint, &versions))
@@ -276,44 +292,6 @@ pub fn propose(
         }));
     }
     recorder.into_events()
-}
-
-/// Whether the model answers for what disk holds of a definition: it proposed the definition or this very file, or lines of an edit of
-/// the file that didn't apply are among those that differ.
-fn answers_for(view: &StateView<'_>, found: &FoundCode, candidate: &Candidate) -> bool {
-    let path = &candidate.entity.path;
-    let mut proposals = view.proposals_under(path);
-    // The client has written them, and so disk has contradicted their base.
-    let file = EntityId::file(path.clone());
-    proposals.extend(
-        [&candidate.entity, &file]
-            .into_iter()
-            .flat_map(|it| view.ended_proposals(it)),
-    );
-    let is_true = |proposal: &Proposal| {
-        let current = view.current_version(&proposal.entity);
-        current.is_some_and(|current| current.slice == proposal.slice)
-    };
-    proposals.retain(|proposal| proposal.origin == Origin::Model && !is_true(proposal));
-    let mut own = proposals.iter();
-    if own.any(|it| it.entity == candidate.entity || it.artifact == found.artifact) {
-        return true;
-    }
-    let current = view.current_version(&candidate.entity);
-    let before = current.and_then(|it| view.artifact_slices(it.artifact, &it.spans));
-    let before = before.unwrap_or_default();
-    let before = String::from_utf8_lossy(&before);
-    let after = slice::joined(found.code.as_bytes(), &candidate.spans);
-    let after = String::from_utf8_lossy(&after);
-    let lines = |text| -> BTreeSet<&str> { str::lines(text).map(str::trim).collect() };
-    let (before, after) = (lines(&before), lines(&after));
-    let mut files = proposals.iter().filter(|it| it.entity.symbol.is_none());
-    files.any(|it| {
-        let text = view.artifact_content(it.artifact).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
-        let mut differing = before.symmetric_difference(&after);
-        differing.any(|line| line.contains(char::is_alphanumeric) && text.contains(line))
-    })
 }
 
 /// A definition that a reply brings.
@@ -619,6 +597,7 @@ fn suppresses_notice(
         | Reason::EditNeedsWholeFile
         | Reason::EditTextNotFound
         | Reason::EditTextNotUnique
+        | Reason::FileMove
         | Reason::Unlinked => true,
         _ => versions
             .iter()
@@ -747,7 +726,40 @@ impl<'v> BlockJudge<'v> {
         };
         judge.leaving = judge.leaving(found, resolution.extent);
         judge.predecessors = judge.predecessors(resolution);
+        if let (true, Some(path)) = (judging.written.is_on_disk(), path) {
+            judge.follow_disk(path);
+        }
         judge
+    }
+
+    /// A call renamed or moved a definition on disk: `sed -i s/sum/total/`, or a file that went elsewhere. What lives on under another
+    /// name or path is no loss, and is held to what it was.
+    fn follow_disk(&mut self, path: &RelPath) {
+        let view = self.view;
+        let state_map = view.state.state_map();
+        let is_gone = |it: &EntityId| {
+            view.divergence(it).is_some() && observe::slice_on_disk(view, it).is_none()
+        };
+        let mut gone = state_map.entities_in(path);
+        gone.retain(|it| is_gone(it) && !self.predecessors.values().any(|one| one == it));
+        let new = self.in_block.iter().filter(|it| !self.tracked.contains(it));
+        let new: Vec<&Symbol> = new.copied().collect();
+        for symbol in &new {
+            let new_entity = EntityId::symbol(path.clone(), (*symbol).clone());
+            let name = symbol.last_component();
+            let mut moved = state_map.entities_named(name, CORRELATION_NAMESAKES_MAX);
+            moved.retain(|it| it.symbol.as_ref() == Some(*symbol) && is_gone(it));
+            let suspected = self.renames.get(&new_entity).map(|it| it.known.clone());
+            let suspected = suspected.filter(|it| gone.contains(it));
+            let sole = (new.len() == 1 && gone.len() == 1).then(|| gone[0].clone());
+            if let Some(known) = moved.pop().or(suspected).or(sole) {
+                gone.retain(|it| *it != known);
+                if !self.leaving.iter().any(|(leaving, _)| *leaving == known) {
+                    self.leaving.push((known.clone(), Reason::MovedOrCopied));
+                }
+                self.predecessors.insert(new_entity, known);
+            }
+        }
     }
 
     /// Of the block's new definitions those that a known one is to become by the prompt: what a rename or a move leaves out on its way is
@@ -827,7 +839,7 @@ impl<'v> BlockJudge<'v> {
             .as_ref()
             .filter(|_| found.format != Format::Fence);
         let edit = edit.map(|edit| (&edit.edit, &edit.outcome));
-        if let Some((Ok(Edit::Delete | Edit::Move { .. }), _)) = edit {
+        if let Some((Ok(Edit::Delete), _)) = edit {
             let is_named = self.removals.names(&file);
             let all = hydrate::true_entities_of(self.view, path).into_iter();
             let all = all.filter(|_| is_named);
@@ -953,29 +965,43 @@ impl<'v> BlockJudge<'v> {
         holders::changes_parts_alone(self.view, code, holder.placed(), parts)
     }
 
-    /// Records that the block is refused as a whole, because its reader would apply it as a whole: versions that passed by
-    /// themselves get the conclusion of the first one that didn't.
-    fn record_refusals(
+    /// Which of the changed definitions are kept out. A block is refused as a whole, because its reader would apply it as a whole; of
+    /// what disk holds already, what fails and what holds that.
+    fn refused(&self, changed: &[&Candidate], reports: &[GateReport]) -> Vec<bool> {
+        let failed = changed.iter().zip(reports);
+        let failed = failed.filter_map(|(it, report)| (!report.passed).then_some(*it));
+        let failed: Vec<&Candidate> = failed.collect();
+        let is_refused = |candidate: &&Candidate| {
+            let mut failed = failed.iter();
+            failed.any(|failed| {
+                let is_inside = || failed.spans.iter().all(|it| it.is_in(&candidate.spans));
+                !self.judging.written.is_on_disk()
+                    || candidate.entity.symbol.is_none()
+                    || is_inside()
+            })
+        };
+        changed.iter().map(is_refused).collect()
+    }
+
+    /// Records a refusal: a version that passed by itself gets the conclusion of the first one that didn't.
+    fn record_refusal(
         &self,
         recorder: &mut Recorder<'_>,
-        versions: &[Version],
-        reports: Vec<GateReport>,
-        first: usize,
+        version: &Version,
+        mut report: GateReport,
+        conclusion: Option<Reason>,
     ) {
-        let conclusion = reports[first].conclusion;
-        for (version, mut report) in versions.iter().zip(reports) {
-            if report.passed {
-                report.passed = false;
-                report.conclusion = conclusion;
-            }
-            let rename = self.renames.get(&version.entity);
-            recorder.push(Event::PromotionRefused(PromotionRefused {
-                version: version.id,
-                entity: version.entity.clone(),
-                rename_of: rename.map(|suspicion| suspicion.known.clone()),
-                report,
-            }));
+        if report.passed {
+            report.passed = false;
+            report.conclusion = conclusion;
         }
+        let rename = self.renames.get(&version.entity);
+        recorder.push(Event::PromotionRefused(PromotionRefused {
+            version: version.id,
+            entity: version.entity.clone(),
+            rename_of: rename.map(|suspicion| suspicion.known.clone()),
+            report,
+        }));
     }
 
     fn gate_facts(&self, block: &ResolvedBlock<'_>, candidate: &Candidate) -> GateFacts {
@@ -1053,7 +1079,7 @@ impl<'v> BlockJudge<'v> {
         candidate: &Candidate,
         current: Option<&TrueEntity>,
     ) -> Result<Option<Figures>, Unreadable> {
-        let Some(current) = current.filter(|current| current.origin == Origin::Model) else {
+        let Some(current) = current.filter(|current| current.origin != Origin::User) else {
             return Ok(None);
         };
         let takes_away = candidate.figures.tokens < current.figures.tokens
@@ -1224,7 +1250,7 @@ impl<'v> BlockJudge<'v> {
     /// Lines of the true code that the model's last accepted change added.
     fn lines_added_last(&self, current: &TrueEntity, code: &str) -> BTreeSet<String> {
         let former = self.view.former_versions(&current.entity).pop();
-        let former = former.filter(|_| current.origin == Origin::Model);
+        let former = former.filter(|_| current.origin != Origin::User);
         let before =
             former.and_then(|former| self.slices_text(former.artifact, &former.spans).ok());
         // Where the version before can't be had, nothing is known to be new.
@@ -1296,7 +1322,7 @@ impl<'v> BlockJudge<'v> {
 
     fn disk_verdict(&self, block: &ResolvedBlock<'_>, candidate: &Candidate) -> DiskVerdict {
         match self.judging.written {
-            WriteState::OnDisk => DiskVerdict::Agrees,
+            WriteState::OnDisk(_) => DiskVerdict::Agrees,
             WriteState::NotYet => {
                 disk_verdict_in(self.view, (block.found, block.resolution), candidate)
             }
@@ -1364,8 +1390,11 @@ impl<'v> BlockJudge<'v> {
         let edit = block.found.edit.as_ref();
         let edited = edit.and_then(|edit| edit.outcome.as_ref().ok());
         let is_edited = |symbol: &Symbol| edited.is_some_and(|it| self.is_edited(path, symbol, it));
+        // What else a file lacks on disk is the file's loss.
+        let is_whole = block.resolution.extent == Extent::WholeFile
+            && !(self.judging.written.is_on_disk() && candidate.entity.symbol.is_some());
         let concerns = |symbol: &Symbol| {
-            block.resolution.extent == Extent::WholeFile
+            is_whole
                 || self.damaged.contains(symbol)
                 || is_edited(symbol)
                 || current.is_some_and(|current| self.is_within(path, symbol, current))
@@ -1477,8 +1506,8 @@ fn unseen_entities(
     changed: &[&Candidate],
 ) -> BTreeSet<EntityId> {
     let JudgingContext { view, episode, .. } = judging;
-    // Code of one of several definitions is applied like an edit, and quotes nothing.
-    if found.edit.is_some() && found.format != Format::Fence {
+    // Code of one of several definitions is applied like an edit, and quotes nothing. What a call has put on disk replaces nothing unseen.
+    if judging.written.is_on_disk() || found.edit.is_some() && found.format != Format::Fence {
         return BTreeSet::new();
     }
     let is_replaced = |candidate: &&Candidate| {

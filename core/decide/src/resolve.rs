@@ -427,7 +427,7 @@ fn is_whole(
                     shares.covers_tracked()
                         && (extraction.preamble || begins_the_file(view, found, path))
                 }
-                Origin::Model => {
+                Origin::Model | Origin::Unattributed => {
                     extraction.preamble
                         || shares.covers_most_tracked()
                         || !shares.covers_tracked()

@@ -10,6 +10,8 @@ use super::found_code::FoundCode;
 use super::place;
 use crate::mention;
 use tslp_core::capture;
+use tslp_core::guardian::{self, CallPart};
+use tslp_core::ids::UnixMillis;
 use tslp_core::limits::TOUCHED_FILES_MAX;
 use tslp_core::message::{Role, ToolCall};
 use tslp_core::path::RelPath;
@@ -20,6 +22,23 @@ use tslp_core::request::Request;
 pub fn by_prompt(reader: CodeReader<'_>, prompt: &str) -> Vec<RelPath> {
     let mut touched = TouchedFiles::new(reader);
     touched.add_paths_in(prompt);
+    touched.files
+}
+
+/// Unknown files that the calls of a conversation were to write and that this prompt answers.
+#[must_use]
+pub fn by_answered_calls(reader: CodeReader<'_>, at: UnixMillis) -> Vec<RelPath> {
+    let mut touched = TouchedFiles::new(reader);
+    let calls = reader.view.state.at_hand().calls();
+    for call in calls.filter(|it| it.session == reader.at.session && it.answered_at == Some(at)) {
+        let arguments = reader.view.text(call.arguments).unwrap_or_default();
+        let parts = guardian::call_parts(&call.name, &arguments).into_iter();
+        for (_, written) in parts.filter(|(part, _)| *part == CallPart::Write) {
+            if let Ok(path) = place::exactly(reader.view, reader.at, &written) {
+                touched.add_if_unknown(path);
+            }
+        }
+    }
     touched.files
 }
 

@@ -75,8 +75,9 @@ pub struct UserNews {
     refused: BTreeMap<EntityId, (Reason, bool)>,
     /// What there is to say of the model's window, else of tools, budgets and loops.
     about_work: Option<String>,
-    /// What the file has of the first refused entity that the reply lacks: lines, and how many more there are.
-    file_holds: (Vec<String>, usize),
+    /// What the file has of the first refused entity that the reply lacks, or has lost of the first one that was refused before: lines,
+    /// and how many more there are.
+    lines: (Vec<String>, usize),
     /// Whether code of the reply is in no known file.
     has_unlinked: bool,
     /// Whether code of the reply is in a known file, or may be in several.
@@ -138,8 +139,12 @@ impl UserNews {
     }
 
     /// What follows is of the reply. `repeats_blocks`: the client has it with what it repeats of our blocks.
-    pub const fn begin_reply(&mut self, repeats_blocks: bool) {
+    pub fn begin_reply(&mut self, repeats_blocks: bool) {
         self.repeats_blocks = repeats_blocks;
+        // What the prompt's step refused is on disk.
+        for entity in core::mem::take(&mut self.refused).into_keys() {
+            self.withheld.insert(entity, Reason::DiskHoldsRefused);
+        }
         // What was pasted has its own notice.
         self.has_unlinked = false;
         self.is_about_known_code = false;
@@ -150,6 +155,14 @@ impl UserNews {
     pub fn contradicted(&self) -> Option<&EntityId> {
         let (entity, reason, _) = self.first_refused()?;
         is_of_other_code(reason).then_some(entity)
+    }
+
+    /// The entity that the line is about, if its file holds a change that was refused.
+    #[must_use]
+    pub fn lost(&self) -> Option<&EntityId> {
+        let first = self.withheld.iter().next();
+        let (entity, _) = first.filter(|(_, why)| **why == Reason::DiskHoldsRefused)?;
+        self.refused.is_empty().then_some(entity)
     }
 
     /// The first entity of which code was refused, why, and whether the user may confirm it. That its file holds other code says more than
@@ -163,18 +176,16 @@ impl UserNews {
         Some((entity, reason, can_be_confirmed))
     }
 
-    /// What the file of the [contradicted](Self::contradicted) entity holds that the reply lacks: lines, and how many more there are.
-    pub fn add_file_lines(&mut self, lines: (Vec<String>, usize)) {
-        self.file_holds = lines;
+    /// What the file of the [contradicted](Self::contradicted) entity holds that the reply lacks, or that of the [lost](Self::lost) one
+    /// doesn't hold any more: lines, and how many more there are.
+    pub fn add_lines(&mut self, lines: (Vec<String>, usize)) {
+        self.lines = lines;
     }
 
-    /// What the file holds that the reply lacks, in front of what became of the reply.
-    fn file_text(&self) -> Option<String> {
-        let (lines, more) = &self.file_holds;
-        let shown = quoted_lines(lines, *more)?;
-        Some(format!(
-            ": your file has {shown}, and the reply doesn't. It"
-        ))
+    /// Those lines; `None` if there are none.
+    fn lines_text(&self) -> Option<String> {
+        let (lines, more) = &self.lines;
+        quoted_lines(lines, *more)
     }
 
     /// The line, with what comes before it; `None` if there is nothing to say.
@@ -201,7 +212,7 @@ impl UserNews {
                 let why = match reason {
                     Reason::FileGone => "doesn't exist any more: its file was deleted",
                     Reason::DiskHoldsRefused => {
-                        "in your file is the change that was refused, since it lost code"
+                        "is changed in your file, and the change was refused, since it lost code"
                     }
                     Reason::DiskUnreadable => "could not be read, so the model was not shown it",
                     _ => "is STALE: your file holds code that the model was not shown",
@@ -225,9 +236,16 @@ impl UserNews {
         };
         let can = can.replace("ENTITY", &format!("{entity}"));
         let can = can.replace("FILE", entity.path.as_str());
-        let held = self.file_text().unwrap_or_default();
+        let (held, lost) = match (self.lines_text(), self.lost()) {
+            (Some(lines), None) => {
+                let held = format!(": your file has {lines}, and the reply doesn't. It");
+                (held, String::new())
+            }
+            (Some(lines), Some(_)) => (String::new(), format!(": {lines}")),
+            (None, _) => Default::default(),
+        };
         Some(delimiter::user_line(&format!(
-            "{entity}{held} {why}. {can}.{more}"
+            "{entity}{held} {why}{lost}. {can}.{more}"
         )))
     }
 }

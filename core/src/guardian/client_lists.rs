@@ -29,6 +29,9 @@ pub(super) const TERMINAL_TOOLS: &str = "terminal shell bash console stdin exec 
 /// Parts of names of tools that change files.
 pub(super) const WRITING_TOOLS: &str =
     "write edit create delete remove move rename append insert replace patch mkdir save";
+/// How names of tools begin that only read.
+pub(super) const READING_TOOLS: &str =
+    "read view cat list ls glob grep search find fetch get show tree web todo";
 /// Words among a build's first that make it a test run, besides those with `test` in them.
 pub(super) const TEST_WORDS: &str =
     "check jest mocha tox nox rspec ava karma jasmine tap prove bats tst t";

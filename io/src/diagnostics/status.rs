@@ -106,13 +106,13 @@ fn status_of(subject: &DiagnosedSubject, reader: &LedgerReader) -> Result<Status
     let asked: Vec<AskedRow> = reader.rows()?;
     let was_asked = |session| asked.iter().any(|it| it.session == session);
     let last = episodes.iter().rev().find(|row| was_asked(row.session));
-    let mut waiting = calls.iter().filter(|it| it.result.is_none());
+    let mut waiting = calls.iter().filter(|it| it.answered_at.is_none());
     let waiting = waiting.find(|it| last.is_some_and(|last| last.session == it.session));
     let is_over = |last: &EpisodeRow| last.outcome == Some(ReplyOutcome::Completed);
     let ended = signals::last_end(&reader.rows()?);
     let waits = last.filter(|last| ended < last.until).and_then(|last| {
         let for_reply = last.outcome.is_none();
-        let for_tools = waiting.filter(|_| is_over(last)).map(|call| call.at_ms);
+        let for_tools = waiting.filter(|_| is_over(last)).map(|call| call.asked_at);
         let since = for_tools.or_else(|| for_reply.then_some(last.at_ms))?;
         Some((since, for_reply))
     });

@@ -232,6 +232,7 @@ fn capture_words(event: &ArtifactCaptured) -> String {
     let from = match event.origin {
         Origin::User => "the user",
         Origin::Model => "the model",
+        Origin::Unattributed => "no known author",
     };
     let mut text = format!("from {from}, {}", event.format.as_str());
     match &event.path {

@@ -271,7 +271,7 @@ impl OpenReply {
     fn apply(&mut self, event: &Event) {
         for moved in event.transitions() {
             let into = match (moved.transition, moved.origin) {
-                (Transition::Promote, Origin::Model) => &mut self.promoted,
+                (Transition::Promote, Origin::Model | Origin::Unattributed) => &mut self.promoted,
                 (Transition::Promote, Origin::User) => &mut self.taken,
                 (Transition::Remove, _) => &mut self.removed,
                 _ => continue,

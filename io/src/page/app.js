@@ -435,8 +435,8 @@ async function showEntity(name) {
     h('p', {}, now ? [chip('good', 'true'), chip('', `from the ${now.origin}`), it.episode ? [link(`turn/${it.episode}`, `turn ${it.episode}`), ' '] : null, h('span', { class: 'soft' }, `since ${now.last_updated.slice(0, 19).replace('T', ' ')} `)]
       : chip('warn', it.tombstoned ? 'removed a short while ago' : 'nothing is true of it now'),
     now?.stale ? chip('bad', `STALE: your file holds ${now.disk === 'refused' ? 'the refused change' : 'something else'}`) : now ? chip('', `on disk: ${now.disk.replaceAll('_', ' ')}`) : null),
-    now?.stale ? now.disk === 'refused' ? [copyable(`tslp undo ${quoted(file)}`), copyable(`tslp confirm ${quoted(name)}`)]
-      : [copyable(`tslp accept ${quoted(file)}`), copyable(`tslp undo ${quoted(file)}`)] : null,
+    now?.stale ? [copyable(`tslp undo ${quoted(file)}`),
+      copyable(now.disk === 'refused' ? `tslp confirm ${quoted(it.entity)}` : `tslp accept ${quoted(file)}`)] : null,
     timeline(it.story.filter(event => event.state)),
     it.on_disk && code ? sideBySide(code, onDisk, [wasTrue, onDisk ? 'What your file holds' : 'Your file holds nothing of it'], [runs(it.code), runs(it.on_disk)]).body
       : !now && code ? h('p', { class: 'soft' }, `${wasTrue}; your file still holds it:`) : null,

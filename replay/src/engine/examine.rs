@@ -4,11 +4,12 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use tslp_core::artifact::Origin;
 use tslp_core::event::ReplyOutcome;
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::SessionId;
-use tslp_core::message::{ToolCall, Tools};
+use tslp_core::message::ToolCall;
 use tslp_core::path::RelPath;
 use tslp_core::policy::OnStale;
 use tslp_core::record;
@@ -35,6 +36,9 @@ use crate::pending::{
 };
 use tslp_projections::state::StateView;
 use tslp_projections::store::Store;
+
+/// Most files that calls have changed otherwise than by a judged edit and that are read again with each prompt.
+const UNJUDGED_FILES_MAX: usize = 32;
 
 impl<G: Grammars, S: Store> Engine<G, S> {
     /// Reads a prompt that is recorded, records its directives, and says what to look at.
@@ -137,12 +141,21 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 touches
             }
         };
+        let (session, at) = (received.session, work.at);
+        let written = touch::by_answered_calls(self.code_reader(&view, session), at);
+        touches.extend(
+            written
+                .into_iter()
+                .filter(|it| !touches.contains(it))
+                .collect::<Vec<_>>(),
+        );
         // What is accepted is read anyway.
         touches.retain(|path| !reads.contains(path));
-        let mut aftermath = match request.tools {
-            Tools::Offered => view.state.sessions().refused_files(received.session),
-            Tools::None => Vec::new(),
-        };
+        let stale = view.state.stale().iter().map(|(entity, _)| &entity.path);
+        let unjudged = stale.filter(|path| view.disk_author(path).origin != Origin::User);
+        let unjudged: BTreeSet<&RelPath> = unjudged.collect();
+        let unjudged = unjudged.into_iter().take(UNJUDGED_FILES_MAX);
+        let mut aftermath: Vec<RelPath> = unjudged.cloned().collect();
         let differs = |path: &RelPath| {
             let mut entities = self.entities_of(path).into_iter();
             entities.any(|it| view.divergence(&it).is_some() || view.state.stale().is_unsaved(&it))
@@ -251,6 +264,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let mut checks = DiskChecks::default();
         for found in &found {
             checks.add_code(&self.view(), found);
+            if let Some(to) = found.moves_to(&self.policy.workspace_root) {
+                checks.add_file(&self.view(), &to);
+            }
         }
         let notes = match is_judged {
             true => records::proposals_in(&reply.text),

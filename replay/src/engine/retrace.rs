@@ -16,6 +16,7 @@ use tslp_core::event::{
 };
 use tslp_core::extract::{GrammarTag, Grammars};
 use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::UnixMillis;
 use tslp_core::message::{Attempt, ToolCall};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
@@ -30,7 +31,7 @@ use tslp_decide::shown::TakenFromDisk;
 
 use super::Engine;
 use super::standing::PromptStanding;
-use crate::pending::{BatchBuilder, DiskAnswers, FileFinding, PendingAudit};
+use crate::pending::{BatchBuilder, DiskAnswers, FileFinding, PendingAudit, TouchedText};
 use crate::trace::{Difference, DifferenceCause, RecordedStep};
 use tslp_projections::store::Store;
 
@@ -324,9 +325,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     fn touched_on_record(&self, accepted: &[RelPath]) -> Vec<RelPath> {
         let queue = self.trace.iter().flat_map(|trace| &trace.queue);
         let taken = queue.filter_map(|recorded| match &recorded.event {
-            Event::ArtifactCaptured(captured)
-                if captured.format == Format::Disk && captured.origin == Origin::User =>
-            {
+            Event::ArtifactCaptured(captured) if captured.format == Format::Disk => {
                 captured.path.clone()
             }
             _ => None,
@@ -381,9 +380,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         paths.iter().map(judged).collect()
     }
 
-    fn texts_of_touched(&self, touched: &[RelPath]) -> Vec<Option<String>> {
+    /// Their looks are on record, with the times.
+    fn texts_of_touched(&self, touched: &[RelPath]) -> Vec<Option<TouchedText>> {
         let files = self.files_on_record(touched).into_iter();
-        files.map(|file| file.and_then(Result::ok)).collect()
+        let texts = files.map(|file| file.and_then(Result::ok));
+        texts.map(|text| Some((text?, UnixMillis(0)))).collect()
     }
 
     /// What the record says of the whole request: older messages aren't recorded again.

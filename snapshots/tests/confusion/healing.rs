@@ -10,6 +10,7 @@ use tslp_core::event::Event;
 use tslp_core::extract::Grammars as _;
 use tslp_core::hash::SliceHash;
 use tslp_core::message::Role;
+use tslp_core::message::Tools;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
@@ -187,7 +188,7 @@ impl Play {
     fn new(path: &str) -> Self {
         let mut stage = Stage::new(Policy::default());
         stage.step(Step::Touch);
-        stage.step(Step::Tools);
+        stage.step(Step::Tools(Tools::Reading));
         Self {
             stage,
             path: path.to_owned(),

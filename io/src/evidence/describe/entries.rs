@@ -103,7 +103,8 @@ impl EpisodeEntries {
                     not_whole: match (captured.origin, captured.completeness) {
                         (Origin::User, Completeness::Elided) => Some(Reason::Elided),
                         (Origin::User, Completeness::Truncated) => Some(Reason::Truncated),
-                        (Origin::User, Completeness::Full) | (Origin::Model, _) => None,
+                        (Origin::User, Completeness::Full)
+                        | (Origin::Model | Origin::Unattributed, _) => None,
                     },
                 });
             }
@@ -114,7 +115,7 @@ impl EpisodeEntries {
                 let (episode, file) = (captured.episode, captured.file.as_ref());
                 if resolved.level != Level::Confirmed {
                     // Clients send examples in their rules with every prompt; what the user should hear of, a notice says.
-                    let is_models = captured.origin == Origin::Model;
+                    let is_models = captured.origin != Origin::User;
                     let is_unjudged = is_models && file.is_some() && resolved.reason.is_unjudged();
                     let level = resolved.level.as_str();
                     let what = if is_unjudged { UNJUDGED } else { level };

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::Value;
+use tslp_core::guardian;
 use tslp_core::message::{Attempt, Role, Tools};
 use tslp_core::read_message::ReadMessage;
 use tslp_core::recent_map::RecentMap;
@@ -220,11 +221,13 @@ pub fn read_request<'b>(
     let model: Option<String> = walked
         .field_text("model")
         .and_then(|json| serde_json::from_str(json).ok());
-    let offers = |name: &str| {
-        walked
-            .field_text(name)
-            .is_some_and(|json| !matches!(json, "null" | "[]"))
-    };
+    let offered = TOOLS.into_iter().filter_map(|name| walked.field_text(name));
+    let offered = offered.filter(|json| !matches!(*json, "null" | "[]"));
+    let tools = offered.map(|json| match guardian::reads_files(json) {
+        true => Tools::Reading,
+        false => Tools::Offered,
+    });
+    let tools = tools.max().unwrap_or_default();
     let request = Request {
         model: model.map_or_else(String::new, |model| {
             redact::without_credentials(&model).into_owned()
@@ -233,11 +236,7 @@ pub fn read_request<'b>(
         session_name: envelope.session_name,
         continues: None,
         attempt: envelope.attempt,
-        tools: if TOOLS.into_iter().any(offers) {
-            Tools::Offered
-        } else {
-            Tools::None
-        },
+        tools,
     };
     Ok(Some((body, request)))
 }

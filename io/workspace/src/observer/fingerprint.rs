@@ -7,6 +7,7 @@ use tslp_core::entity::Symbol;
 use tslp_core::event::{DiskFile, DiskSlice};
 use tslp_core::extract::{Extraction, GrammarTag};
 use tslp_core::hash::{ArtifactHash, SliceHash};
+use tslp_core::ids::UnixMillis;
 use tslp_core::name_hash::{NameHash, may_name};
 use tslp_core::slice;
 
@@ -77,6 +78,7 @@ impl Fingerprint {
                 slices: Vec::new(),
                 definitions: 0,
                 grammar: None,
+                changed_at: UnixMillis(0),
             });
         };
         // A set: findings are compared and recorded, so each symbol is there once and in order.
@@ -93,6 +95,7 @@ impl Fingerprint {
             slices: slices.collect::<Option<Vec<DiskSlice>>>()?,
             definitions: parsed.definitions,
             grammar: Some((*parsed.grammar).clone()),
+            changed_at: UnixMillis(0),
         })
     }
 

@@ -33,7 +33,7 @@ use tslp_core::path::RelPath;
 use tslp_core::scope::OffRules;
 use tslp_decide::direct::FileText;
 use tslp_decide::place::PlaceFinding;
-use tslp_replay::pending::{DiskCheck, OffFile};
+use tslp_replay::pending::{DiskCheck, OffFile, TouchedText};
 
 use beneath::WorkspaceRoot;
 use examine::ObserverShared;
@@ -58,7 +58,7 @@ pub trait WorkspaceObserver {
     fn read(&mut self, path: &RelPath) -> FileText;
 
     /// The text of a file that a prompt or a reply names; `None` if it may not be taken unasked.
-    fn touch(&mut self, path: &RelPath) -> Option<String>;
+    fn touch(&mut self, path: &RelPath) -> Option<TouchedText>;
 
     /// The files that are off by these rules, as far as their text is new; all of them, and their other names, where the rules are.
     fn off_files(&mut self, rules: &OffRules) -> (Vec<OffFile>, Vec<PlaceObserved>) {
@@ -98,7 +98,7 @@ enum ObserverRequest {
     /// Read this file's text, if it may be taken.
     Touch {
         path: RelPath,
-        answer: Sender<Option<String>>,
+        answer: Sender<Option<TouchedText>>,
     },
     /// Read the files that are off.
     Off {
@@ -258,7 +258,7 @@ impl WorkspaceObserver for Observer {
             .unwrap_or_else(|failure| Some(Err(failure)))
     }
 
-    fn touch(&mut self, path: &RelPath) -> Option<String> {
+    fn touch(&mut self, path: &RelPath) -> Option<TouchedText> {
         let (answer, answered) = bounded(1);
         let request = ObserverRequest::Touch {
             path: path.clone(),
@@ -405,7 +405,7 @@ impl<F: Files> WorkspaceObserver for DirectObserver<F> {
         self.shared.file_text(&self.files, path).transpose()
     }
 
-    fn touch(&mut self, path: &RelPath) -> Option<String> {
+    fn touch(&mut self, path: &RelPath) -> Option<TouchedText> {
         self.shared.touched_text(&self.files, path)
     }
 
