@@ -15,4 +15,6 @@ COPY --from=build --chown=nonroot:nonroot /data /data
 VOLUME /data
 EXPOSE 4141
 # With another network than the host's: add --listen 0.0.0.0:4141 and TSLP_TOKEN.
-ENTRYPOINT ["/usr/bin/tslp", "serve", "--workspace", "/workspace", "--data-dir", "/data"]
+# Each project has a folder of its own in the volume, though all are at one path.
+ENV XDG_DATA_HOME=/data
+ENTRYPOINT ["/usr/bin/tslp", "serve", "--workspace", "/workspace"]

@@ -11,12 +11,14 @@ use crate::words;
 use alloc::vec::Vec;
 
 stored_words! {
-    /// Who supplied a piece of code. Ordered by authority (spec §15.2).
+    /// Who supplied a piece of code (spec §15.2).
     Origin, "origin" {
         /// The model wrote it.
         Model = "model",
         /// The user pasted it or sent it as context: the write-head.
         User = "user",
+        /// It appeared on disk while a call that can write was out, and no judged edit explains it: nobody's word.
+        Unattributed = "unattributed",
     }
 }
 

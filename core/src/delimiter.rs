@@ -57,6 +57,16 @@ pub fn without_user_line(reply: &str) -> &str {
     said.strip_suffix(USER_LINE_GAP).unwrap_or(said.trim_end())
 }
 
+/// A conversation that a client quotes to its model, without the lines for the user in it; `None` if there are none.
+#[must_use]
+pub fn without_quoted_user_lines(text: &str) -> Option<String> {
+    let is_for_user = |line: &str| line.trim_start().starts_with(USER_LINE_OPEN);
+    let lines = || text.split_inclusive('\n');
+    lines()
+        .any(is_for_user)
+        .then(|| lines().filter(|line| !is_for_user(line)).collect())
+}
+
 const PAIRS: [(&str, &str); 5] = [
     (STATE_OPEN, STATE_CLOSE),
     (NOTICE_OPEN, NOTICE_CLOSE),
@@ -311,6 +321,18 @@ mod tests {
         );
         let trimmed = [said, user_line("STALE.").trim_end()].concat();
         assert_eq!(without_user_line(&trimmed), said);
+        let quoted = [
+            "USER: Go on.\nASSISTANT: Done.",
+            &user_line("STALE."),
+            "USER: Why?",
+        ]
+        .concat();
+        let cut = without_quoted_user_lines(&quoted);
+        assert_eq!(
+            cut.as_deref(),
+            Some("USER: Go on.\nASSISTANT: Done.\n\nUSER: Why?")
+        );
+        assert_eq!(without_quoted_user_lines("a [tslp] b"), None);
         for other in [said, "", "[tslp] at the beginning\nand more", "a [tslp] b"] {
             assert_eq!(without_user_line(other), other);
         }

@@ -167,6 +167,8 @@ events! {
         ReplyEnded = "reply_ended",
         /// A file was looked at and differs from what was seen there last.
         DiskObserved = "disk_observed",
+        /// What a client calls by a path was found, or its working folder is stated.
+        PlaceObserved = "place_observed",
         /// The user told the proxy to do something.
         DirectiveGiven = "directive_given",
         /// A shadow audit came to its end.
@@ -205,6 +207,8 @@ events! {
         PromotionRefused = "promotion_refused",
         /// The model is asked after its reply whether the reply's code is complete.
         AuditAsked = "audit_asked",
+        /// A client's path by another root than ours was recognised by its file's text, or couldn't be.
+        PathResolved = "path_resolved",
         /// Something to tell the model and the user.
         NoticeIssued = "notice_issued",
         /// What was put into the client's own messages, or withheld from them, for the first time.
@@ -639,6 +643,26 @@ pub struct DiskFile {
     pub definitions: u32,
     /// The grammar that cut the slices; `None` if only the whole file was hashed.
     pub grammar: Option<GrammarTag>,
+    /// When it was changed last, by its file system; 0 if nobody knows.
+    pub changed_at: UnixMillis,
+}
+
+/// Who changed a file, by the time of the change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct FileAuthor {
+    /// The model if a call that was out then names the file, nobody if none does, and the user if no call that can write was out.
+    pub origin: Origin,
+    /// The reply that made the call; [`EpisodeId::OUTSIDE`] for the user.
+    pub reply: EpisodeId,
+}
+
+impl FileAuthor {
+    /// The user, by their own hand.
+    pub const USER: Self = Self {
+        origin: Origin::User,
+        reply: EpisodeId::OUTSIDE,
+    };
 }
 
 /// A file was looked at and differs from what was seen there last.
@@ -649,6 +673,55 @@ pub struct DiskObserved {
     pub path: RelPath,
     /// What was found there.
     pub finding: DiskFinding,
+    /// Who made it so.
+    pub author: FileAuthor,
+}
+
+stored_words! {
+    /// What is known of a path that a client uses.
+    PlaceKind, "kind of place" {
+        /// Relative paths of the conversation are meant from it.
+        WorkingFolder = "working_folder",
+        /// It is a link, or another name, of what is beneath the root.
+        Beneath = "beneath",
+        /// It is on this machine, and not beneath the root.
+        Elsewhere = "elsewhere",
+        /// This machine doesn't have it: the client sees another file system.
+        Nowhere = "nowhere",
+        /// One file below it was recognised by its text; a second one makes it [`Beneath`](Self::Beneath).
+        MatchedOnce = "matched_once",
+        /// An edit of it wasn't judged, and the user was told.
+        Unseen = "unseen",
+    }
+}
+
+/// Where a look found what a client calls by a path. Recorded where it says something new.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct PlaceObserved {
+    /// A file or a folder: absolute, or beneath the root.
+    #[cfg_attr(feature = "arbitrary", arbitrary(with = few::name))]
+    pub written: String,
+    /// What it is.
+    pub place: PlaceKind,
+    /// What is meant by it beneath the root; empty is the root itself.
+    #[cfg_attr(feature = "arbitrary", arbitrary(with = few::name))]
+    pub ours: String,
+}
+
+/// An edit or a listing names a file by a root of its client's: a file of ours was recognised, since its text holds what the edit
+/// replaces or is what the client was shown, or none was, and the edit isn't judged.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct PathResolved {
+    /// The client's folder, absolute; the whole path if no file was recognised.
+    #[cfg_attr(feature = "arbitrary", arbitrary(with = few::name))]
+    pub theirs: String,
+    /// The same folder beneath our root; empty is the root itself.
+    #[cfg_attr(feature = "arbitrary", arbitrary(with = few::name))]
+    pub ours: String,
+    /// The file.
+    pub file: Option<RelPath>,
 }
 
 stored_words! {

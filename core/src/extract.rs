@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::entity::Symbol;
 use crate::hash::{ArtifactHash, SliceHash};
+use crate::known_lines;
 use crate::measure::PartCounts;
+use crate::name_hash::{NameHash, name_hash};
 use crate::path::RelPath;
 use crate::slice::{self, Figures, Span};
 use crate::stored::{Archive, Load, Store};
@@ -89,7 +91,7 @@ pub struct Definition {
     pub parts: PartCounts,
     /// Whether the definition is at the top level of the file or of a namespace, not inside another definition.
     pub top_level: bool,
-    /// Whether a parse error is inside.
+    /// Whether a parse error is inside; such a definition is no entity.
     pub damaged: bool,
 }
 
@@ -121,18 +123,38 @@ pub struct Extraction {
 }
 
 impl Extraction {
+    /// The sound definitions of each symbol, in source order. With an error in one of them nothing is known of the symbol.
+    #[must_use]
+    pub fn sound_definitions(&self) -> BTreeMap<&Symbol, Vec<&Definition>> {
+        let mut sound: BTreeMap<&Symbol, Vec<&Definition>> = BTreeMap::new();
+        for definition in &self.definitions {
+            sound
+                .entry(&definition.symbol)
+                .or_default()
+                .push(definition);
+        }
+        sound.retain(|_, definitions| definitions.iter().all(|it| !it.damaged));
+        sound
+    }
+
+    /// The words that a broken text may hide definitions of: what it lacks isn't gone if its name is there. `None` if it hides
+    /// nothing.
+    #[must_use]
+    pub fn hidden_words(&self, source: &[u8]) -> Option<BTreeSet<NameHash>> {
+        let text = String::from_utf8_lossy(source);
+        let words = || known_lines::identifiers(&text).map(|word| name_hash(&text[word]));
+        (!self.clean || self.breaks_off).then(|| words().collect())
+    }
+
     /// The hash of each symbol's canonical form; several definitions of one symbol count together, in source order.
     #[must_use]
     pub fn slices(&self, source: &[u8]) -> BTreeMap<&Symbol, SliceHash> {
-        let mut spans: BTreeMap<&Symbol, Vec<Span>> = BTreeMap::new();
-        for definition in &self.definitions {
-            spans
-                .entry(&definition.symbol)
-                .or_default()
-                .push(definition.span);
-        }
-        spans
+        self.sound_definitions()
             .into_iter()
+            .map(|(symbol, definitions)| {
+                let spans = definitions.iter().map(|definition| definition.span);
+                (symbol, spans.collect::<Vec<Span>>())
+            })
             .map(|(symbol, spans)| (symbol, slice::hash_of_spans(source, &spans)))
             .collect()
     }

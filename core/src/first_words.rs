@@ -5,6 +5,7 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 
+use crate::capture::vocabulary::USERS_TAGS;
 use crate::opening_fence::lines_outside;
 
 /// Longest beginning of a prompt that is shown, in characters.
@@ -28,13 +29,30 @@ pub fn first_words(text: &str) -> String {
             }
         } else if let Some(name) = tag {
             // The user's own words may be all that an element holds.
-            let is_wrapper = matches!(name, "task" | "user_query" | "user_message" | "feedback");
+            let is_wrapper = USERS_TAGS.contains(&name);
             element = (!is_wrapper && closed.contains(name)).then_some(name);
-        } else if !line.is_empty() && !line.starts_with("@tslp") {
-            return shortened(line);
+        } else {
+            let said = within_users_tag(line);
+            if !said.is_empty() && !said.starts_with("@tslp") {
+                return shortened(said);
+            }
         }
     }
     String::new()
+}
+
+/// What a line says between the tags that a client puts around the user's own words: `<task>Fix it.</task>`.
+fn within_users_tag(line: &str) -> &str {
+    let opened = line.strip_prefix('<').and_then(|rest| rest.split_once('>'));
+    let Some((name, said)) = opened.filter(|(name, _)| USERS_TAGS.contains(name)) else {
+        return line;
+    };
+    let end = said
+        .strip_suffix('>')
+        .and_then(|rest| rest.strip_suffix(name));
+    end.and_then(|rest| rest.strip_suffix("</"))
+        .unwrap_or(said)
+        .trim()
 }
 
 fn shortened(line: &str) -> String {
@@ -66,6 +84,8 @@ mod tests {
             "<task>\nFix `f`.\n</task>\n<environment_details>\nx\n</environment_details>",
             "Fix `f`.",
         );
+        check("<task>Fix `f`.</task>\n# Environment", "Fix `f`.");
+        check("<answer>\nThe second.\n</answer>", "The second.");
         check("<b>\nbold, and never closed", "bold, and never closed");
         check("```\ncode alone\n```", "");
         let long = "word ".repeat(30);

@@ -1,10 +1,12 @@
 //! Gate A, gate B and the ETV gate: the rules that a proposal must meet to become true (spec §6, §7, §15.5).
 
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
 use crate::artifact::Level;
+use crate::entity::EntityId;
 use crate::measure::{Effect, KEPT_PERCENT, Measure};
 use crate::reason::Reason;
 use crate::slice::Figures;
@@ -189,6 +191,28 @@ const GATE_A: [(Reason, Reason); 7] = [
     (Reason::TokensKept, Reason::TokensCollapsed),
 ];
 
+/// Leaves of what was refused one story for each file: the file's own, where it lost definitions, else those of its definitions.
+/// `of` gives the entity of a refusal, and its report.
+pub fn tell_once<T>(refused: &mut Vec<T>, of: impl Fn(&T) -> (&EntityId, Option<&GateReport>)) {
+    let (mut files, mut parts) = (BTreeMap::new(), BTreeSet::new());
+    for (entity, report) in refused.iter().map(&of) {
+        let mut own = report.into_iter().flat_map(GateReport::own_failures);
+        let loses_symbols = own.any(|rule| rule == Reason::SymbolsKept);
+        match entity.symbol {
+            None => *files.entry(entity.path.clone()).or_insert(false) |= loses_symbols,
+            Some(_) => _ = parts.insert(entity.path.clone()),
+        }
+    }
+    refused.retain(|it| {
+        let (entity, _) = of(it);
+        let file_lost = files.get(&entity.path).copied();
+        match entity.symbol {
+            None => file_lost == Some(true) || !parts.contains(&entity.path),
+            Some(_) => file_lost != Some(true),
+        }
+    });
+}
+
 /// Whether failing this rule alone keeps a version out. Of gate B's grants one is enough, so none is needed.
 #[must_use]
 pub const fn is_needed(rule: Reason) -> bool {
@@ -214,6 +238,12 @@ impl GateReport {
     #[must_use]
     pub fn is_left_to_user(&self) -> bool {
         self.conclusion.is_some_and(Reason::is_left_to_user) && self.passed_gate_a()
+    }
+
+    /// Whether a rule refuses it, and not only that nobody could judge it.
+    #[must_use]
+    pub fn refuses(&self) -> bool {
+        self.failed_by_itself() && !self.conclusion.is_some_and(Reason::is_unjudged)
     }
 
     /// Whether a rule that this version failed keeps it out, and not another version of its block.

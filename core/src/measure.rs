@@ -220,7 +220,9 @@ pub fn measure(base: MeasuredCode<'_>, new: MeasuredCode<'_>, brought: PartCount
     let kept = (fresh.len() * 100).checked_div(old.len()).unwrap_or(100);
     let is_emptied = new.parts.of(Part::Empty) > base.parts.of(Part::Empty);
     let has = new.parts + brought;
-    let choices = has.of(Part::Choice).saturating_sub(base.parts.of(Part::Choice));
+    let choices = has
+        .of(Part::Choice)
+        .saturating_sub(base.parts.of(Part::Choice));
     let is_lost = |part: Part| {
         let stand_ins = if part == Part::Condition { choices } else { 0 };
         base.parts.of(part) > has.of(part) + stand_ins
@@ -314,7 +316,8 @@ fn is_subsequence(short: &[&str], long: &[&str]) -> bool {
 
 /// Whether the code ends with an earlier line of its base: the last one was dropped and not replaced.
 fn is_end_dropped(before: &str, after: &str) -> bool {
-    let (old, new): (Vec<String>, Vec<String>) = (line_keys(before).collect(), line_keys(after).collect());
+    let (old, new): (Vec<String>, Vec<String>) =
+        (line_keys(before).collect(), line_keys(after).collect());
     let (Some((last, earlier)), Some(now)) = (old.split_last(), new.last()) else {
         return false;
     };
@@ -357,4 +360,104 @@ fn words_of(text: &str) -> impl Iterator<Item = &str> {
 
 fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: &str = "if bad:\n    return 0\nfor it in all:\n    add(it)\nreturn sum\n";
+
+    /// Counts as a grammar would, without one.
+    fn counted(text: &str) -> PartCounts {
+        let mut parts = PartCounts::default();
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            parts.add_parts(Part::Statement, 1);
+            for word in words_of(line) {
+                let part = Part::of_keyword(word).or_else(|| Part::of_name(word.as_bytes()));
+                part.into_iter().for_each(|part| parts.add_parts(part, 1));
+            }
+        }
+        parts
+    }
+
+    fn effect(new: &str, brought: PartCounts) -> Effect {
+        let code = |text| MeasuredCode {
+            text,
+            remarks: &[],
+            nested: &[],
+            parts: counted(text),
+        };
+        measure(code(BASE), code(new), brought).effect
+    }
+
+    #[test]
+    fn deletion_alone() {
+        let none = PartCounts::default();
+        assert_eq!(effect(BASE, none), Effect::Whole);
+        assert_eq!(effect(&BASE.replace("    ", "\t"), none), Effect::Whole);
+        let without_check = BASE.replace("if bad:\n    return 0\n", "");
+        assert_eq!(effect(&without_check, none), Effect::Deletion);
+        let renamed = without_check.replace("sum", "total");
+        assert_eq!(effect(&renamed, none), Effect::Loss);
+        let added = alloc::format!("log()\n{without_check}");
+        assert_eq!(effect(&added, none), Effect::Loss);
+    }
+
+    #[test]
+    fn parts_brought_elsewhere() {
+        let called = BASE.replace("if bad:\n    return 0\n", "check(bad)\n");
+        assert_eq!(effect(&called, PartCounts::default()), Effect::Loss);
+        assert_eq!(
+            effect(&called, counted("if bad:\n    return 0\n")),
+            Effect::Whole
+        );
+    }
+
+    #[test]
+    fn end_dropped() {
+        let dropped = BASE.replace("return sum\n", "").replace("bad", "worse");
+        assert_eq!(effect(&dropped, counted("return\n")), Effect::Loss);
+        let replaced = BASE.replace("return sum", "return total(all)");
+        assert_eq!(effect(&replaced, PartCounts::default()), Effect::Whole);
+    }
+
+    #[test]
+    fn new_remark_for_code() {
+        let new = "if bad:\n    return 0\n# the rest as before\nreturn sum\n";
+        let remark = Span { start: 25, end: 46 };
+        let code = |text, remarks| MeasuredCode {
+            text,
+            remarks,
+            nested: &[],
+            parts: counted(text),
+        };
+        let without = new.replace("# the rest as before", "");
+        let measured = MeasuredCode {
+            parts: counted(&without),
+            ..code(new, core::slice::from_ref(&remark))
+        };
+        let effect = measure(code(BASE, &[]), measured, PartCounts::default()).effect;
+        assert_eq!(effect, Effect::Elided);
+    }
+
+    #[test]
+    fn imports_in_use() {
+        let of = |text: &str| {
+            Vec::from([Span {
+                start: 0,
+                end: u32::try_from(text.len()).unwrap(),
+            }])
+        };
+        let before = "import a\nimport b\n";
+        let imports = of(before);
+        let kept = "import a\n";
+        let check = |code: &str, expected: Effect| {
+            let new = alloc::format!("{kept}{code}");
+            let measured = measure_imports((before, &imports), (&new, &of(kept)));
+            assert_eq!(measured.effect, expected, "{code}");
+        };
+        check("a.f()\n", Effect::Whole);
+        check("b.f()\n", Effect::Loss);
+    }
 }

@@ -174,8 +174,24 @@ stored_words! {
         /// None: a plain conversation.
         #[default]
         None = "none",
-        /// Some: an agent drives the conversation, and its tool results must stay in it.
+        /// Some, none of which reads files: what the model has to see of them is in the conversation.
         Offered = "offered",
+        /// Some, of which one reads files: an agent drives the conversation, and its tool results must stay in it.
+        Reading = "reading",
+    }
+}
+
+impl Tools {
+    /// Whether there are any.
+    #[must_use]
+    pub const fn are_offered(self) -> bool {
+        !matches!(self, Self::None)
+    }
+
+    /// Whether the client can read files for the model.
+    #[must_use]
+    pub const fn read_files(self) -> bool {
+        matches!(self, Self::Reading)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Names as hashes: of identifiers, paths and file names.
 
-use crate::entity::EntityId;
+use crate::entity::{EntityId, Symbol};
 use crate::hash::quick_hash;
 use crate::known_lines;
 use crate::path::RelPath;
@@ -18,6 +18,12 @@ pub fn name_hash(name: &str) -> NameHash {
 #[must_use]
 pub fn search_word(entity: &EntityId) -> Option<&str> {
     known_lines::identifier_in(entity.symbol.as_ref()?.last_component())
+}
+
+/// Whether a text whose words these are may name a symbol.
+#[must_use]
+pub fn may_name(symbol: &Symbol, has_word: impl Fn(NameHash) -> bool) -> bool {
+    known_lines::identifier_in(symbol.last_component()).is_none_or(|word| has_word(name_hash(word)))
 }
 
 /// The hash of an entity's [`search_word`].

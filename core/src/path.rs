@@ -42,31 +42,21 @@ impl RelPath {
     /// [`Reason::PathNotUsable`] for empty, overlong, NUL-bearing, control- or bidi-bearing, device and UNC paths,
     /// and for those that hold a delimiter of ours.
     pub fn parse(written: &str, root: &str) -> Result<Self, Reason> {
-        let root = without_private(root.trim_end_matches('/'));
-        let plain = spelled_plainly(written.trim(), root).ok_or(Reason::PathNotUsable)?;
-        // A block that names such a path would open or close another one.
-        let is_usable = plain.len() <= PATH_BYTES_MAX
-            && !plain.chars().any(is_unusable)
-            && !delimiter::quoted_in(&plain);
-        if plain.is_empty() || plain.starts_with("//") || !is_usable {
-            return Err(Reason::PathNotUsable);
+        Self::beneath(&absolute(written, root, root)?, root)
+    }
+
+    /// The path of an [absolute] one beneath the root.
+    ///
+    /// # Errors
+    /// [`Reason::PathEscapesWorkspace`] if it is elsewhere, [`Reason::PathNotUsable`] for the root itself and for devices.
+    pub fn beneath(absolute: &str, root: &str) -> Result<Self, Reason> {
+        let mut parts = absolute.split('/').filter(|part| !part.is_empty());
+        let mut above = without_private(root).split('/').filter(|it| !it.is_empty());
+        if !above.all(|part| parts.next() == Some(part)) {
+            return Err(Reason::PathEscapesWorkspace);
         }
-        let start = if is_absolute(&plain) { "" } else { root };
-        let mut parts = Vec::new();
-        for part in start.split('/').chain(without_private(&plain).split('/')) {
-            match part {
-                "" | "." => {}
-                ".." => {
-                    parts.pop().ok_or(Reason::PathEscapesWorkspace)?;
-                }
-                part => parts.push(part),
-            }
-        }
-        let above: Vec<&str> = root.split('/').filter(|part| !part.is_empty()).collect();
-        let is_elsewhere = above.is_empty() && is_absolute(&plain);
-        let parts = parts.strip_prefix(&*above).filter(|_| !is_elsewhere);
-        let parts = parts.ok_or(Reason::PathEscapesWorkspace)?;
-        if parts.is_empty() || plain.ends_with('/') || parts.iter().any(|part| is_device(part)) {
+        let parts: Vec<&str> = parts.collect();
+        if parts.is_empty() || parts.iter().any(|part| is_device(part)) {
             return Err(Reason::PathNotUsable);
         }
         let path = parts.join("/");
@@ -123,6 +113,75 @@ impl RelPath {
         let (stem, extension) = self.basename().rsplit_once('.')?;
         (!stem.is_empty() && !extension.is_empty()).then_some(extension)
     }
+}
+
+/// A written path from the root of the file system on, `/`-separated and normalised; a relative one is in `folder`. `root` is the
+/// workspace's.
+///
+/// # Errors
+/// As for [`RelPath::parse`].
+pub fn absolute(written: &str, folder: &str, root: &str) -> Result<String, Reason> {
+    let (folder, root) = (without_private(folder), without_private(root));
+    let plain = spelled_plainly(written.trim(), root).ok_or(Reason::PathNotUsable)?;
+    // A block that names such a path would open or close another one.
+    let is_usable = plain.len() <= PATH_BYTES_MAX
+        && !plain.chars().any(is_unusable)
+        && !delimiter::quoted_in(&plain);
+    if plain.is_empty() || plain.starts_with("//") || !is_usable {
+        return Err(Reason::PathNotUsable);
+    }
+    let is_absolute = is_absolute(&plain);
+    if is_absolute && root.trim_matches('/').is_empty() {
+        return Err(Reason::PathEscapesWorkspace);
+    }
+    let start = if is_absolute { "" } else { folder };
+    let mut parts = Vec::from([""]);
+    for part in start.split('/').chain(without_private(&plain).split('/')) {
+        match part {
+            "" | "." => {}
+            ".." if parts.len() == 1 => return Err(Reason::PathEscapesWorkspace),
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    match plain.ends_with('/') {
+        true => Err(Reason::PathNotUsable),
+        false => Ok(parts.join("/")),
+    }
+}
+
+/// A path and the folders that it is in, the longest first, without the root.
+pub fn with_folders(path: &str) -> impl Iterator<Item = &str> {
+    fn folder<'p>(path: &&'p str) -> Option<&'p str> {
+        let (folder, _) = path.rsplit_once('/')?;
+        (!folder.is_empty()).then_some(folder)
+    }
+    core::iter::successors(Some(path), folder)
+}
+
+/// A path with the folder `from` in front replaced by `to`; `None` if it isn't in `from`. An empty folder is the root.
+#[must_use]
+pub fn moved(path: &str, from: &str, to: &str) -> Option<String> {
+    let below = match from {
+        "" => path,
+        from => match path.strip_prefix(from)? {
+            "" => return Some(to.into()),
+            below => below.strip_prefix('/')?,
+        },
+    };
+    Some([to, below].join("/").trim_start_matches('/').into())
+}
+
+/// The folders in front of what two paths end in alike.
+#[must_use]
+pub fn unlike_folders<'p>(mut one: &'p str, mut other: &'p str) -> (&'p str, &'p str) {
+    let split = |path: &'p str| path.rsplit_once('/').unwrap_or(("", path));
+    while !one.is_empty() && !other.is_empty() && split(one).1 == split(other).1 {
+        (one, other) = (split(one).0, split(other).0);
+    }
+    (one, other)
 }
 
 /// Whether a path is `end`, or `end` in some folder.

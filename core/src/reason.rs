@@ -87,6 +87,8 @@ reasons! {
     FileDeletion = "file_deletion",
     /// The edit gives the file another path.
     FileMove = "file_move",
+    /// Nothing here reads the file, so nobody judged its change: disk says what counts.
+    Unjudged = "unjudged",
     /// The block is larger than what is parsed.
     TooLargeToParse = "too_large_to_parse",
     /// The block quotes the proxy's own delimiters and could forge state if it were hydrated.
@@ -412,6 +414,15 @@ impl Reason {
                 | Self::RemovedUnasked
                 | Self::NodesCollapsed
                 | Self::TokensCollapsed
+        )
+    }
+
+    /// Whether a change is judged by nobody for it: it is neither true nor refused.
+    #[must_use]
+    pub const fn is_unjudged(self) -> bool {
+        matches!(
+            self,
+            Self::Unjudged | Self::NoGrammar | Self::NoDefinition | Self::TooLargeToParse
         )
     }
 

@@ -294,6 +294,8 @@ mod tests {
             "sk-proj-abcdEFGH1234567890abcd",
             "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
             "AKIAIOSFODNN7EXAMPLE",
+            "AKIAIOSFODNNQEXAMPLE",
+            "ASIAQWERTYUIOPLKJHGF",
             "xoxb-1234567890-abcdef",
             "hf_abcdefghijklmnopqrstuvwxyz012345",
         ] {
@@ -319,6 +321,19 @@ mod tests {
             "\\x1b",
             "%3D",
             "\\\\u003e",
+            "\\u000a",
+            "\\u00e9",
+            "\\ud83d\\ude00",
+            "\\U00000022",
+            "\\u{22}",
+            "\\012",
+            "\\0",
+            "\\Z",
+            "%0a",
+            "=0A",
+            "&#34;",
+            "&#x0a;",
+            "&nbsp;",
         ] {
             let found = redacted(&format!("{{\"text\":\"a{escape}{key}\"}}"));
             assert_eq!(found, format!("{{\"text\":\"a{escape}{MARKER}\"}}"));
@@ -347,6 +362,7 @@ mod tests {
         }
         for harmless in [
             "mysql -u root -p shop",
+            "ciogetConfigurationForEveryWorkspace",
             "mysql --port 3306 -P3306",
             "{\"auth\": \"required\"}",
             "the author = \"dXNlcjpodW50ZXIy\"",

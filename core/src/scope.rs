@@ -28,9 +28,14 @@ stored_words! {
     }
 }
 
-/// The rules by which files are off, in the order in which they were said.
+/// The rules by which files are off.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OffRules(Vec<OffRule>);
+pub struct OffRules {
+    /// In the order in which they were said.
+    rules: Vec<OffRule>,
+    /// Other names of files and folders, each with the place that it is: a rule that means one name means the file.
+    aliases: Vec<(String, String)>,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct OffRule {
@@ -50,7 +55,7 @@ impl FromIterator<(ScopeChange, String)> for OffRules {
 
 impl Extend<(ScopeChange, String)> for OffRules {
     fn extend<T: IntoIterator<Item = (ScopeChange, String)>>(&mut self, rules: T) {
-        self.0
+        self.rules
             .extend(rules.into_iter().map(|(rule, pattern)| OffRule {
                 is_off: rule == ScopeChange::Off,
                 pairs: pairs_of(&pattern),
@@ -60,14 +65,39 @@ impl Extend<(ScopeChange, String)> for OffRules {
 }
 
 impl OffRules {
-    /// The pattern by which a file is off: of the rules that mean it the last one counts.
+    /// These rules, in order, and other names of files and folders with the places that they are.
+    pub fn new(
+        rules: impl Iterator<Item = (ScopeChange, String)>,
+        aliases: Vec<(String, String)>,
+    ) -> Self {
+        Self {
+            aliases,
+            ..rules.collect()
+        }
+    }
+
+    /// The pattern by which a file is off, under its own or another name: of the rules that mean a name the last one counts.
     #[must_use]
     pub fn pattern_for(&self, path: &str) -> Option<&str> {
-        if self.0.is_empty() {
+        if self.rules.is_empty() {
             return None;
         }
+        let by_name = self.pattern_for_name(path);
+        let aliases = self.aliases.iter();
+        let place = aliases
+            .clone()
+            .find_map(|(alias, place)| path::moved(path, alias, place));
+        let place = place.as_deref().unwrap_or(path);
+        let mut others = aliases.filter_map(|(alias, it)| path::moved(place, it, alias));
+        by_name
+            .or_else(|| self.pattern_for_name(place))
+            .or_else(|| others.find_map(|other| self.pattern_for_name(&other)))
+    }
+
+    fn pattern_for_name(&self, path: &str) -> Option<&str> {
         let pairs = pairs_of(path);
-        let mut rules = self.0.iter().rev().filter(|rule| rule.pairs & !pairs == 0);
+        let rules = self.rules.iter().rev();
+        let mut rules = rules.filter(|rule| rule.pairs & !pairs == 0);
         let last = rules.find(|rule| is_meant(&rule.pattern, path))?;
         last.is_off.then_some(&last.pattern)
     }
@@ -80,8 +110,15 @@ impl OffRules {
 
     /// The patterns of files that are off.
     pub fn patterns(&self) -> impl Iterator<Item = &str> {
-        let off = self.0.iter().filter(|rule| rule.is_off);
+        let off = self.rules.iter().filter(|rule| rule.is_off);
         off.map(|rule| rule.pattern.as_str())
+    }
+
+    /// Other names of files that are off, and those names of theirs that are.
+    pub fn aliases(&self) -> impl Iterator<Item = &str> {
+        let sides = self.aliases.iter();
+        let sides = sides.flat_map(|(alias, place)| [alias.as_str(), place]);
+        sides.filter(|name| !name.is_empty())
     }
 }
 

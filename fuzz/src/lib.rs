@@ -26,7 +26,7 @@ use events::{decode_event, fold_events, stories};
 use http::{http_body, http_request, http_response};
 use rows::restore_rows;
 use shell::{command_line, policy};
-use text::{capture_blocks, damage, delimiters, known_lines, mention_scan, redaction, rel_path};
+use text::{capture_blocks, delimiters, known_lines, measured, mention_scan, redaction, rel_path};
 
 /// A fuzz target with what a short run of it needs.
 pub struct FuzzTarget {
@@ -50,7 +50,7 @@ pub const TARGETS: &[FuzzTarget] = &[
     fuzz_target("capture_edits", capture_edits, 6_000, inputs::EDITS),
     fuzz_target("capture_tags", capture_tags, 6_000, inputs::TAGS),
     fuzz_target("known_lines", known_lines, 4_000, inputs::OUTPUTS),
-    fuzz_target("damage", damage, 4_000, inputs::CODE_LINES),
+    fuzz_target("measure", measured, 4_000, inputs::CODE_LINES),
     fuzz_target("tool_call", tool_call, 6_000, inputs::TOOL_CALLS),
     fuzz_target("edit_apply", edit_apply, 6_000, inputs::LINES),
     fuzz_target("mention_scan", mention_scan, 3_000, inputs::MARKDOWN),

@@ -1,13 +1,12 @@
 //! Everything that reads what users and models write: blocks, mentions, delimiters, credentials, paths.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 
 use tslp_core::capture;
-use tslp_core::damage::{self, Callee, ChangeContext, ComparedCode, DefinitionContent};
 use tslp_core::delimiter;
-use tslp_core::event::{DiskFinding, DiskObserved, Event, PathEvidence};
+use tslp_core::event::{DiskFinding, DiskObserved, Event, FileAuthor, PathEvidence};
 use tslp_core::known_lines::{KnownLines, TextLines, WordSet};
+use tslp_core::measure::{self, Effect, MeasuredCode, PartCounts};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::redact;
@@ -15,7 +14,7 @@ use tslp_core::slice::Span;
 use tslp_decide::mention;
 
 use tslp_snapshots::script::{self, Step};
-use tslp_snapshots::stage::{ROOT, Stage};
+use tslp_snapshots::stage::{AT, ROOT, Stage};
 
 /// Blocks come in order, inside the text, at characters' boundaries, and hold what they say.
 pub(crate) fn capture_blocks(data: &[u8]) {
@@ -35,8 +34,8 @@ pub(crate) fn capture_blocks(data: &[u8]) {
     }
 }
 
-/// Code that only gains lines has lost none, and any two texts can be compared. A NUL parts the two.
-pub(crate) fn damage(data: &[u8]) {
+/// Code that only gains lines has lost none, and any two texts can be measured. A NUL parts the two.
+pub(crate) fn measured(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (base, new) = text.split_once('\0').unwrap_or((&text, ""));
     let remarks = |text: &str| -> Vec<Span> {
@@ -51,24 +50,16 @@ pub(crate) fn damage(data: &[u8]) {
     };
     let compared = |base: &str, new: &str| {
         let (of_base, of_new) = (remarks(base), remarks(new));
-        let code = |text, remarks| ComparedCode {
+        let code = |text, remarks| MeasuredCode {
             text,
             remarks,
             nested: &[],
+            parts: PartCounts::default(),
         };
-        let moved_to = BTreeSet::new();
-        damage::compare(
-            DefinitionContent::Members,
+        measure::measure(
             code(base, &of_base),
             code(new, &of_new),
-            ChangeContext {
-                moved_to: &moved_to,
-                added_last: &moved_to,
-                callee: &|_| Callee::Unknown,
-                asked: &|_, _| Vec::new(),
-                may_shrink: false,
-                adds_check: false,
-            },
+            PartCounts::default(),
         )
     };
     compared(base, new);
@@ -76,7 +67,7 @@ pub(crate) fn damage(data: &[u8]) {
         .split_inclusive('\n')
         .flat_map(|line| [line, "\ngained;\n"])
         .collect();
-    assert_eq!(compared(base, &grown).damage, None, "{grown}");
+    assert_eq!(compared(base, &grown).effect, Effect::Whole, "{grown}");
 }
 
 /// A definition that texts are searched for.
@@ -153,7 +144,7 @@ pub(crate) fn mention_scan(data: &[u8]) {
             stage
         });
         let view = stage.view();
-        let found = mention::scan(&text, ROOT, &view, &[]);
+        let found = mention::scan(&text, AT, &view, &[]);
         for (index, entity) in found.symbols.iter().enumerate() {
             assert!(view.current_version(entity).is_some(), "{entity}");
             assert!(!found.symbols[..index].contains(entity), "{entity}");
@@ -224,6 +215,7 @@ pub(crate) fn rel_path(data: &[u8]) {
     let event = Event::DiskObserved(DiskObserved {
         path,
         finding: DiskFinding::Missing,
+        author: FileAuthor::USER,
     });
     let stored = tslp_migrations::encode(&event)
         .map(|encoded| tslp_migrations::decode(encoded.kind, &encoded.payload));

@@ -50,7 +50,7 @@ macro_rules! smoke {
 
 smoke! {
     decode_event restore_rows fold_events stories
-    capture_blocks capture_edits capture_tags known_lines damage tool_call edit_apply
+    capture_blocks capture_edits capture_tags known_lines measure tool_call edit_apply
     mention_scan delimiters redaction rel_path
     extract_c extract_cpp extract_grammars extract_patterns
     chat_request reply_stream

@@ -6,6 +6,7 @@
 use std::sync::OnceLock;
 
 use tree_sitter::Node;
+use tslp_core::slice::Span;
 
 use crate::context::{NodeContext, text};
 use crate::declarator::{self, Declared};
@@ -104,6 +105,7 @@ pub(crate) fn role(kind: &str) -> NodeRole {
 /// Opens the nodes that mean the same in C and C++.
 pub(crate) fn open_shared(node: Node<'_>, outer: &NodeContext<'_, '_>) -> OpenedNode {
     match node.kind() {
+        "preproc_def" if is_guarded(outer.source, span(node)) => OpenedNode::default(),
         "preproc_def" | "preproc_function_def" => OpenedNode {
             symbols: node
                 .child_by_field_name("name")
@@ -246,6 +248,24 @@ pub(crate) fn has_storage(node: Node<'_>, outer: &NodeContext<'_, '_>, storage: 
         child.kind() == "storage_class_specifier"
             && span(child).of(outer.source) == storage.as_bytes()
     })
+}
+
+/// Whether an empty `#define X` is in the line after `#ifndef X`, and no `#endif` in the next.
+pub(crate) fn is_guarded(source: &[u8], define: Span) -> bool {
+    let directive = |line: &[u8], name: &[u8]| {
+        let rest = line.trim_ascii().strip_prefix(b"#")?.trim_ascii();
+        Some(rest.strip_prefix(name)?.trim_ascii().to_vec())
+    };
+    let name = directive(define.of(source), b"define");
+    let (before, after) = (
+        &source[..define.start as usize],
+        &source[define.end as usize..],
+    );
+    let line_before = before.trim_ascii_end().rsplit(|byte| *byte == b'\n').next();
+    let line_after = after.trim_ascii_start().split(|byte| *byte == b'\n').next();
+    name.is_some()
+        && line_before.and_then(|line| directive(line, b"ifndef")) == name
+        && line_after.is_some_and(|line| directive(line, b"endif").is_none() && !line.is_empty())
 }
 
 /// `#ifndef X` directly followed by an empty `#define X` and more guards against double inclusion.

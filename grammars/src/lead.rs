@@ -85,5 +85,5 @@ fn begins_line(source: &[u8], at: u32) -> bool {
         .iter()
         .rev()
         .take_while(|byte| **byte != b'\n')
-        .all(|byte| byte.is_ascii_whitespace() || matches!(byte, 0xef | 0xbb | 0xbf))
+        .all(u8::is_ascii_whitespace)
 }

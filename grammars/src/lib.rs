@@ -29,9 +29,11 @@ mod languages;
 
 mod elided;
 mod lead;
+mod placement;
 mod preprocessor;
 mod stub;
 
+mod conflicts;
 mod extract;
 mod one_tree;
 mod parse;
@@ -115,13 +117,12 @@ impl Grammars for TreeSitterGrammars {
 
     fn extract(&self, language: LanguageId, source: &[u8]) -> Result<Extraction, ExtractError> {
         parsed_once(language, source, || {
-            let source = &*redact::with_names_for_markers(source);
-            match languages::row(language).map(|row| row.reader) {
-                Some(languages::TextReader::One(language)) => extract::extract_as(language, source),
-                Some(languages::TextReader::Header) => header::extract(source),
-                None if source.len() > PARSE_BYTES_MAX => Err(ExtractError::TooLarge),
-                None => patterns::extract(usize::from(language.0) - languages::count(), source),
-            }
+            let named = &*redact::with_names_for_markers(source);
+            // A byte order mark is no part of the first line.
+            let text = named.strip_prefix(b"\xef\xbb\xbf").unwrap_or(named);
+            let mark = node::offset(source.len() - text.len());
+            let read = conflicts::read(text, |text| read_as(language, text))?;
+            Ok(pieces::shifted_by(read, mark))
         })
     }
 
@@ -159,6 +160,16 @@ fn parsed_once(
     let found = of_text.or_insert_with(parse).clone();
     PARSED.set(Some(parsed));
     found
+}
+
+/// Finds all definitions of a text.
+fn read_as(language: LanguageId, source: &[u8]) -> Result<Extraction, ExtractError> {
+    match languages::row(language).map(|row| row.reader) {
+        Some(languages::TextReader::One(language)) => extract::extract_as(language, source),
+        Some(languages::TextReader::Header) => header::extract(source),
+        None if source.len() > PARSE_BYTES_MAX => Err(ExtractError::TooLarge),
+        None => patterns::extract(usize::from(language.0) - languages::count(), source),
+    }
 }
 
 /// The language of a file by its name.

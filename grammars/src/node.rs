@@ -113,7 +113,11 @@ impl NodeKinds {
                 bracket,
                 takes_semicolon: semicolon_kinds.contains(&name),
                 is_statement: name == "expression_statement",
-                part: if named { part_of_kind(name) } else { Part::of_keyword(name) },
+                part: if named {
+                    part_of_kind(name)
+                } else {
+                    Part::of_keyword(name)
+                },
                 is_block: named && is_block(name),
                 is_name: named && name.ends_with("identifier"),
             }
@@ -148,7 +152,12 @@ fn part_of_kind(kind: &str) -> Option<Part> {
         "attribute_specifier",
     ];
     let is_statement = kind.ends_with("_statement") || kind.ends_with("declaration");
-    let is_no_part = ["compound_statement", "empty_statement", "labeled_statement", "pass_statement"];
+    let is_no_part = [
+        "compound_statement",
+        "empty_statement",
+        "labeled_statement",
+        "pass_statement",
+    ];
     if ATTRIBUTES.contains(&kind) {
         Some(Part::Attribute)
     } else {
@@ -157,7 +166,10 @@ fn part_of_kind(kind: &str) -> Option<Part> {
 }
 
 fn is_block(kind: &str) -> bool {
-    matches!(kind, "block" | "statement_block" | "compound_statement" | "constructor_body" | "suite")
+    matches!(
+        kind,
+        "block" | "statement_block" | "compound_statement" | "constructor_body" | "suite"
+    )
 }
 
 /// Removes whitespace except where two words would run together.

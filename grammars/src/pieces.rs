@@ -136,11 +136,12 @@ fn last_cut_of_tree(language: &Language, tree: &Tree, window: &[u8]) -> Option<u
     last.filter(|cut| *cut > 0)
 }
 
-/// A piece's extraction with its positions moved to those in the whole text.
-fn shifted_by(mut piece: Extraction, by: u32) -> Extraction {
+/// The extraction of a part of a text, with its positions moved to those in the whole text.
+pub(crate) fn shifted_by(mut piece: Extraction, by: u32) -> Extraction {
     let definitions = piece.definitions.iter_mut();
     let spans = definitions.flat_map(|it| [&mut it.span, &mut it.head]);
     let spans = spans.chain(&mut piece.elisions).chain(&mut piece.unread);
+    let spans = spans.chain(&mut piece.remarks).chain(&mut piece.imports);
     for Span { start, end } in spans {
         *start += by;
         *end += by;
@@ -156,6 +157,8 @@ fn append_piece(whole: &mut Extraction, mut next: Extraction) {
     whole.definitions.append(&mut next.definitions);
     whole.elisions.append(&mut next.elisions);
     whole.unread.append(&mut next.unread);
+    whole.remarks.append(&mut next.remarks);
+    whole.imports.append(&mut next.imports);
     whole.figures.nodes += next.figures.nodes;
     whole.figures.tokens += next.figures.tokens;
     whole.errors += next.errors;

@@ -37,6 +37,8 @@ struct LayoutBlock {
     inside: Range<usize>,
     /// The bracket that opens it last, if it isn't indentation.
     bracket: Option<usize>,
+    /// Whether no line closes that bracket.
+    is_open: bool,
 }
 
 impl LayoutBlock {
@@ -53,6 +55,10 @@ struct BegunBlock {
     last_line: usize,
     /// Where the line ends that opened it last, and whether indentation alone says what it holds.
     opened: Option<(usize, bool)>,
+    /// Whether a line in it is indented.
+    holds_lines: bool,
+    /// Whether a bracket in another column may close it.
+    may_be_closed: bool,
 }
 
 /// A torn block's inside, and the position of the first error in it.
@@ -60,8 +66,9 @@ struct BegunBlock {
 pub(crate) struct TornBlock {
     pub(crate) inside: Range<usize>,
     pub(crate) error: u32,
-    /// The position of a stand-in statement, so that the definition still extends to its end.
-    stand_in: Option<usize>,
+    /// The position of what stands in for the rest, so that the definition still extends to its end: a statement, or the bracket that
+    /// is lost.
+    stand_in: Option<(usize, &'static [u8])>,
 }
 
 /// The innermost torn blocks of a text, in source order.
@@ -130,12 +137,16 @@ pub(crate) fn torn_blocks(
             Some(start + first_error(&tree)?)
         };
         if let [Some(_), Some(error)] = block.starts().map(error_from) {
-            let stand_in = if language.is_indented {
-                last_of(STAND_IN.len(), text, &block.inside)
-            } else {
-                None
+            let stand_in: Option<(usize, &'static [u8])> = match block.bracket.map(|at| text[at]) {
+                Some(b'{') if block.is_open => Some((block.inside.end - 1, b"}")),
+                Some(b'(') if block.is_open => Some((block.inside.end - 1, b")")),
+                Some(b'[') if block.is_open => Some((block.inside.end - 1, b"]")),
+                None if language.is_indented => {
+                    last_of(STAND_IN.len(), text, &block.inside).map(|at| (at, STAND_IN))
+                }
+                _ => None,
             };
-            let last = stand_in.unwrap_or(block.inside.end - 1);
+            let last = stand_in.map_or(block.inside.end - 1, |(at, _)| at);
             debug_assert!(block.inside.start <= last, "the inside isn't empty");
             torn.push(TornBlock {
                 error: offset(error.clamp(block.inside.start, last)),
@@ -160,8 +171,8 @@ fn with_blanked(text: &[u8], torn: &[TornBlock]) -> Vec<u8> {
     let mut text = text.to_vec();
     for stretch in torn {
         readable::blank(&mut text[stretch.inside.clone()]);
-        if let Some(at) = stretch.stand_in {
-            text[at..at + STAND_IN.len()].copy_from_slice(STAND_IN);
+        if let Some((at, stand_in)) = stretch.stand_in {
+            text[at..at + stand_in.len()].copy_from_slice(stand_in);
         }
     }
     text
@@ -184,6 +195,15 @@ fn layout_blocks(source: &[u8], is_indented: bool) -> Vec<LayoutBlock> {
         match words.first() {
             Some(b'}' | b')' | b']') => {
                 begun.retain(|it| it.column <= column);
+                // Each bracket closes one.
+                let awaits_one =
+                    |it: &BegunBlock| matches!(it.opened, Some((_, false))) && !it.may_be_closed;
+                let own = begun.last().filter(|it| it.column == column);
+                if !own.is_some_and(awaits_one)
+                    && let Some(around) = begun.iter_mut().rev().find(|it| awaits_one(it))
+                {
+                    around.may_be_closed = true;
+                }
                 if let Some(top) = begun.last_mut().filter(|it| it.column == column)
                     && let Some((opened, false)) = top.opened
                 {
@@ -195,6 +215,7 @@ fn layout_blocks(source: &[u8], is_indented: bool) -> Vec<LayoutBlock> {
                             last_line: top.last_line,
                             inside: opened..line_start,
                             bracket: source[..opened].trim_ascii_end().len().checked_sub(1),
+                            is_open: false,
                         });
                         begun.pop();
                     }
@@ -212,13 +233,18 @@ fn layout_blocks(source: &[u8], is_indented: bool) -> Vec<LayoutBlock> {
                     .filter(|it| it.goes_on(column, &source[..line_start]));
                 let start = head.map_or(line_start + column, |head| head.start);
                 while let Some(ended) = begun.pop_if(|it| it.column >= column) {
-                    blocks.extend(ended.by_indent(last_end));
+                    blocks.extend(ended.by_indent(source, last_end));
+                }
+                if let Some(around) = begun.last_mut() {
+                    around.holds_lines = true;
                 }
                 begun.push(BegunBlock {
                     column,
                     start,
                     last_line: line_start + column,
                     opened: opens,
+                    holds_lines: false,
+                    may_be_closed: false,
                 });
             }
             // Comments, directives, marks of a merge: nothing ends or begins there.
@@ -229,7 +255,7 @@ fn layout_blocks(source: &[u8], is_indented: bool) -> Vec<LayoutBlock> {
         }
     }
     while let Some(ended) = begun.pop() {
-        blocks.extend(ended.by_indent(last_end));
+        blocks.extend(ended.by_indent(source, last_end));
     }
     blocks
 }
@@ -246,14 +272,18 @@ impl BegunBlock {
         self.column == column && self.opened.is_none() && is_next && !line.ends_with(b";")
     }
 
-    /// The block, if it ends where lines are indented less.
-    fn by_indent(self, end: usize) -> Option<LayoutBlock> {
+    /// The block that ends where lines are indented less: by that alone, or because its closing bracket is lost.
+    fn by_indent(self, source: &[u8], end: usize) -> Option<LayoutBlock> {
         let (opened, by_indent) = self.opened?;
-        (by_indent && opened < end).then_some(LayoutBlock {
+        let bracket = source[..opened].trim_ascii_end().len().checked_sub(1);
+        // The members of a namespace aren't indented.
+        let is_block = opened < end && (by_indent || self.holds_lines && !self.may_be_closed);
+        is_block.then_some(LayoutBlock {
             span: self.start..end,
             last_line: self.last_line,
             inside: opened..end,
-            bracket: None,
+            bracket: bracket.filter(|_| !by_indent),
+            is_open: !by_indent,
         })
     }
 }

@@ -13,6 +13,7 @@ use tslp_core::limits::DEFINITIONS_PER_BLOCK_MAX;
 use tslp_core::measure::{Part, PartCounts};
 use tslp_core::slice::{Figures, Span};
 
+use crate::c;
 use crate::context::{FigureTotals, NodeContext, WalkFrame, wrapping_frames};
 use crate::language::Language;
 use crate::lead::{self, Comment};
@@ -20,6 +21,7 @@ use crate::node::{
     DefinitionPlace, NodeKind, NodeKinds, NodeRole, OpenedNode, offset, span as span_of,
 };
 use crate::parts::{self, BodyPlace, Parts};
+use crate::placement::Placement;
 use crate::readable::{PLACEHOLDER_BYTES_MAX, Readable};
 
 /// A definition whose end the walk hasn't reached.
@@ -44,7 +46,8 @@ struct TreeWalk<'tree, 'walk> {
     kinds: &'static NodeKinds,
     source: &'walk [u8],
     readable: &'walk Readable,
-    has_errors: bool,
+    /// Of a text with errors.
+    placement: Option<Placement<'tree, 'walk>>,
     place: DefinitionPlace,
     in_error: bool,
     scope: String,
@@ -63,6 +66,8 @@ struct TreeWalk<'tree, 'walk> {
     brackets: Vec<u8>,
     /// The positions of the first errors.
     unread: Vec<Span>,
+    /// Code whose lines don't fit one another: what reaches into it is damaged.
+    torn: Vec<Span>,
     /// The end of the last error, or of the code in it.
     last_error: usize,
     definitions: Vec<Definition>,
@@ -85,7 +90,11 @@ pub(crate) fn walk(
         kinds: &language.ready().kinds,
         source,
         readable,
-        has_errors: tree.root_node().has_error(),
+        placement: tree
+            .root_node()
+            .has_error()
+            .then(|| Placement::new(source, readable.text(source))),
+        torn: Vec::new(),
         place: DefinitionPlace::Namespace,
         in_error: false,
         scope: String::new(),
@@ -163,7 +172,8 @@ impl<'tree> TreeWalk<'tree, '_> {
         if is_statement && is_string_alone(node) {
             self.remarks.push(span_of(node));
         }
-        if self.has_errors {
+        if let Some(placement) = &mut self.placement {
+            placement.enter(node, depth);
             self.note_error(node, depth);
             if let Some(bracket) = bracket {
                 self.note_bracket(node, bracket);
@@ -245,25 +255,43 @@ impl<'tree> TreeWalk<'tree, '_> {
         }
     }
 
-    /// Statements of one block begin in one column, which the parser doesn't look at.
+    /// Statements of one block begin in one column, which the parser doesn't look at, and a function alone returns. What doesn't fit
+    /// was in the block before, which is torn.
     fn note_layout(&mut self, block: Node<'tree>) {
         if block.start_byte() == block.end_byte() {
             self.last_error = self.last_error.max(block.end_byte());
         }
-        let mut column = None;
-        let mut row = None;
+        let (mut column, mut row, mut last_block) = (None, None, None);
         let mut cursor = block.walk();
         for statement in block.named_children(&mut cursor) {
             let position = statement.start_position();
             let is_comment = self.kinds.get(statement.kind_id()).role == NodeRole::Comment;
             if !is_comment && row != Some(position.row) {
                 let first = *column.get_or_insert(position.column);
-                if position.column != first {
+                let is_lost = self.place != DefinitionPlace::Body
+                    && last_block.is_some()
+                    && statement.kind() == "return_statement";
+                if position.column != first || is_lost {
                     self.totals.errors += 1;
+                    let span = span_of(statement);
+                    let start = last_block.unwrap_or(span.start);
+                    let torn = Span { start, ..span };
+                    let is_full = self.torn.len() >= UNREAD_MAX;
+                    match self.torn.last_mut() {
+                        Some(last) if torn.start <= last.end || is_full => last.end = torn.end,
+                        _ => self.torn.push(torn),
+                    }
                     if self.unread.len() < UNREAD_MAX {
-                        self.unread.push(span_of(statement));
+                        self.unread.push(span);
                     }
                 }
+            }
+            let mut inside = statement.walk();
+            let mut parts = statement.named_children(&mut inside);
+            if parts
+                .any(|it| self.kinds.get(it.kind_id()).role != NodeRole::Plain && !it.is_extra())
+            {
+                last_block = Some(offset(statement.start_byte()));
             }
             row = Some(statement.end_position().row);
         }
@@ -302,6 +330,12 @@ impl<'tree> TreeWalk<'tree, '_> {
             depth,
         };
         let mut opened = (self.language.open)(node, &outer);
+        let is_misplaced = (opened.inside.is_some() || !opened.symbols.is_empty())
+            && self.placement.as_ref().is_some_and(|it| !it.is_in_place());
+        if is_misplaced && matches!(self.kinds.get(node.kind_id()).role, NodeRole::Item) {
+            opened.symbols.clear();
+            opened.inside = Some(DefinitionPlace::Body);
+        }
         let firsts = &mut *self.firsts;
         opened
             .symbols
@@ -344,8 +378,14 @@ impl<'tree> TreeWalk<'tree, '_> {
         let span = self.definition_span(anchor);
         let Parts { head_end, body } = (self.language.parts)(node);
         let head = self.head_span(span, parts::start(anchor, self.kinds), head_end);
-        let is_before = |prefix: &&Span| span.start <= prefix.start && prefix.end <= offset(anchor.start_byte());
-        let before = self.prefixes.iter().rev().take_while(|it| span.start <= it.start);
+        let is_before = |prefix: &&Span| {
+            span.start <= prefix.start && prefix.end <= offset(anchor.start_byte())
+        };
+        let before = self
+            .prefixes
+            .iter()
+            .rev()
+            .take_while(|it| span.start <= it.start);
         let attributes = offset(before.filter(is_before).count());
         let is_apart = self.open.is_empty();
         let top_level = self.place == DefinitionPlace::Namespace
@@ -462,7 +502,10 @@ impl<'tree> TreeWalk<'tree, '_> {
             definition.parts.add_parts(Part::Attribute, open.attributes);
             let suspects = &self.readable.suspects;
             let first = suspects.partition_point(|at| *at < definition.span.start);
+            let span = definition.span;
+            let reaches_into = |torn: &Span| span.start < torn.end && torn.start < span.end;
             definition.damaged = self.totals.errors > open.at_entry.errors
+                || self.torn.iter().any(reaches_into)
                 || suspects
                     .get(first)
                     .is_some_and(|at| *at < definition.span.end);
@@ -523,11 +566,18 @@ impl<'tree> TreeWalk<'tree, '_> {
 
     /// Macros that the parser didn't get to see are definitions all the same.
     fn take_blanked_macros(&mut self) {
-        for (span, name) in &self.readable.macros {
+        let source = self.source;
+        let damaged = self.definitions.iter().filter(|it| it.damaged);
+        let mut unknown: Vec<Span> = damaged.map(|it| it.span).collect();
+        unknown.extend(&self.unread);
+        let macros = self.readable.macros.iter();
+        for (span, name) in macros.filter(|(span, _)| !c::is_guarded(source, *span)) {
             if self.definitions.len() >= DEFINITIONS_PER_BLOCK_MAX {
                 return;
             }
             let start = lead::definition_start(self.source, &self.comments, &[], span.start);
+            // Nobody knows what is in the middle of an error.
+            let damaged = span.is_in(&unknown);
             self.definitions.push(Definition {
                 symbol: Symbol::new(&String::from_utf8_lossy(name.of(self.source))),
                 span: Span {
@@ -546,7 +596,7 @@ impl<'tree> TreeWalk<'tree, '_> {
                 },
                 parts: PartCounts::default(),
                 top_level: false,
-                damaged: false,
+                damaged,
             });
         }
     }

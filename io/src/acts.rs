@@ -21,8 +21,8 @@ use tslp_projections::store::{EmptyStore, Store};
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, DiskAnswers};
 use tslp_store::content_cache::{ArchiveTrust, ContentCache};
-use tslp_store::data_dir;
 use tslp_store::ledger::{DataFiles, LedgerError, OpenOptions, SqliteLog};
+use tslp_store::project;
 use tslp_store::startup::{self, StartError};
 use tslp_tools::guardian::profile_file;
 use tslp_workspace::observer::{Observer, SystemClock, WallClock, WorkspaceObserver};
@@ -204,7 +204,11 @@ fn import_reply<S: Store>(
             _ => None,
         };
         if let Some((about, reason)) = of_record.filter(|(about, _)| about.starts_with('#')) {
-            let words = answer_words(Verb::Note, &about, reason);
+            // A model reads the answer, and what acts is the user's to say.
+            let mut words = answer_words(Verb::Note, &about, reason);
+            if source == record::MCP_SOURCE && words.contains("tslp accept") {
+                words = reason.meaning().into();
+            }
             let is_done = reason.carries_out_directive();
             results.push(ActResult::new(&about, reason.code(), words, is_done));
         }
@@ -253,6 +257,12 @@ fn approve_policy<S: Store>(
             return (Vec::from([refused]), None);
         }
     };
+    if engine.is_said_by_call(at, "approve", "") {
+        let why = Reason::DirectiveNotTyped;
+        let words = "not done: an agent's call may have said it";
+        let refused = ActResult::new(&profile.id, why.code(), words, false);
+        return (Vec::from([refused]), None);
+    }
     let batch = engine.approve_policy(at, &profile.id, text);
     let hash = batch.recorded.iter().find_map(|it| match &it.event {
         Event::PolicyApproved(approved) => Some(approved.text),
@@ -399,7 +409,7 @@ pub fn answer_words(verb: Verb, target: &str, reason: Reason) -> Cow<'static, st
         (_, Reason::RecordAccepted) => "kept: `tslp records` lists what is",
         (_, Reason::RecordRejected) => "dropped",
         (_, Reason::DirectiveNotTyped) => {
-            "not done: an agent's call says the same, so it may be the agent's; write it as the first line of a message in a conversation, such as `@tslp confirm NAME`"
+            "not done: an agent's call may have said it; write it as the first line of a message in a conversation, such as `@tslp confirm NAME`"
         }
         (_, Reason::ExternalAnswer) => "what follows counts as another model's answer",
         (Verb::Off | Verb::On, Reason::TargetMissing) => "name a GLOB, such as `secrets/**`",
@@ -453,7 +463,7 @@ pub const fn failure_words(failure: ReadFailure) -> &'static str {
     match failure {
         ReadFailure::Denied => "unreadable: no permission",
         ReadFailure::NotAFile => "unreadable: it is a folder, or not a regular file",
-        ReadFailure::Escapes => "unreadable: a link that leaves the workspace, or an absolute one",
+        ReadFailure::Escapes => "unreadable: its path leads through a link",
         ReadFailure::TooLarge => "unreadable: larger than 16 MiB",
         ReadFailure::Unsteady => "unreadable: it changed while it was read",
         ReadFailure::TimedOut => "unreadable: its file system didn't answer in time",
@@ -480,7 +490,7 @@ pub fn carry_out_here(config: &ServeConfig, act: &Act) -> Result<Vec<ActResult>,
             return Ok(results);
         }
     }
-    data_dir::prepare(&config.data_dir)?;
+    project::prepare(&config.data_dir, &config.workspace)?;
     let (mut opened, state) =
         startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
     let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);

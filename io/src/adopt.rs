@@ -13,6 +13,7 @@ use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use tslp_core::event::ReadFailure;
+use tslp_core::ids::UnixMillis;
 use tslp_core::path::RelPath;
 use tslp_decide::found_code::FoundCode;
 use tslp_grammars::TreeSitterGrammars;
@@ -21,13 +22,13 @@ use tslp_projections::store::Store;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, BatchBuilder};
 use tslp_store::content_cache::{ArchiveTrust, ContentCache};
-use tslp_store::data_dir;
 use tslp_store::ledger::lock::DataDirLock;
 use tslp_store::ledger::writer::{self, Commit, LedgerWriter, WriterLimits};
 use tslp_store::ledger::{
     DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory, TablesState, history,
 };
 use tslp_store::progress::WalkProgress;
+use tslp_store::project;
 use tslp_store::startup::{self, StartError};
 use tslp_workspace::observer::{FileReader, SystemClock, WallClock};
 use tslp_workspace::target::NamedTarget;
@@ -92,6 +93,12 @@ pub enum AdoptError {
     /// No thread could be started.
     #[error("no thread could be started: {0}")]
     Thread(#[from] std::io::Error),
+    /// A call of an agent's says it.
+    #[error(
+        "not done: an agent's call may have said it; write it as the first line of a message in a conversation, \
+         `@tslp accept PATH`"
+    )]
+    AgentsCall,
     /// A thread ended by a defect of tslp.
     #[error("a thread ended by a defect of tslp; what was appended before is safe")]
     Defect,
@@ -113,7 +120,14 @@ pub fn adopt(
     mode: AdoptMode,
     progress: &WalkProgress,
 ) -> Result<AdoptSummary, AdoptError> {
-    let start = || Adopter::start_adopting(config, mode);
+    let start = || {
+        let adopter = Adopter::start_adopting(config, mode)?;
+        let names = targets.iter().map(ToString::to_string);
+        match mode == AdoptMode::Append && is_agents(&adopter.engine, SystemClock.now(), names) {
+            true => Err(AdoptError::AgentsCall),
+            false => Ok(adopter),
+        }
+    };
     let (adopter, walked) = decide_tree(config, targets, progress, start)?;
     adopter.finish_writing(walked)
 }
@@ -213,6 +227,15 @@ fn decide_all(
         }
     }
     Ok(())
+}
+
+/// Whether adopting one of these may be what an agent's call says.
+pub fn is_agents<S: Store>(
+    engine: &Engine<TreeSitterGrammars, S>,
+    now: UnixMillis,
+    mut targets: impl Iterator<Item = impl AsRef<str>>,
+) -> bool {
+    targets.any(|target| engine.is_said_by_call(now, "adopt", target.as_ref()))
 }
 
 /// Decides about one file that was read, and counts what came of it.
@@ -449,7 +472,7 @@ impl DecisionSink {
 }
 
 fn new_ledger(config: &ServeConfig) -> Result<OpenLedger, AdoptError> {
-    data_dir::prepare(&config.data_dir).map_err(StartError::from)?;
+    project::prepare(&config.data_dir, &config.workspace).map_err(StartError::from)?;
     let (opened, _) = startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
     Ok(opened)
 }

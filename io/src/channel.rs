@@ -110,6 +110,13 @@ pub enum ToEngine {
         /// Where the result goes.
         answer: Sender<(Vec<ActResult>, Option<Seq>)>,
     },
+    /// Whether adopting these files and folders may be what an agent's call says.
+    AdoptAsked {
+        /// What is to be adopted.
+        targets: Vec<String>,
+        /// Where the answer goes, as for an act.
+        answer: Sender<(bool, Option<Seq>)>,
+    },
     /// The user adopts a file, of a tree that somebody else walks.
     AdoptFile {
         /// The file as it was read.
@@ -235,7 +242,7 @@ pub enum ToLoop {
     /// Every event up to this position is on disk.
     Durable(Seq),
     /// The guardian's mode has changed, or is reported for the first time.
-    Mode(Mode),
+    Mode(Mode, String),
     /// All agents are stopped, or may go on.
     Stopped(bool),
     /// The ledger failed: chat requests are refused from now on, and exchanges that wait for durability end with this.

@@ -9,6 +9,7 @@ mod notes;
 mod preview;
 mod records;
 mod run;
+mod run_end;
 mod scope;
 mod tool;
 mod usage;
@@ -27,6 +28,7 @@ use tslp_projections::episodes::EpisodeRow;
 use tslp_store::content_cache::ArchiveTrust;
 use tslp_store::data_dir::{self, DataDirError};
 use tslp_store::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
+use tslp_store::project;
 use tslp_store::salvage;
 use tslp_store::startup::StartError;
 use tslp_workspace::target::{self, NamedTarget};
@@ -405,6 +407,7 @@ fn prepare_to(
     let (config, layers) = loaded.map_err(|error| CommandFailure::new(Exit::Usage, error))?;
     start_logging(&layers, course)?;
     let is_named = flags.written.iter().any(|(key, _)| key.name == "workspace");
+    offer_former_ledger(&config, flags);
     let here = environment.current_dir.canonicalize().unwrap_or_default();
     if course == LedgerUse::Act && !is_named && here != config.workspace {
         let workspace = config.workspace.display();
@@ -414,6 +417,25 @@ fn prepare_to(
         );
     }
     Ok((config, layers))
+}
+
+/// Names the ledger of a project that was moved, where there is none at its new place; it is never taken silently.
+fn offer_former_ledger(config: &ServeConfig, flags: &WrittenFlags) {
+    let own = &config.data_dir;
+    let is_named = flags.written.iter().any(|(key, _)| key.name == "data_dir");
+    if is_named || is_in_use(own) {
+        return;
+    }
+    if let Some((data_dir, named)) = project::former_ledger(own, &config.workspace) {
+        let (data_dir, named) = (data_dir.display(), named.display());
+        // Standard error may be closed.
+        let _ = writeln!(
+            io::stderr(),
+            "tslp: this may be the project that was at {named}, whose ledger is in {data_dir}: if it is, `tslp salvage --data-dir {data_dir} \
+             --to {}` takes it over, as long as nothing was asked here",
+            own.display()
+        );
+    }
 }
 
 /// Whether there is a ledger with a prompt or an act of the user's, or that a proxy serves. One that can't be read is somebody's: the
@@ -668,6 +690,10 @@ fn run_salvage(config: &ServeConfig, to: &Path) -> Result<Exit, CommandFailure> 
         return Err(CommandFailure::new(Exit::Usage, message));
     }
     let reader = diagnosed_subject(config).readers.open()?;
+    if DataFiles::of(&to).lock.exists() && !is_in_use(&to) {
+        // Nothing is lost with a ledger in which nothing was asked.
+        std::fs::rename(&to, to.with_extension("unused"))?;
+    }
     let salvaged = salvage::salvage_ledger(&reader, &to, &config.workspace)
         .map_err(|error| CommandFailure::new(Exit::Failure, error))?;
     let mut out = Out::stdout();

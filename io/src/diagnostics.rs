@@ -37,7 +37,6 @@ use tslp_projections::table::Value as Cell;
 use tslp_store::ledger::{LedgerError, LedgerReader, ReaderFactory};
 use tslp_store::scrub::{ScrubProgress, SharedProgress};
 use tslp_store::startup::StartError;
-use tslp_wire::chat::dialect::ErrorShape;
 use tslp_wire::http::error::Refusal;
 
 use self::disk_now::{DiskChanges, DiskNow};
@@ -131,7 +130,7 @@ impl DiagnosticsThread {
                     let answer = catch_unwind(AssertUnwindSafe(|| self.answer_page(&page)));
                     let answer = answer.unwrap_or_else(|_| {
                         let message = "the page panicked, a defect of tslp; see its log";
-                        refusal_answer(500, "diagnostics_panicked", message)
+                        refusal_answer("diagnostics_panicked", message)
                     });
                     to_loop.send(ToLoop::Answer { exchange, answer });
                     memory::trim_heap();
@@ -178,7 +177,6 @@ impl DiagnosticsThread {
                 json_answer(&json)
             }
             Ok(None) => refusal_answer(
-                404,
                 "unknown_entity",
                 "nothing of the name that `after` gives is true, or not under `path`; begin anew without it",
             ),
@@ -209,7 +207,6 @@ impl DiagnosticsThread {
         match turn {
             Ok(Some(json)) => json_answer(&json),
             Ok(None) => refusal_answer(
-                404,
                 "unknown_episode",
                 &format!(
                     "{episode} isn't one of the last episodes; `tslp log --episode` prints older ones"
@@ -223,7 +220,7 @@ impl DiagnosticsThread {
         match turn::sent_json(&self.subject, wanted) {
             Ok(json) => self.turn_answer(wanted, Ok(Some(json))),
             Err(NotShown::Ledger(error)) => ledger_refusal(&error),
-            Err(error) => refusal_answer(404, "not_shown", &error.to_string()),
+            Err(error) => refusal_answer("not_shown", &error.to_string()),
         }
     }
 
@@ -235,10 +232,10 @@ impl DiagnosticsThread {
         let last = match last_sent(&reader, None) {
             Ok(Some(last)) => last,
             Ok(None) => {
-                return refusal_answer(404, "no_prompt_yet", "no prompt has gone to the model yet");
+                return refusal_answer("no_prompt_yet", "no prompt has gone to the model yet");
             }
             Err(NotShown::Ledger(error)) => return ledger_refusal(&error),
-            Err(error) => return refusal_answer(500, "not_shown", &error.to_string()),
+            Err(error) => return refusal_answer("prompt_unreadable", &error.to_string()),
         };
         let request: Result<Box<RawValue>, _> = serde_json::from_slice(&last.body);
         match request {
@@ -246,7 +243,7 @@ impl DiagnosticsThread {
                 let page = format!("{{\"episode\":{},\"request\":{request}}}", last.episode.0);
                 OwnAnswer::json(200, page.into_bytes())
             }
-            Err(_) => refusal_answer(500, "not_json", "the last prompt can't be shown"),
+            Err(_) => refusal_answer("prompt_unreadable", "the last prompt can't be shown"),
         }
     }
 }
@@ -281,10 +278,9 @@ fn json_answer(json: &Value) -> OwnAnswer {
 }
 
 fn ledger_refusal(error: &dyn fmt::Display) -> OwnAnswer {
-    refusal_answer(503, "ledger_unreadable", &error.to_string())
+    refusal_answer("ledger_unreadable", &error.to_string())
 }
 
-fn refusal_answer(status: u16, code: &'static str, message: &str) -> OwnAnswer {
-    let refusal = Refusal::new(status, code, message.to_owned());
-    OwnAnswer::json(status, refusal.body(ErrorShape::OpenAi))
+fn refusal_answer(code: &'static str, message: &str) -> OwnAnswer {
+    OwnAnswer::refusal(&Refusal::new(code, message.to_owned()), None)
 }

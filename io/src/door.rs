@@ -33,6 +33,11 @@ pub fn socket_path(data_dir: &Path) -> Option<PathBuf> {
     (runtime.is_absolute() && outside.as_os_str().len() <= SOCKET_PATH_MAX).then_some(outside)
 }
 
+/// Whether a proxy that runs no more has left its socket: it was killed.
+pub(crate) fn is_left_behind(data_dir: &Path) -> bool {
+    socket_path(data_dir).is_some_and(|path| path.exists())
+}
+
 /// Whether the other end runs as this process's user. Elsewhere than on Linux the socket's permissions alone see to that.
 fn is_own_user(stream: &UnixStream) -> bool {
     #[cfg(target_os = "linux")]

@@ -30,12 +30,13 @@ pub fn compose_request<S: Store>(
     request: Request,
     length: RequestLength,
 ) -> ComposedPrompt {
-    let mut pending = engine.receive(at, request);
+    let mut pending = engine.receive(at, request, &mut |asked| observer.places(asked));
     (pending.tokens, pending.withheld) = (length.tokens, length.refused);
     let checks = std::mem::take(&mut pending.checks);
     let paths: Vec<_> = checks.iter().map(|check| check.path.clone()).collect();
     let findings: Vec<_> = paths.into_iter().zip(observer.check(checks)).collect();
     engine.read_changed(&mut pending, &findings);
+    let (off_files, aliases) = observer.off_files(&pending.off_rules);
     let answers = DiskAnswers {
         findings,
         texts: pending
@@ -53,7 +54,8 @@ pub fn compose_request<S: Store>(
             .iter()
             .map(|path| observer.read(path))
             .collect(),
-        off_files: observer.off_files(&pending.off_rules),
+        off_files,
+        aliases,
     };
     engine.compose(pending, answers)
 }

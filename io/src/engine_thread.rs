@@ -19,8 +19,8 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use tslp_core::audit::AuditQuestion;
 use tslp_core::delimiter;
 use tslp_core::event::{
-    AuditOutcome, Event, History, PartKind, PromptCost, PromptMeasured, ReplyOutcome, ServerUsage,
-    WindowExceeded,
+    AuditOutcome, Event, History, PartKind, PromptCost, PromptMeasured, Recorded, ReplyOutcome,
+    ServerUsage, WindowExceeded,
 };
 use tslp_core::guardian::Mode;
 use tslp_core::hash::ArtifactHash;
@@ -40,7 +40,7 @@ use tslp_grammars::{TreeSitterGrammars, remembering};
 use tslp_projections::state::State;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{
-    Batch, BatchBuilder, DiskAnswers, DiskCheck, FileFinding, PendingReply,
+    Batch, BatchBuilder, DiskAnswers, DiskCheck, FileFinding, PendingReply, TouchedText,
 };
 
 use crate::acts;
@@ -181,7 +181,7 @@ struct ReplyUnderWay {
     /// How its calls reach the client. As they come, nothing is added to it either.
     calls: CallRule,
     /// What its user has to hear; `None` if they are not told in the reply.
-    news: Option<UserNews>,
+    news: Option<News>,
     /// The state of its tool calls, if it may ask for any.
     tools: Option<Box<ToolReply>>,
     /// The numbers of the calls of the client's own tools that it was given, where they wait to be judged; with what they were
@@ -217,11 +217,13 @@ impl ReplyUnderWay {
     }
 
     /// What its user has to hear so far; `None` where there is no place for it.
-    fn news(&self) -> Option<UserNews> {
+    fn news(&self) -> Option<News> {
         let mut news = self.news.clone()?;
-        let said = [&*self.reply.text, &self.reply.tail].concat();
-        let repeats_blocks = matches!(delimiter::unmarked(&said), Cow::Owned(_));
-        news.begin_reply(self.read.is_stream && repeats_blocks);
+        if let News::Chat(news) = &mut news {
+            let said = [&*self.reply.text, &self.reply.tail].concat();
+            let repeats_blocks = matches!(delimiter::unmarked(&said), Cow::Owned(_));
+            news.begin_reply(self.read.is_stream && repeats_blocks);
+        }
         Some(news)
     }
 
@@ -262,8 +264,11 @@ impl ReplyUnderWay {
     }
 }
 
+/// Lines that a change lost and that its warning names.
+const LOST_LINES_LOGGED: usize = 3;
+
 /// The texts of files that a reply names, as they were when it did; `None` of those that may not be taken.
-type TouchedTexts = BTreeMap<RelPath, Option<String>>;
+type TouchedTexts = BTreeMap<RelPath, Option<TouchedText>>;
 
 /// A request, ready for the model server.
 enum ComposedRequest {
@@ -300,7 +305,16 @@ struct PromptToModel {
     /// Whether its reply may ask for tools of tslp's.
     may_go_on: bool,
     /// What its user has to hear; `None` if they aren't told in the reply.
-    news: Option<UserNews>,
+    news: Option<News>,
+}
+
+/// What the line at a reply's end is about.
+#[derive(Clone)]
+enum News {
+    /// A chat: what its prompt and the reply to it are about.
+    Chat(UserNews),
+    /// An agent's turn in a conversation, which ends with the first reply that calls no tool.
+    Turn(SessionId),
 }
 
 /// The reason why a prompt isn't forwarded.
@@ -426,6 +440,11 @@ impl EngineThread {
                 batch.into_iter().for_each(|batch| self.commit_batch(batch));
                 let _ = answer.send((results, last));
             }
+            ToEngine::AdoptAsked { targets, answer } => {
+                let now = self.wiring.clock.now();
+                let is_agents = adopt::is_agents(&self.engine, now, targets.iter());
+                let _ = answer.send((is_agents, None));
+            }
             ToEngine::AdoptFile { file, answer } => {
                 let (mut work, mut summary) = (BatchBuilder::default(), AdoptSummary::default());
                 adopt::decide_read_file(&mut self.engine, *file, &mut work, &mut summary);
@@ -548,7 +567,10 @@ impl EngineThread {
         let composed = compose_request(&mut self.engine, &mut *self.observer, now, request, length);
         if let Some(withheld) = composed.withheld {
             let (reply, outcome) = (Reply::default(), ReplyOutcome::Withheld);
-            let mut pending = self.engine.end_reply(now, composed.episode, reply, outcome);
+            let look = &mut |_| Vec::new();
+            let mut pending = self
+                .engine
+                .end_reply(now, composed.episode, reply, outcome, look);
             pending.exceeded = exceeded;
             let judged = self.engine.judge(pending, DiskAnswers::default());
             self.commit_batch(composed.batch.merged_with(judged.batch));
@@ -559,6 +581,7 @@ impl EngineThread {
         let model = wire.model_json().map(str::to_owned);
         let offered = composed.request.tools;
         let has_one_choice = wire.asks_for_one_choice();
+        let has_form = wire.asks_for_form();
         let tools = self
             .watched_tools(dialect, &wire)
             .filter(|_| has_one_choice);
@@ -581,18 +604,24 @@ impl EngineThread {
         };
         let can_be_repeated = sent_body.len() <= BODY_BYTES_MAX && !messages.is_empty();
         let can_go_on = offered == Tools::None && can_be_repeated;
-        let tells = self.wiring.notices_in_reply.reaches(offered) && !dialect.is_bare_prompt();
-        let news = tells.then(|| {
-            let mut news = UserNews::default();
-            for recorded in &composed.batch.recorded {
-                news.add(&recorded.event);
+        // A program reads the reply to a client's own request, and one with a form.
+        let tells =
+            self.wiring.notices_in_reply.reaches(offered) && !dialect.is_bare_prompt() && !has_form;
+        let news = composed.conversation.filter(|_| tells);
+        let news = news.map(|(session, _)| match offered {
+            Tools::Offered | Tools::Reading => News::Turn(session),
+            Tools::None => {
+                let mut news = UserNews::default();
+                for recorded in &composed.batch.recorded {
+                    news.add(&recorded.event);
+                }
+                let exceeded = exceeded.clone().map(Event::WindowExceeded);
+                exceeded.iter().for_each(|event| news.add(event));
+                News::Chat(news)
             }
-            let exceeded = exceeded.clone().map(Event::WindowExceeded);
-            exceeded.iter().for_each(|event| news.add(event));
-            news
         });
         let can_change = has_one_choice && composed.conversation.is_some();
-        let waits = news.is_some() || offered == Tools::Offered && self.engine.fits_edits();
+        let waits = news.is_some() || offered.are_offered() && self.engine.fits_edits();
         let is_held = can_be_repeated && can_change && self.holds_replies(offered);
         let may_go_on = can_change && can_go_on && self.runs_tools();
         let calls = match can_change {
@@ -774,13 +803,13 @@ impl EngineThread {
                  all that are under way): the client gets all of it, but none of its code is judged; ask for less at once"
             );
         }
-        // Now, not with the reply's end: some clients run a call while the reply is still coming.
-        let paths = read.paths.iter();
-        for path in paths.filter_map(|path| self.engine.unknown_file(path)) {
-            let observer = &mut self.observer;
-            let touched = running.touched.entry(path);
-            touched.or_insert_with_key(|path| observer.touch(path));
+        if !read.paths.is_empty() {
+            let episode = running.episode;
+            self.touch_called(exchange, episode, &read.paths);
         }
+        let Some(running) = self.running.get_mut(&exchange) else {
+            return;
+        };
         let arguments = read.calls.iter().map(|(_, call)| call.arguments.clone());
         running.calls_unrecorded.extend(arguments);
         for (number, call) in &read.calls {
@@ -796,6 +825,28 @@ impl EngineThread {
                 &mut running.reply,
                 SegmentExtent::CredentialSafe,
             );
+            self.commit_batch(batch);
+        }
+    }
+
+    /// Reads the unknown files of a call now, not with the reply's end: some clients run a call while the reply is still coming.
+    fn touch_called(&mut self, exchange: ExchangeId, episode: EpisodeId, paths: &[String]) {
+        let (now, observer) = (self.wiring.clock.now(), &mut self.observer);
+        let look = &mut |asked| observer.places(asked);
+        let (batch, candidates) = self.engine.look_for_called(now, episode, paths, look);
+        let session = self.engine.session_of(episode).unwrap_or_default();
+        let candidates = candidates.iter().map(RelPath::as_str);
+        let candidates = candidates.filter_map(|it| self.engine.unknown_file(SessionId(0), it));
+        let paths = paths.iter();
+        let unknown = paths.filter_map(|path| self.engine.unknown_file(session, path));
+        let unknown: Vec<RelPath> = unknown.chain(candidates).collect();
+        if let Some(running) = self.running.get_mut(&exchange) {
+            for path in unknown {
+                let touched = running.touched.entry(path);
+                touched.or_insert_with_key(|path| self.observer.touch(path));
+            }
+        }
+        if !batch.recorded.is_empty() {
             self.commit_batch(batch);
         }
     }
@@ -922,16 +973,12 @@ impl EngineThread {
             self.wiring.to_loop.send(ToLoop::Looked(exchange));
         }
         let judged = self.engine.judge(pending, answers);
-        if let Some(mut news) = news {
-            for recorded in &judged.batch.recorded {
-                news.add(&recorded.event);
-            }
-            if let Some(entity) = news.contradicted().cloned()
-                && let Some(Ok(text)) = self.observer.read(&entity.path)
-            {
-                news.add_file_lines(self.engine.lines_lacked(&entity, &text));
-            }
-            if let Some(text) = news.line() {
+        if let Some(news) = news {
+            let line = match news {
+                News::Chat(news) => self.chat_line(news, &judged.batch.recorded),
+                News::Turn(session) => self.engine.turn_line(session),
+            };
+            if let Some(text) = line {
                 self.wiring.to_loop.send(ToLoop::Say { exchange, text });
             }
             self.wiring.to_loop.send(ToLoop::Looked(exchange));
@@ -943,6 +990,11 @@ impl EngineThread {
                     .record_reply_segments(recorded.episode, &ended.segments);
                 calls.clone_from(&ended.tool_calls);
             }
+            if let Event::PathResolved(resolved) = &recorded.event
+                && resolved.file.is_none()
+            {
+                tracing::warn!("{} {}", resolved.theirs, user_line::NOT_BENEATH_ROOT);
+            }
         }
         self.check_after(episode, &judged.batch.recorded, &calls);
         self.commit_batch(judged.batch);
@@ -950,6 +1002,20 @@ impl EngineThread {
         if let Some(question) = judged.audit {
             self.ask_for_audit(episode, question, addressee);
         }
+    }
+
+    /// The line for a chat's user, once its reply was judged.
+    fn chat_line(&mut self, mut news: UserNews, judged: &[Recorded]) -> Option<String> {
+        judged.iter().for_each(|it| news.add(&it.event));
+        if let Some(entity) = news.contradicted().cloned()
+            && let Some(Ok(text)) = self.observer.read(&entity.path)
+        {
+            news.add_lines(self.engine.lines_lacked(&entity, &text));
+        }
+        if let Some(entity) = news.lost().cloned() {
+            news.add_lines(self.engine.lines_lost(&entity));
+        }
+        news.line()
     }
 
     /// Records the reply's end and reads its code; `None` if the exchange has no reply or the ledger has failed.
@@ -988,9 +1054,11 @@ impl EngineThread {
         running.reply.tool_calls = tool_calls;
         running.reply.finish_reason = running.read.finish_reason;
         let episode = running.episode;
-        let mut pending =
-            self.engine
-                .end_reply(self.wiring.clock.now(), episode, running.reply, outcome);
+        let (now, observer) = (self.wiring.clock.now(), &mut self.observer);
+        let look = &mut |asked| observer.places(asked);
+        let mut pending = self
+            .engine
+            .end_reply(now, episode, running.reply, outcome, look);
         if was_read(outcome) {
             let model = running.addressee.name();
             // Only episodes of long ago have no known session.
@@ -1101,12 +1169,23 @@ impl EngineThread {
             // A whole file that was refused is one change, whatever it did to the symbols.
             let file = refused.iter().find(|entity| entity.symbol.is_none());
             if let Some(entity) = file.or(refused.first()) {
+                let (lines, more) = self.engine.lines_lost(entity);
+                let lines: Vec<&str> = lines
+                    .iter()
+                    .take(LOST_LINES_LOGGED)
+                    .map(|it| it.trim())
+                    .collect();
+                let more = if more > 0 || lines.len() > LOST_LINES_LOGGED {
+                    " …"
+                } else {
+                    ""
+                };
                 tracing::warn!(
-                    "the model's change of {entity} was refused, and your file has it: `tslp undo {path}` prints the way back, \
-                     `tslp confirm {entity}` keeps it"
+                    "{entity} is changed in your file, and the change was refused, since it lost code: {}{more}; `tslp undo {path}` \
+                     prints the way back, `tslp confirm {entity}` keeps it",
+                    lines.join(" / ")
                 );
-            }
-            if file.is_none() && refused.len() < stale {
+            } else {
                 changed.push((path, stale));
             }
         }
@@ -1180,12 +1259,12 @@ impl EngineThread {
 impl PromptRefusal {
     fn into_answer(self, dialect: Dialect) -> OwnAnswer {
         let refusal = match self {
-            Self::Request(error) => Refusal::new(400, "invalid_request", error.to_string()),
-            Self::Ledger(WriterStopped(message)) => Refusal::new(503, "ledger_failed", message),
+            Self::Request(error) => Refusal::new("invalid_request", error.to_string()),
+            Self::Ledger(WriterStopped(message)) => Refusal::new("ledger_failed", message),
             // After 422 Codex and aider ask again (docs/decisions.md).
-            Self::Withheld(withheld) => Refusal::new(400, withheld.reason.code(), withheld.message),
+            Self::Withheld(withheld) => Refusal::withheld(withheld.reason.code(), withheld.message),
         };
-        OwnAnswer::json(refusal.status, refusal.body(dialect.error_shape()))
+        OwnAnswer::refusal(&refusal, Some(dialect))
     }
 }
 

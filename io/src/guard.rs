@@ -100,7 +100,6 @@ impl RequestGuard {
             Err(error) => (format!("an unknown user ({error})"), "any".to_owned()),
         };
         Err(Refusal::new(
-            403,
             "foreign_user",
             format!(
                 "this proxy belongs to user id {}, and the request comes from {who}: other local users could read its workspace. If that \
@@ -131,7 +130,6 @@ impl RequestGuard {
             return Ok(());
         }
         Err(Refusal::new(
-            421,
             "foreign_host",
             "the Host header names another host than this proxy's; if that name is really yours, add it to `hosts_allowed`",
         ))
@@ -140,7 +138,6 @@ impl RequestGuard {
     fn check_origin(&self, head: &RequestHead) -> Result<Caller, Refusal> {
         let foreign = || {
             Refusal::new(
-                403,
                 "foreign_origin",
                 "a web page of another origin may not use this proxy; if it is yours, add it to `origins_allowed`",
             )
@@ -182,7 +179,7 @@ impl RequestGuard {
         }
         let message =
             "a token is needed: send it as `Authorization: Bearer …` or `x-tslp-token: …`";
-        Err(Refusal::new(401, "token_needed", message).with_header("www-authenticate", "Bearer"))
+        Err(Refusal::new("token_needed", message).with_header("www-authenticate", "Bearer"))
     }
 
     /// Whether a request header must not reach the upstream: our own ones, and our own token.
@@ -211,7 +208,6 @@ pub fn check_chat_content(head: &RequestHead) -> Result<(), Refusal> {
         let media_type = parts.next().expect("a split has a first part").trim_ascii();
         if !media_type.eq_ignore_ascii_case(b"application/json") {
             return Err(Refusal::new(
-                415,
                 "content_type",
                 "send the request as `Content-Type: application/json` (curl: -H 'Content-Type: application/json')",
             ));
@@ -223,7 +219,6 @@ pub fn check_chat_content(head: &RequestHead) -> Result<(), Refusal> {
         .any(|coding| !coding.eq_ignore_ascii_case(b"identity"));
     if coded {
         return Err(Refusal::new(
-            415,
             "content_encoding",
             "compressed request bodies are not taken: send it without Content-Encoding (Codex, the only client known to compress: \
              `codex --disable enable_request_compression`)",

@@ -12,6 +12,7 @@ mod connections;
 mod deadlines;
 mod durability;
 mod engine_link;
+mod failed_answer;
 mod inbox;
 mod memory_budget;
 pub mod net;
@@ -168,6 +169,8 @@ pub struct MainLoop {
     room_waiters: Vec<usize>,
     /// The guardian's mode, as the engine reported it last.
     mode: Mode,
+    /// Why it is that one.
+    mode_reason: String,
     /// Whether the user has stopped all agents.
     is_stopped: bool,
     /// Whether the last attempt to reach the default model server failed.
@@ -244,6 +247,7 @@ impl MainLoop {
             room_waiters: Vec::new(),
             config,
             mode: Mode::Boot,
+            mode_reason: "nothing was tested yet".to_owned(),
             is_stopped: false,
             upstream_is_down: false,
             scratch: vec![0; SCRATCH_BYTES],

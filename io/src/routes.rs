@@ -67,22 +67,16 @@ pub fn route_request(head: &RequestHead, debug: DebugPages) -> Result<Route, Ref
         ("/debug/last-prompt", DebugPages::Shown) => {
             only_reading(method, Route::Diagnostic(DiagnosticPage::LastPrompt))
         }
-        (path, _) => match chat_otherwise_spelt(path) {
-            Some(dialect) => Err(Refusal::new(
-                404,
-                "unknown_route",
-                format!("this goes to {}, spelt exactly so", dialect.route_path()),
-            )),
+        (path, _) => match dialect_meant(path) {
+            Some(dialect) => Err(Refusal::new("unknown_route", right_base(head, dialect))),
             None if path.starts_with("/v1/") || path.starts_with("/api/") => relay_route(path),
             None if path == "/debug/last-prompt" => Err(Refusal::new(
-                404,
                 "unknown_route",
                 "what the model saw is shown here with `tslp serve --debug`; `tslp show-prompt` always has it",
             )),
             None => {
                 let chat_routes = Dialect::ALL.map(Dialect::route_path).join(", ");
                 Err(Refusal::new(
-                    404,
                     "unknown_route",
                     format!(
                         "no such route; chat goes to one of {chat_routes}, and other routes under /v1/ and /api/ are the model server's"
@@ -107,15 +101,36 @@ fn only_methods(
         return Ok(route);
     }
     let message = format!("this route takes {allow} only");
-    Err(Refusal::new(405, "method_not_allowed", message).with_header("allow", allow))
+    Err(Refusal::new("method_not_allowed", message).with_header("allow", allow))
 }
 
-/// Servers take such paths for a chat route, too; relayed, a prompt would bypass the ledger.
-fn chat_otherwise_spelt(path: &str) -> Option<Dialect> {
-    let decoded: String = percent_decoded(path).to_ascii_lowercase();
-    let parts = || decoded.split('/').filter(|part| !part.is_empty());
+/// The dialect of a chat route, also where a wrong base URL leaves out its `/v1` or doubles it, or where it is spelt otherwise: servers
+/// may take such a path for the route, and relayed, a prompt would bypass the ledger.
+pub fn dialect_meant(path: &str) -> Option<Dialect> {
+    let decoded = percent_decoded(path).to_ascii_lowercase();
     let mut dialects = Dialect::ALL.into_iter();
-    dialects.find(|dialect| dialect.route_path().split('/').skip(1).eq(parts()))
+    dialects.find(|dialect| after_base(&decoded).eq(after_base(dialect.route_path())))
+}
+
+/// The parts of a path after what a base URL may end in.
+fn after_base(path: &str) -> impl Iterator<Item = &str> {
+    let parts = path.split('/').filter(|part| !part.is_empty());
+    parts.skip_while(|part| matches!(*part, "v1" | "api"))
+}
+
+/// Says how a client that asks for another path finds its dialect's route.
+fn right_base(head: &RequestHead, dialect: Dialect) -> String {
+    let base = match dialect {
+        Dialect::ChatCompletions | Dialect::Completions | Dialect::Responses => "/v1",
+        Dialect::Messages | Dialect::OllamaChat | Dialect::OllamaGenerate => "",
+    };
+    format!(
+        "tslp takes {} at {}, spelt exactly so, and was asked for {}: set the client's base URL to http://{}{base}",
+        dialect.display_name(),
+        dialect.route_path(),
+        head.path(),
+        head.headers.first_text("host").unwrap_or_default(),
+    )
 }
 
 /// A path that the upstream could resolve to a place outside `/v1/` is refused.

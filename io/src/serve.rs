@@ -13,12 +13,12 @@ use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
 use tslp_scripted::Server;
 use tslp_store::content_cache::{ArchiveTrust, ContentCache};
-use tslp_store::data_dir;
 use tslp_store::ledger::lock::DataDirLock;
 use tslp_store::ledger::writer::{
     self, Durability, LedgerWriter, Remedy, WriterFailure, WriterLimits,
 };
 use tslp_store::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory};
+use tslp_store::project;
 use tslp_store::scrub::Scrub;
 use tslp_store::startup::{self, StartError};
 use tslp_workspace::observer::{Observer, SystemClock};
@@ -290,7 +290,7 @@ impl BoundServer {
 
     /// As [`Self::bind_and_open`], with the model that was `chosen` before.
     fn bind_with(config: &ServeConfig, chosen: Option<ChosenUpstream>) -> Result<Self, ServeError> {
-        data_dir::prepare(&config.data_dir).map_err(StartError::from)?;
+        project::prepare(&config.data_dir, &config.workspace).map_err(StartError::from)?;
         let started =
             match startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace) {
                 Ok(started) => Ok(started),

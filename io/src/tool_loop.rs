@@ -6,6 +6,7 @@ pub mod worker;
 
 use std::path::PathBuf;
 
+use tslp_core::guardian::Mode;
 use tslp_core::policy::ClientTools;
 use tslp_tools::guardian::ToolScope;
 use tslp_tools::sandbox::{Sandbox, WorkspaceLayer};
@@ -21,6 +22,25 @@ pub const SHOWN_BYTES_MAX: usize = 8 << 10;
 
 /// The most that is recorded of a call that can't be read.
 pub(crate) const FLAWED_BYTES_MAX: usize = 4 << 10;
+
+/// Why tools don't run where the user wants none.
+pub const TOOLS_OFF: &str = "tools are off (`tools.run`)";
+
+/// What tslp is able to do, and why, in the words of `/health`, `tslp doctor` and `tslp guardian status`. `tested` is the last test of what
+/// holds tools; `None` while there was none.
+#[must_use]
+pub fn mode_and_reason(is_breached: bool, tested: Option<Result<(), String>>) -> (Mode, String) {
+    let (mode, why) = match tested {
+        _ if is_breached => (
+            Mode::OpPreserve,
+            "a tool tried to get out of the sandbox; `tslp resume --breach` in a terminal lifts that",
+        ),
+        None => (Mode::Attest, "the sandbox is being tested"),
+        Some(Ok(())) => (Mode::Ready, "the kernel holds tools in their sandbox"),
+        Some(Err(why)) => return (Mode::SafeMode, why),
+    };
+    (mode, why.to_owned())
+}
 
 /// The start of a character, at this byte or shortly before it.
 pub(crate) fn boundary_before(text: &str, at: usize) -> usize {

@@ -66,6 +66,8 @@ mod other_versions;
 mod page;
 #[path = "e2e/price.rs"]
 mod price;
+#[path = "e2e/projects.rs"]
+mod projects;
 #[path = "e2e/promotion.rs"]
 mod promotion;
 #[path = "e2e/recent_context.rs"]
@@ -103,6 +105,8 @@ mod starts;
 mod startup;
 #[path = "e2e/status.rs"]
 mod status;
+#[path = "e2e/surface.rs"]
+mod surface;
 #[cfg(target_os = "linux")]
 #[path = "e2e/tool_loop.rs"]
 mod tool_loop;

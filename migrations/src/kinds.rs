@@ -98,4 +98,6 @@ kinds! {
     40 => RecordChanged,
     41 => PromptMeasured,
     42 => VersionsPromoted,
+    43 => PlaceObserved,
+    44 => PathResolved,
 }

@@ -10,7 +10,7 @@ pub const FORMAT: &str = "tslp-ledger";
 
 /// The `user_version` in the database's header: the number of the format. It rises with every change of [`SCHEMA`], and of
 /// stored events that an older tslp would misread.
-pub const FORMAT_VERSION: i64 = 7;
+pub const FORMAT_VERSION: i64 = 8;
 
 /// The statements that make an empty ledger. Projections' tables are made from their own descriptions and can be dropped at any time.
 ///
@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn pinned_statements() {
         const HASHES: (i64, &str) = (
-            7,
+            8,
             "96ea2c49627e84e5b647b1226720fbdc5daeeffdba2632dcaf07b43a0b047b34",
         );
         let found = tslp_core::hash::ArtifactHash::of(SCHEMA.as_bytes());

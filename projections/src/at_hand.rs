@@ -19,7 +19,7 @@ const CALLS_KEPT: usize = 256;
 
 row! {
     /// `client_calls`: the last calls that replies asked their clients for.
-    pub struct ClientCallRow in table "client_calls", version 1;
+    pub struct ClientCallRow in table "client_calls", version 2;
     key {
         /// The reply's end.
         seq: Seq,
@@ -29,14 +29,18 @@ row! {
     values {
         /// The conversation.
         session: SessionId,
+        /// The reply.
+        episode: EpisodeId,
         /// The tool.
         name: String,
         /// Its arguments, in the Vault.
         arguments: ArtifactHash,
-        /// What came back, in the Vault; `None` as long as it is waited for.
+        /// When it was asked for.
+        asked_at: UnixMillis,
+        /// When the conversation's next request came; `None` as long as it is waited for.
+        answered_at: Option<UnixMillis>,
+        /// What came back, in the Vault, where it is known which result is whose.
         result: Option<ArtifactHash>,
-        /// When it was asked for, or its result came.
-        at_ms: UnixMillis,
     }
 }
 
@@ -91,30 +95,24 @@ impl AtHand {
                 let results = current.iter().rev();
                 let results = results.take_while(|it| it.role == Role::Tool);
                 let results: Vec<ArtifactHash> = results.map(|it| it.content).collect();
-                let waiting: Vec<ClientCallRow> = self.waiting(session).cloned().collect();
-                self.forget_waiting(session, changes);
-                // Which result is whose follows from their order, so only if there is one for each call.
-                if waiting.len() == results.len() {
-                    for (mut call, result) in waiting.into_iter().zip(results.into_iter().rev()) {
-                        (call.result, call.at_ms) = (Some(result), at_ms);
-                        self.calls.put(call, changes);
-                    }
-                }
+                self.answer_waiting(session, at_ms, &results, changes);
             }
             Event::AuthorFound(found) if found.opens_subagent => {
                 self.asked.forget(|row| row.session == session, changes);
             }
             Event::ReplyEnded(ended) => {
-                self.forget_waiting(session, changes);
+                self.answer_waiting(session, at_ms, &[], changes);
                 for (place, call) in (0..).zip(&ended.tool_calls) {
                     let row = ClientCallRow {
                         seq,
                         place,
                         session,
+                        episode: recorded.episode,
                         name: call.name.clone(),
                         arguments: call.arguments,
+                        asked_at: at_ms,
+                        answered_at: None,
                         result: None,
-                        at_ms,
                     };
                     self.calls.put(row, changes);
                 }
@@ -126,12 +124,25 @@ impl AtHand {
 
     fn waiting(&self, session: SessionId) -> impl Iterator<Item = &ClientCallRow> {
         let own = self.calls.values().filter(move |it| it.session == session);
-        own.filter(|it| it.result.is_none())
+        own.filter(|it| it.answered_at.is_none())
     }
 
-    fn forget_waiting(&mut self, session: SessionId, changes: &mut Changes) {
-        let is_over = |it: &ClientCallRow| it.session == session && it.result.is_none();
-        self.calls.forget(is_over, changes);
+    /// The conversation goes on; of its results the newest comes first.
+    fn answer_waiting(
+        &mut self,
+        session: SessionId,
+        at: UnixMillis,
+        results: &[ArtifactHash],
+        changes: &mut Changes,
+    ) {
+        let waiting: Vec<ClientCallRow> = self.waiting(session).cloned().collect();
+        // Which result is whose follows from their order, so only if there is one for each call.
+        let is_paired = waiting.len() == results.len();
+        for (place, mut call) in waiting.into_iter().rev().enumerate() {
+            call.answered_at = Some(at);
+            call.result = is_paired.then(|| results[place]);
+            self.calls.put(call, changes);
+        }
     }
 
     /// Whether a conversation's last reply asks for tools whose results haven't come.

@@ -5,11 +5,12 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::str;
 
+use tslp_core::artifact::Origin;
 use tslp_core::entity::Symbol;
-use tslp_core::event::{DiskFile, DiskFinding, ReadFailure};
+use tslp_core::event::{DiskFile, DiskFinding, DiskObserved, FileAuthor, ReadFailure};
 use tslp_core::extract::GrammarTag;
 use tslp_core::hash::SliceHash;
-use tslp_core::ids::Seq;
+use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
 use tslp_core::path::RelPath;
 
 use crate::packed::{items_in, put_item};
@@ -18,7 +19,7 @@ use crate::table::{ColumnType, Text, Value};
 
 row! {
     /// `disk`: the last observation of each path.
-    pub struct DiskRow in table "disk", version 3;
+    pub struct DiskRow in table "disk", version 4;
     key {
         /// The path.
         path: RelPath,
@@ -36,6 +37,10 @@ row! {
         slices: Arc<[u8]>,
         /// Whether a file was there at this or an earlier observation.
         was_there: bool,
+        /// Whose change it is.
+        origin: Origin,
+        /// The reply whose call made it.
+        reply: EpisodeId,
         /// The observation.
         seq: Seq,
     }
@@ -120,6 +125,7 @@ impl From<LastFinding<'_>> for DiskFinding {
                 slices: Vec::new(),
                 definitions: file.definitions,
                 grammar: file.grammar.cloned(),
+                changed_at: UnixMillis(0),
             }),
             LastFinding::Missing => Self::Missing,
             LastFinding::Unreadable(failure) => Self::Unreadable(failure),
@@ -159,6 +165,7 @@ struct LastLook {
     seq: Seq,
     /// Whether a file was ever there.
     was_there: bool,
+    author: FileAuthor,
 }
 
 enum Found {
@@ -174,7 +181,10 @@ enum Found {
 
 impl Disk {
     /// Takes what a look has found. Returns whether there was a look before.
-    pub(crate) fn observed(&mut self, id: u32, finding: &DiskFinding, seq: Seq) -> bool {
+    pub(crate) fn observed(&mut self, id: u32, observed: &DiskObserved, seq: Seq) -> bool {
+        let DiskObserved {
+            finding, author, ..
+        } = observed;
         let slices = match finding {
             DiskFinding::File(file) => &*file.slices,
             DiskFinding::Missing | DiskFinding::Unreadable(_) => &[],
@@ -186,6 +196,7 @@ impl Disk {
             found: self.found(finding.into()),
             seq,
             was_there: is_there || self.was_there(id),
+            author: *author,
         };
         self.put(id, look)
     }
@@ -261,6 +272,11 @@ impl Disk {
         self.look(id).is_some_and(|look| look.was_there)
     }
 
+    /// Who made it so.
+    pub(crate) fn author(&self, id: u32) -> Option<FileAuthor> {
+        self.look(id).map(|look| look.author)
+    }
+
     /// The event of that observation.
     pub(crate) fn seen_since(&self, id: u32) -> Option<Seq> {
         self.look(id).map(|look| look.seq)
@@ -294,6 +310,10 @@ impl Disk {
             slices,
             seq: row.seq,
             was_there: row.was_there,
+            author: FileAuthor {
+                origin: row.origin,
+                reply: row.reply,
+            },
         };
         match self.put(id, look) {
             false => Ok(()),
@@ -322,6 +342,8 @@ impl Disk {
             definitions: file.map_or(0, |file| file.definitions),
             slices: slices.into(),
             was_there: look.was_there,
+            origin: look.author.origin,
+            reply: look.author.reply,
             seq: look.seq,
         })
     }

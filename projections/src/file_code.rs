@@ -153,7 +153,11 @@ const PROOFS: [Proof; 4] = [
 ];
 
 /// The bit of an entry's first byte that says that disk holds it.
-const ON_DISK: u8 = 8;
+const ON_DISK: u8 = 4;
+
+/// Origins, by the number in the upper bits of an entry's first byte.
+const ORIGINS: [Origin; 3] = [Origin::Model, Origin::User, Origin::Unattributed];
+const ORIGIN_SHIFT: u32 = 3;
 
 /// Numbers of an entry after its version, before its spans.
 const NUMBERS: usize = 4;
@@ -166,13 +170,10 @@ impl<'p> Entry<'p> {
     fn try_read((symbol, value): (&'p [u8], &'p [u8]), since: FirstVersion) -> Option<Self> {
         let (&[flags], value) = value.split_first_chunk()?;
         let (slice, mut rest) = value.split_first_chunk()?;
-        if flags > 15 {
-            return None;
-        }
         Some(Self {
             symbol: core::str::from_utf8(symbol).ok()?,
             on_disk: flags & ON_DISK != 0,
-            origin: [Origin::Model, Origin::User][usize::from(flags >> 2 & 1)],
+            origin: *ORIGINS.get(usize::from(flags >> ORIGIN_SHIFT))?,
             proof: PROOFS[usize::from(flags & 3)],
             slice: SliceHash(*slice),
             seq: Seq(since.seq.0.wrapping_add(try_number(&mut rest)?)),
@@ -380,10 +381,9 @@ impl FileCode {
 }
 
 fn pack(entity: &TrueEntity, source: usize, on_disk: bool, since: FirstVersion) -> Vec<u8> {
-    let is_users = entity.origin == Origin::User;
     let on_disk = if on_disk { ON_DISK } else { 0 };
     let mut packed = Vec::new();
-    packed.push(entity.proof as u8 | u8::from(is_users) << 2 | on_disk);
+    packed.push(entity.proof as u8 | on_disk | (entity.origin as u8) << ORIGIN_SHIFT);
     packed.extend_from_slice(&entity.slice.0);
     let numbers = [
         entity.seq.0.wrapping_sub(since.seq.0),

@@ -41,6 +41,7 @@ pub mod audits;
 pub mod episodes;
 pub mod goal;
 pub mod guardian;
+pub mod places;
 pub mod records;
 pub mod rules;
 pub mod scope;

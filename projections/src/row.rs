@@ -8,7 +8,7 @@ use core::slice;
 
 use tslp_core::artifact::{Level, Origin};
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{Author, ContentKind, History, Recorded, ReplyOutcome, Side};
+use tslp_core::event::{Author, ContentKind, History, PlaceKind, Recorded, ReplyOutcome, Side};
 use tslp_core::extract::{GrammarTag, Proof};
 use tslp_core::goal::GoalChange;
 use tslp_core::guardian::{Capability, Decision, Door, Risk};
@@ -495,6 +495,7 @@ word_cells!(
     GoalChange,
     RecordKind,
     RecordStanding,
+    PlaceKind,
 );
 
 const fn proof_word(proof: Proof) -> &'static str {

@@ -4,12 +4,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
 
-use tslp_core::event::{Event, Recorded};
+use tslp_core::event::{Event, PlaceKind, PlaceObserved, Recorded};
 use tslp_core::ids::{Seq, SessionId, UnixMillis};
-use tslp_core::path::RelPath;
+use tslp_core::path::{self, RelPath};
 use tslp_core::scope::{OffRules, ScopeChange};
 
 use crate::changes::Changes;
+use crate::row::Row as _;
 use crate::row_map::RowMap;
 
 row! {
@@ -33,6 +34,22 @@ row! {
     }
 }
 
+row! {
+    /// `aliases`: other names of what is beneath the root, such as links.
+    pub struct AliasRow in table "aliases", version 1;
+    key {
+        /// The name.
+        alias: String,
+    }
+    values {
+        /// The file or folder itself.
+        place: String,
+    }
+}
+
+/// Most other names that are kept.
+const ALIASES_KEPT: usize = 4096;
+
 /// All conversations.
 const ALL: SessionId = SessionId(0);
 
@@ -40,6 +57,7 @@ const ALL: SessionId = SessionId(0);
 #[derive(Default)]
 pub struct Scope {
     pub(crate) rules: RowMap<ScopeRow>,
+    pub(crate) aliases: RowMap<AliasRow>,
     /// Those about files that are off, until there are others.
     off: OnceCell<OffRules>,
 }
@@ -47,8 +65,23 @@ pub struct Scope {
 impl Scope {
     /// Folds one event in.
     pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
-        let Event::ScopeChanged(changed) = &recorded.event else {
-            return;
+        let changed = match &recorded.event {
+            Event::ScopeChanged(changed) => changed,
+            Event::PlaceObserved(seen) if is_alias(seen) => {
+                let row = AliasRow {
+                    alias: seen.written.clone(),
+                    place: seen.ours.clone(),
+                };
+                // What was a link is a file by now.
+                match row.alias == row.place {
+                    true => self.aliases.remove(&row.key(), changes),
+                    false => self.aliases.put(row, changes),
+                }
+                self.aliases.keep_last(ALIASES_KEPT, changes);
+                self.off = OnceCell::new();
+                return;
+            }
+            _ => return,
         };
         let (change, session, pattern) = (changed.change, changed.session, &changed.pattern);
         let is_about_sight = |rule| matches!(rule, ScopeChange::Off | ScopeChange::On);
@@ -94,8 +127,18 @@ impl Scope {
     pub fn off(&self) -> &OffRules {
         self.off.get_or_init(|| {
             let rules = self.rules().filter(|row| row.rule != ScopeChange::Lock);
-            rules.map(|row| (row.rule, row.pattern.clone())).collect()
+            let rules = rules.map(|row| (row.rule, row.pattern.clone()));
+            let aliases = self.aliases.values();
+            let aliases = aliases.map(|row| (row.alias.clone(), row.place.clone()));
+            OffRules::new(rules, aliases.collect())
         })
+    }
+
+    /// The other name that a path is, or leads through.
+    #[must_use]
+    pub fn alias_in(&self, path: &str) -> Option<&AliasRow> {
+        let mut names = path::with_folders(path).take_while(|_| !self.aliases.is_empty());
+        names.find_map(|alias| self.aliases.get(&(String::from(alias),)))
     }
 
     /// The files that are locked in a conversation, each once, in the order in which that was said.
@@ -117,6 +160,10 @@ impl Scope {
     pub fn is_locked(&self, session: SessionId, pattern: &str) -> bool {
         self.rules().any(|row| is_unlocked(row, session, pattern))
     }
+}
+
+fn is_alias(seen: &PlaceObserved) -> bool {
+    seen.place == PlaceKind::Beneath && !seen.written.starts_with('/')
 }
 
 /// Whether a lock ends by `unlock`: without a pattern all of them do. Said of all conversations it ends those of each; said in one it

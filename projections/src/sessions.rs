@@ -105,6 +105,8 @@ pub struct Session {
     pub refused: BTreeMap<RelPath, EpisodeId>,
     /// How its context was cleared.
     pub clear: Clear,
+    /// Whether a call of the model's opened it: its last text is that call's result.
+    pub is_subagent: bool,
 }
 
 /// How a session's context was cleared.
@@ -192,7 +194,7 @@ impl Sessions {
             Event::NoticeIssued(notice) => self.add_notice(notice, changes),
             Event::ArtifactCaptured(captured) => {
                 self.captured = match (captured.origin, &captured.path) {
-                    (Origin::Model, Some(path)) => {
+                    (Origin::Model | Origin::Unattributed, Some(path)) => {
                         Some((captured.capture, recorded.episode, path.clone()))
                     }
                     _ => None,
@@ -208,6 +210,12 @@ impl Sessions {
             }
             Event::PromotionRefused(refused) => {
                 self.note_refused_file(recorded.episode, refused.entity.path.clone(), changes);
+            }
+            Event::AuthorFound(found) if found.opens_subagent => {
+                if let Some(session) = self.sessions.get_mut(&recorded.session) {
+                    session.is_subagent = true;
+                    changes.touch::<SessionRow, _>(|| (recorded.session,), true);
+                }
             }
             Event::ContextCleared(cleared) => {
                 if let Some(session) = self.sessions.get_mut(&recorded.session) {
@@ -365,6 +373,7 @@ impl Sessions {
             injected,
             withheld: withheld.cloned().collect(),
             ancestors,
+            is_subagent: source.is_subagent,
             clear: Clear {
                 cut: source.clear.cut.and_then(|(cut, seq)| {
                     // Of a turn that is written anew only the very prompt that cleared it is one that did.
@@ -880,6 +889,19 @@ impl Sessions {
         let session = self.sessions.get(&session)?;
         session.open.as_ref().filter(|open| open.in_tool_chain)?;
         session.points.keys().next_back().copied()
+    }
+
+    /// Where the user's last turn of a conversation began; `None` for a subagent's, whose turns are the model's.
+    #[must_use]
+    pub fn users_turn(&self, session: SessionId) -> Option<EpisodeId> {
+        let session = self.sessions.get(&session).filter(|it| !it.is_subagent)?;
+        // A step that is sent again goes on from the turn that it is a step of.
+        let ancestors = session.ancestors.iter().rev();
+        let ancestors = ancestors.filter_map(|(id, _)| self.sessions.get(id));
+        let turns = [session].into_iter().chain(ancestors);
+        turns
+            .map(|it| it.turn.from)
+            .find(|from| *from != EpisodeId::default())
     }
 
     /// Files for which the session's last complete reply was refused.

@@ -79,6 +79,13 @@ words! {
 
 crate::word_cells!(DiskDifference);
 
+impl DiskDifference {
+    /// Whether it is between two versions of the code, and not about the file itself.
+    const fn is_of_code(self) -> bool {
+        !matches!(self, Self::Unreadable | Self::Gone | Self::Contradicted)
+    }
+}
+
 /// The way in which disk contradicts an entity, which is STALE then, or may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Divergence {
@@ -182,8 +189,15 @@ impl Stale {
 
     /// What is true there, not what disk defines: a symbol that is gone from disk differs as well.
     fn compare_file(&mut self, path: &RelPath, held: HeldCode<'_>, changes: &mut Changes) {
+        let finding = held.state_map.disk_finding(path);
+        let is_file = matches!(finding, Some(LastFinding::File(_)));
         for entity in entities_of(held.state_map, path) {
-            self.compare_with_disk(&entity, held, changes);
+            let is_hidden = is_file && on_disk(held.state_map, &entity).is_none();
+            let last = self.differing.get(&entity).filter(|_| is_hidden);
+            // What a broken file hides is as it was seen last.
+            if !last.is_some_and(|it| it.is_of_code()) {
+                self.compare_with_disk(&entity, held, changes);
+            }
         }
     }
 

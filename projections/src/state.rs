@@ -21,6 +21,7 @@ use crate::episodes::Episodes;
 use crate::file_mentions::FileMentions;
 use crate::goal::Goal;
 use crate::guardian::GuardianState;
+use crate::places::Places;
 use crate::proposals::Proposals;
 use crate::provenance::Provenance;
 use crate::records::Records;
@@ -98,6 +99,8 @@ state! {
         usage: Usage,
         /// Which files a model may see.
         scope: Scope,
+        /// What clients call by paths of their own.
+        places: Places,
         /// What the work is for.
         goal: Goal,
         /// What was asked last, and the last calls.
@@ -166,6 +169,7 @@ impl State {
         self.work.apply(recorded, self.goal.current(), changes);
         self.usage.apply(recorded, &self.episodes, changes);
         self.scope.apply(recorded, changes);
+        self.places.apply(recorded, changes);
         self.goal.apply(recorded, changes);
         self.at_hand.apply(recorded, changes);
         self.checks.apply(recorded, changes);

@@ -11,7 +11,9 @@ use core::cell::{Cell, OnceCell, RefCell};
 use hashbrown::HashTable;
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::{EntityId, Symbol, last_component};
-use tslp_core::event::{DiskFinding, DiskObserved, DiskSlice, Event, Recorded, Transitioned};
+use tslp_core::event::{
+    DiskFinding, DiskObserved, DiskSlice, Event, FileAuthor, Recorded, Transitioned,
+};
 use tslp_core::hash::{ArtifactHash, SliceHash, quick_hash};
 use tslp_core::ids::{EpisodeId, Seq, VersionId};
 use tslp_core::limits::SUPERSEDED_KEPT;
@@ -312,7 +314,7 @@ impl StateMap {
     /// Takes what a look has found, and has the entries of the file say which of them disk holds.
     fn observe(&mut self, observed: &DiskObserved, seq: Seq, changes: &mut Changes) {
         let id = self.file_id(&observed.path);
-        let was_present = self.disk.observed(id, &observed.finding, seq);
+        let was_present = self.disk.observed(id, observed, seq);
         self.touch_look(id, was_present, changes);
         if !self.files[id as usize].is_tracked() {
             return;
@@ -650,6 +652,14 @@ impl StateMap {
             file.slices.sort_unstable();
         }
         Some(finding)
+    }
+
+    /// Who made a file what it was when it was last looked at; the user, of whom nothing else is known.
+    #[must_use]
+    pub fn disk_author(&self, path: &RelPath) -> FileAuthor {
+        let id = self.find_file(path);
+        let author = id.and_then(|id| self.disk.author(id));
+        author.unwrap_or(FileAuthor::USER)
     }
 
     /// The slice of a symbol on disk when its file was last looked at: `Some(None)` if the file didn't define it, `None` if it

@@ -42,6 +42,8 @@ macro_rules! for_each_table {
             USAGE: crate::usage::UsageRow => usage.rows,
             RECORDS: crate::records::RecordRow => records,
             SCOPE: crate::scope::ScopeRow => scope.rules,
+            ALIASES: crate::scope::AliasRow => scope.aliases,
+            PLACES: crate::places::PlaceRow => places.rows,
             GOAL: crate::goal::GoalRow => goal.rows,
             ASKED: crate::at_hand::AskedRow => at_hand.asked,
             CLIENT_CALLS: crate::at_hand::ClientCallRow => at_hand.calls,

@@ -128,6 +128,19 @@ impl Work {
                 let results = results.take_while(|message| message.role == Role::Tool);
                 let results = results.map(|it| outputs.get(&it.content).unwrap_or(&it.content));
                 let results: Vec<u8> = results.flat_map(|result| result.0).collect();
+                // What is asked again is the same work.
+                let source = prompt.fork.and_then(|fork| self.rows.get(&(fork.session,)));
+                if let Some(source) = source.cloned() {
+                    let session = recorded.session;
+                    let begun = WorkRow {
+                        session,
+                        call: None,
+                        round: None,
+                        repeats: 0,
+                        ..source
+                    };
+                    self.rows.put(begun, changes);
+                }
                 self.add(recorded, changes, |row| {
                     row.requests += 1;
                     row.take_results(&results);

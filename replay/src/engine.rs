@@ -4,22 +4,23 @@
 //! are handed in.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
+use tslp_core::artifact::Origin;
 use tslp_core::directive::Directive;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
-    AuditOutcome, ContentKind, DirectiveGiven, DiskFinding, Event, History, NoticeIssued,
-    RecordChanged, ReplyImported, ReplyOutcome, Verb,
+    AuditOutcome, ContentKind, DirectiveGiven, DiskFile, DiskFinding, Event, History, NoticeIssued,
+    PlaceObserved, RecordChanged, ReplyImported, ReplyOutcome, Verb,
 };
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
-use tslp_core::message::{self, Role, Tools};
+use tslp_core::message::{self, Role};
 use tslp_core::outgoing::{Outgoing, SentPrompt};
 use tslp_core::path::RelPath;
 use tslp_core::policy::{OnStale, Policy};
@@ -40,6 +41,7 @@ use tslp_decide::lost;
 use tslp_decide::meant;
 use tslp_decide::observe;
 use tslp_decide::off::{self, OffKnowledge};
+use tslp_decide::place::{self, PlaceFinding, Standpoint};
 use tslp_decide::promote::MessagePieces;
 use tslp_decide::prompt;
 use tslp_decide::prompt_facts::Prompt;
@@ -54,6 +56,7 @@ use tslp_decide::side_request;
 use tslp_decide::text_index::TextIndex;
 use tslp_decide::tools;
 use tslp_decide::touch;
+use tslp_decide::user_line;
 use tslp_decide::verify;
 use tslp_decide::work::{self as agents_work, RequestToBill, WithheldPrompt};
 use tslp_decide::write_head::{self, CodeSource};
@@ -61,10 +64,11 @@ use tslp_projections::stale::Divergence;
 
 use crate::pending::{
     Batch, BatchBuilder, ComposedPrompt, DiskAnswers, DiskChecks, ExaminedPrompt, FileFinding,
-    JudgedReply, OffFile, PendingAudit, PendingCommand, PendingPrompt, PendingReply, RequestKind,
+    JudgedReply, OffFile, PendingAudit, PendingCommand, PendingPrompt, PendingReply, PlaceLook,
+    RequestKind, TouchedText,
 };
 use crate::trace::RecordedStep;
-use seen::{ModelSight, SentPrompts, SentTexts};
+use seen::SentPrompts;
 use tslp_projections::disk::LastFinding;
 use tslp_projections::state::{State, StateView};
 use tslp_projections::state_map::StoredFiles;
@@ -183,8 +187,14 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.state.set_stored_files(stored, bytes_kept);
     }
 
-    /// Handles a prompt's arrival: records it, and returns the files to look at before it can be composed.
-    pub fn receive(&mut self, at: UnixMillis, request: Request) -> PendingPrompt {
+    /// Handles a prompt's arrival: records it, and returns the files to look at before it can be composed. `look` finds where the paths in
+    /// it lead.
+    pub fn receive(
+        &mut self,
+        at: UnixMillis,
+        request: Request,
+        look: PlaceLook<'_>,
+    ) -> PendingPrompt {
         if side_request::is_side_request(&request) {
             let view = self.view();
             let repeated = receive::repeated_conversation(&view, &request);
@@ -211,8 +221,71 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
         let mut received = receive::receive(&self.view(), &request);
         let mut work = BatchBuilder::of(at, received.episode, received.session);
+        if let Some(folder) = received.folder.take() {
+            let stated = place::stated_folder(&self.view(), self.standpoint(&work), &folder);
+            self.fold(stated.into_iter().collect(), &mut work);
+            self.look_for(&[folder], look, &mut work);
+        }
+        self.look_for(&touch::paths_in_prompt(&request), look, &mut work);
         self.fold(core::mem::take(&mut received.events), &mut work);
         self.examine(request, received, work)
+    }
+
+    fn standpoint(&self, work: &BatchBuilder) -> Standpoint<'_> {
+        Standpoint::of(&self.policy, work.session)
+    }
+
+    /// Has those of the paths looked for that are in no known place; returns files that the others may be.
+    fn look_for(
+        &mut self,
+        written: &[String],
+        look: PlaceLook<'_>,
+        work: &mut BatchBuilder,
+    ) -> Vec<RelPath> {
+        let written = written.iter().map(String::as_str);
+        let paths = place::to_look_for(&self.view(), self.standpoint(work), written);
+        let found = match paths.is_empty() {
+            true => Vec::new(),
+            false => look(paths),
+        };
+        let mut candidates = Vec::new();
+        for PlaceFinding {
+            asked,
+            seen,
+            candidates: more,
+        } in found
+        {
+            self.observe_place(&asked, seen, work);
+            candidates.extend(more);
+        }
+        candidates
+    }
+
+    /// Has the paths looked for that a call names while its reply is still coming.
+    pub fn look_for_called(
+        &mut self,
+        at: UnixMillis,
+        episode: EpisodeId,
+        written: &[String],
+        look: PlaceLook<'_>,
+    ) -> (Batch, Vec<RelPath>) {
+        let mut work = self.step_of(at, episode);
+        let candidates = self.look_for(written, look, &mut work);
+        (work.finish(&self.state), candidates)
+    }
+
+    fn observe_place(&mut self, asked: &str, seen: PlaceObserved, work: &mut BatchBuilder) {
+        let news = place::news(&self.view(), self.standpoint(work), asked, seen);
+        if let Some(news) = news {
+            self.fold(Vec::from([news]), work);
+        }
+    }
+
+    fn observe_aliases(&mut self, aliases: Vec<PlaceObserved>, work: &mut BatchBuilder) {
+        for seen in aliases {
+            let asked = seen.written.clone();
+            self.observe_place(&asked, seen, work);
+        }
     }
 
     /// Adds to the files that are read those in which the look found something new: it may be what the conversation shows, or a
@@ -251,6 +324,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let (received, examined) = match kind {
             RequestKind::Prompt(received, examined) => (received, examined),
             RequestKind::SideRequest(episode, session) => {
+                self.observe_aliases(answers.aliases, &mut work);
                 self.learn_off_files(answers.off_files);
                 let bill = RequestToBill {
                     model: &request.model,
@@ -287,8 +361,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             about,
             has_pathless_code,
         } = examined;
+        self.observe_aliases(answers.aliases, &mut work);
         self.observe(answers.findings, &mut work);
         self.take_touched(touches, answers.touched, &mut work);
+        let session = received.session;
+        self.decide(&mut work, |engine, policy| {
+            place::resolve_shown(&engine.view(), Standpoint::of(policy, session))
+        });
         self.decide(&mut work, |engine, _| {
             let view = engine.view();
             let reader = engine.prompt_reader(&view, &request, &received, &authors);
@@ -300,17 +379,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let history = receive::history_mode(&self.policy);
         let files: Vec<(RelPath, FileText)> =
             aftermath.into_iter().zip(answers.aftermath).collect();
-        let refused = match request.tools {
-            Tools::Offered => self.state.sessions().refused_files(ids.1),
-            Tools::None => Vec::new(),
-        };
-        if !refused.is_empty() {
-            let messages = request.messages.iter().map(|message| &**message);
-            let sent = SentTexts::of_messages(&self.view(), ids.1, history, messages);
-            let read = |path: RelPath| files.iter().find(|(read, _)| *read == path).cloned();
-            let refused = refused.into_iter().filter_map(read);
-            self.judge_aftermath(refused, &self.model_sight(Some(sent)), &mut work);
-        }
+        self.judge_on_disk(&files, &mut work);
         self.take_shown(files, (&request, history), &mut work);
         // What was just taken may be what the prompt names.
         let mentions = match self.state.head() == mentioned_at {
@@ -328,12 +397,17 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         for pasted in &pasted {
             let found = {
                 let view = self.view();
-                self.code_reader(&view).reapplied(&pasted.found)
+                self.code_reader(&view, session).reapplied(&pasted.found)
             };
             let is_models = propose::is_listing_of_model(&self.view(), &found);
+            if pasted.source == CodeSource::PassedOn {
+                let written = (received.episode, WriteState::NotYet);
+                self.judge_models(&found, &pasted.pieces, written, &mut work);
+                continue;
+            }
             if is_models && !propose::would_be_refused_again(&self.view(), &found) {
-                let seen = self.model_sight(None);
-                self.judge_written(&found, &pasted.pieces, &seen, &mut work);
+                let written = (received.episode, WriteState::OnDisk(Origin::Model));
+                self.judge_models(&found, &pasted.pieces, written, &mut work);
             }
             let source = match is_models {
                 true => &CodeSource::Context,
@@ -529,6 +603,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         work.finish(&self.state)
     }
 
+    /// Whether a command with these words may be a call's of an agent ([`direct::is_said_by_call`]).
+    pub fn is_said_by_call(&self, at: UnixMillis, verb: &str, target: &str) -> bool {
+        direct::is_said_by_call(&self.view(), at, verb, target)
+    }
+
     /// Records another model's answer that the user brings, and returns the files to look at before it is [judged](Self::judge).
     pub fn receive_import(
         &mut self,
@@ -562,7 +641,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     ) -> Vec<Event> {
         let view = self.view();
         // Commands come in no turn.
-        if ids.0 == EpisodeId::OUTSIDE && direct::is_agents_command(&view, directive) {
+        let is_agents = || direct::is_agents_act(&view, at, directive.verb, &directive.target);
+        if ids.0 == EpisodeId::OUTSIDE && is_agents() {
             let about = directive.entity.clone().ok();
             let refused = NoticeIssued::new(ids, Reason::DirectiveNotTyped, about);
             return Vec::from([Event::NoticeIssued(refused)]);
@@ -598,7 +678,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     fn file_of_record(&self, directive: &ResolvedDirective) -> Option<RelPath> {
         let said = (directive.verb, directive.target.as_str());
         let is_meant = directive.verb.concerns_record(said.1);
-        let cited = || records::cited_file(&self.view(), &self.policy, said);
+        let at = Standpoint::of(&self.policy, SessionId(0));
+        let cited = || records::cited_file(&self.view(), at, said);
         is_meant.then(cited).flatten()
     }
 
@@ -621,7 +702,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         command: &str,
         output: &str,
     ) -> Option<String> {
-        let known = (session, self.policy.workspace_root.as_str(), &self.off);
+        let known = (Standpoint::of(&self.policy, session), &self.off);
         off::output_without_off(&self.view(), known, command, output)
     }
 
@@ -701,6 +782,35 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
     }
 
+    /// What the user hears at the end of an agent's turn ([`user_line::turn_line`]).
+    pub fn turn_line(&self, session: SessionId) -> Option<String> {
+        user_line::turn_line(&self.view(), &self.grammars, session)
+    }
+
+    /// Lines of an entity's true code that a refused change of it has lost, and how many more; of a file its definitions.
+    pub fn lines_lost(&self, entity: &EntityId) -> (Vec<String>, usize) {
+        let view = self.view();
+        if entity.symbol.is_none() {
+            let mut gone = self.state.state_map().entities_in(&entity.path);
+            gone.retain(|it| observe::slice_on_disk(&view, it).is_none());
+            if !gone.is_empty() {
+                let names = gone.into_iter().filter_map(|it| it.symbol);
+                return (names.map(|it| it.as_str().into()).collect(), 0);
+            }
+        }
+        let text = |artifact, spans: &[Span]| {
+            let code = view.artifact_slices(artifact, spans).unwrap_or_default();
+            String::from_utf8_lossy(&code).into_owned()
+        };
+        let on_disk = observe::slice_on_disk(&view, entity);
+        let mut proposals = view.proposals_for(entity).into_iter().rev();
+        let proposed = proposals.find(|it| Some(it.slice) == on_disk);
+        let proposed = proposed.map_or_else(String::new, |it| text(it.artifact, &it.spans));
+        let truth = view.current_version(entity);
+        let truth = truth.map_or_else(String::new, |it| text(it.artifact, &it.spans));
+        lost::missing_lines(&truth, &proposed)
+    }
+
     /// The entities of which the file, as it was last seen, has a change of the model's that was refused.
     pub fn refused_on_disk(&self, path: &RelPath) -> Vec<EntityId> {
         let view = self.view();
@@ -710,8 +820,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     }
 
     /// The file of a path that a tool call begins with, if nothing is known of it.
-    pub fn unknown_file(&self, written: &str) -> Option<RelPath> {
-        touch::by_path(self.code_reader(&self.view()), written)
+    pub fn unknown_file(&self, session: SessionId, written: &str) -> Option<RelPath> {
+        touch::by_path(self.code_reader(&self.view(), session), written)
     }
 
     /// Whether any entity of the file is true.
@@ -751,15 +861,19 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     fn take_touched(
         &mut self,
         paths: Vec<RelPath>,
-        texts: Vec<Option<String>>,
+        texts: Vec<Option<TouchedText>>,
         work: &mut BatchBuilder,
     ) {
         let mut taken: Vec<FoundCode> = Vec::new();
         for (path, text) in paths.into_iter().zip(texts) {
-            let Some(text) = text else { continue };
+            let Some((text, changed_at)) = text else {
+                continue;
+            };
             let found = self.code_of_file(&path, &text);
-            let is_adoptable = touch::was_not_proposed(self.code_reader(&self.view()), &found);
+            let is_adoptable =
+                touch::was_not_proposed(self.code_reader(&self.view(), work.session), &found);
             if let Some(file) = found.as_disk_file().filter(|_| is_adoptable) {
+                let file = DiskFile { changed_at, ..file };
                 let finding = (path, DiskFinding::File(file));
                 self.observe(Vec::from([finding]), work);
                 taken.push(found);
@@ -767,6 +881,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
         // In a loop of its own: all looks of a step come before anything is decided, and deep verification relies on it.
         for found in &taken {
+            let author = found.usable_path().map(|it| self.view().disk_author(it));
+            if let Some(author) = author.filter(|it| it.origin != Origin::User) {
+                let written = (author.reply, WriteState::OnDisk(author.origin));
+                self.judge_models(found, &MessagePieces::default(), written, work);
+                continue;
+            }
             let episode = work.episode;
             self.decide(work, |engine, _| {
                 write_head::adopt_file(&engine.view(), episode, found)
@@ -802,7 +922,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                         OnStale::Follow => None,
                         OnStale::Ask => Some(&is_shown),
                     };
-                    let (reader, session) = (self.code_reader(&view), work.ids().1);
+                    let session = work.session;
+                    let reader = self.code_reader(&view, session);
                     TakenFromDisk::of(reader, session, &found, request.tools, is_shown)
                 }
             };
@@ -810,7 +931,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 continue;
             };
             let fitted = self
-                .code_reader(&view)
+                .code_reader(&view, work.session)
                 .parts_in_their_file(&found, &taken.entities);
             let found = fitted.unwrap_or(found);
             self.decide(work, |engine, _| {
@@ -837,35 +958,45 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         found.clone()
     }
 
-    /// Judges what an agent's client made of files although the agent's edit was refused: once a file holds again all that it
-    /// has to, the state follows it, and nobody has to accept it.
-    fn judge_aftermath(
-        &mut self,
-        files: impl Iterator<Item = (RelPath, FileText)>,
-        seen: &ModelSight,
-        work: &mut BatchBuilder,
-    ) {
+    /// Judges what calls have made of files by other ways than judged edits: a client's write of a refused edit, a command, a hook.
+    fn judge_on_disk(&mut self, files: &[(RelPath, FileText)], work: &mut BatchBuilder) {
         for (path, text) in files {
             let Some(Ok(text)) = text else { continue };
-            let mut found = self.code_of_file(&path, &text);
-            // A placeholder in a file counts here: an agent wrote it.
-            found.completeness = found.completeness_of_reply();
-            if self.stale_in(&path) == 0 || propose::would_be_refused_again(&self.view(), &found) {
+            let (view, author) = (self.view(), self.view().disk_author(path));
+            let mut found = self.code_of_file(path, text);
+            // A file that was written since the look is the next prompt's.
+            let is_observed = matches!(view.disk_finding(path), Some(LastFinding::File(file)) if file.whole == found.whole);
+            // A change that its client didn't apply is no change of the file.
+            let is_undone = self.entities_of(path).into_iter().any(|entity| {
+                let current = view.current_version(&entity);
+                view.state.stale().is_unsaved(&entity)
+                    && current.is_some_and(|it| it.episode <= author.reply)
+            });
+            if author.origin == Origin::User
+                || !is_observed
+                || self.stale_in(path) == 0 && !is_undone
+                || propose::would_be_refused_again(&view, &found)
+            {
                 continue;
             }
-            self.judge_written(&found, &MessagePieces::default(), seen, work);
+            // A placeholder in a file counts here: no user wrote it.
+            found.completeness = found.completeness_of_reply();
+            let written = (author.reply, WriteState::OnDisk(author.origin));
+            self.judge_models(&found, &MessagePieces::default(), written, work);
         }
     }
 
-    /// Judges what a client has written to disk for the model.
-    fn judge_written(
+    /// Judges code of a model's that came in no reply: what a client has written to disk, by the words that `reply` answers, or another
+    /// model's answer.
+    fn judge_models(
         &mut self,
         found: &FoundCode,
         pieces: &MessagePieces,
-        seen: &ModelSight,
+        (reply, written): (EpisodeId, WriteState),
         work: &mut BatchBuilder,
     ) {
-        let (episode, session) = work.ids();
+        let (episode, own) = work.ids();
+        let session = self.session_of(reply).unwrap_or(own);
         let asked = self.text_around_code(&self.last_own_words(session));
         self.decide(work, |engine, policy| {
             let judging = JudgingContext {
@@ -876,8 +1007,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 asked: &asked,
                 gained: &GainedCode::default(),
                 grammars: &engine.grammars,
-                written: WriteState::OnDisk,
-                seen: &|entities| engine.entities_seen(seen, entities),
+                written,
+                // Disk holds it, whoever has seen what was there before.
+                seen: &|entities| match written {
+                    WriteState::OnDisk(_) => BTreeSet::new(),
+                    WriteState::NotYet => engine.entities_seen(&engine.model_sight(None), entities),
+                },
             };
             propose::propose(judging, found, pieces)
         });
@@ -964,11 +1099,20 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         episode: EpisodeId,
         mut reply: Reply,
         outcome: ReplyOutcome,
+        look: PlaceLook<'_>,
     ) -> PendingReply {
         let mut work = self.step_of(at, episode);
+        let candidates = match outcome {
+            ReplyOutcome::Completed => {
+                let text = [&*reply.text, &*reply.tail].concat();
+                let named = touch::paths_in_reply(&text, &reply.tool_calls);
+                self.look_for(&named, look, &mut work)
+            }
+            _ => Vec::new(),
+        };
         let events = reply.end(&self.view(), outcome);
         self.fold(events, &mut work);
-        self.read_reply(reply, outcome, work)
+        self.read_reply(reply, outcome, &candidates, work)
     }
 
     /// Judges a reply's code, once its files have been looked at.
@@ -978,16 +1122,29 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             text,
             calls,
             notes,
-            found,
+            mut found,
             containers,
             measured,
             exceeded,
+            end,
             mut work,
             ..
         } = pending;
         self.observe(answers.findings, &mut work);
+        let head = self.state.head();
         self.take_touched(touches, answers.touched, &mut work);
         let (episode, session) = work.ids();
+        // What was just taken may be the file that a path means.
+        let is_known = |it: &FoundCode| it.usable_path().is_some_and(|path| self.tracks(path));
+        let mut named = found.iter().filter(|it| it.written.is_some());
+        if self.state.head() != head && !named.all(is_known) {
+            let view = self.view();
+            found = self.code_of_reply(self.reply_reader(&view, session), &text, &calls, end);
+        }
+        self.decide(&mut work, |engine, policy| {
+            let paths = found.iter().filter_map(FoundCode::written_path).collect();
+            place::resolve_paths(&engine.view(), Standpoint::of(policy, session), paths)
+        });
         let asked = if found.is_empty() {
             String::new()
         } else {
@@ -1002,7 +1159,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         for found in gained.in_order(&found) {
             let found = {
                 let view = self.view();
-                self.code_reader(&view).reapplied(found)
+                self.code_reader(&view, session).reapplied(found)
             };
             self.decide(&mut work, |engine, policy| {
                 let judging = JudgingContext {
@@ -1016,7 +1173,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     written: WriteState::NotYet,
                     seen: &|entities| engine.entities_seen(&seen, entities),
                 };
-                let in_file = || engine.code_reader(judging.view).in_its_file(&found);
+                let in_file = || {
+                    engine
+                        .code_reader(judging.view, session)
+                        .in_its_file(&found)
+                };
                 propose::propose_in_file(judging, &found, &containers, in_file)
             });
         }
@@ -1091,12 +1252,20 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         work.finish(&self.state)
     }
 
-    fn code_reader<'r>(&'r self, view: &'r StateView<'r>) -> CodeReader<'r> {
+    fn code_reader<'r>(&'r self, view: &'r StateView<'r>, session: SessionId) -> CodeReader<'r> {
         CodeReader {
             view,
             grammars: &self.grammars,
-            root: &self.policy.workspace_root,
+            at: Standpoint::of(&self.policy, session),
             session: None,
+        }
+    }
+
+    /// Reads a reply of a conversation.
+    fn reply_reader<'r>(&'r self, view: &'r StateView<'r>, session: SessionId) -> CodeReader<'r> {
+        CodeReader {
+            session: Some(session),
+            ..self.code_reader(view, session)
         }
     }
 
@@ -1127,7 +1296,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         said: PromptRepetition,
         work: &mut BatchBuilder,
     ) -> ResolvedDirective {
-        let resolved = direct::resolve_directive(&self.view(), &self.policy, &directive, said);
+        let resolved =
+            direct::resolve_directive(&self.view(), self.standpoint(work), &directive, said);
         let given = DirectiveGiven {
             verb: directive.verb,
             target: redact::without_credentials(&directive.target).into_owned(),
@@ -1139,7 +1309,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     fn observe(&mut self, findings: Vec<FileFinding>, work: &mut BatchBuilder) {
         for (path, finding) in findings {
             // Nothing is recorded where disk is as it was last seen: agents have the same files looked at with each step.
-            let Some(event) = observe::observe(&self.view(), path.clone(), finding) else {
+            let Some(event) = observe::observe(&self.view(), work.at, path.clone(), finding) else {
                 continue;
             };
             self.fold(Vec::from([event]), work);

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use tslp_core::audit::AuditQuestion;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
-    AuditOutcome, DiskFile, DiskFinding, Envelope, History, PromptMeasured, Recorded,
-    WindowExceeded,
+    AuditOutcome, DiskFile, DiskFinding, Envelope, History, PlaceObserved, PromptMeasured,
+    Recorded, WindowExceeded,
 };
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::message::ToolCall;
@@ -19,8 +19,9 @@ use tslp_core::request::Request;
 use tslp_core::scope::OffRules;
 use tslp_decide::authorship::MessageAuthors;
 use tslp_decide::direct::{FileText, ResolvedDirective};
-use tslp_decide::found_code::FoundCode;
+use tslp_decide::found_code::{FoundCode, MessageEnd};
 use tslp_decide::mention::Mentions;
+use tslp_decide::place::PlaceFinding;
 use tslp_decide::promote::MessagePieces;
 use tslp_decide::prompt::PastedCode;
 use tslp_decide::receive::ReceivedPrompt;
@@ -42,8 +43,14 @@ pub struct DiskCheck {
     pub last_seen: Option<DiskFile>,
 }
 
+/// A look at where absolute paths lead.
+pub type PlaceLook<'l> = &'l mut dyn FnMut(Vec<String>) -> Vec<PlaceFinding>;
+
 /// A file and what a look at it found.
 pub type FileFinding = (RelPath, DiskFinding);
+
+/// The text of a file that may be taken without being asked for, and when it was changed last.
+pub type TouchedText = (String, UnixMillis);
 
 /// Events to append as one transaction, with the row changes that they cause.
 #[derive(Debug)]
@@ -161,11 +168,13 @@ pub struct DiskAnswers {
     /// The file's text for each of the reads, in order.
     pub texts: Vec<FileText>,
     /// The text of each of the touched files that may be taken; `None` of those that may not.
-    pub touched: Vec<Option<String>>,
+    pub touched: Vec<Option<TouchedText>>,
     /// The text of each file of the aftermath, in order.
     pub aftermath: Vec<FileText>,
     /// The files that are off, as far as their text is new, and after them others.
     pub off_files: Vec<OffFile>,
+    /// Other names of those files, as far as they are new.
+    pub aliases: Vec<PlaceObserved>,
 }
 
 /// A prompt that is ready to go out.
@@ -213,6 +222,8 @@ pub struct PendingReply {
     pub exceeded: Option<WindowExceeded>,
     /// All of it, if it is complete.
     pub(crate) text: String,
+    /// Whether it was cut short.
+    pub(crate) end: MessageEnd,
     /// Its tool calls, if it is complete.
     pub(crate) calls: Vec<ToolCall>,
     /// The records that it proposes.

@@ -296,7 +296,6 @@ impl RecordedStep {
         self.queue
             .iter()
             .take_while(|recorded| is_look(&recorded.event))
-            .filter(|recorded| matches!(recorded.event, Event::DiskObserved(_)))
     }
 
     /// Removes what is left of the record at the step's end. Each such event is a difference.
@@ -318,7 +317,7 @@ pub(crate) struct Comparison {
 /// A look at the disk, or what it made void.
 pub(crate) fn is_look(event: &Event) -> bool {
     match event {
-        Event::DiskObserved(_) => true,
+        Event::DiskObserved(_) | Event::PlaceObserved(_) => true,
         Event::Transitioned(moved) => {
             moved.transition == Transition::Discard && moved.cause == Reason::Stale
         }

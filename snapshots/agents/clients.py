@@ -455,6 +455,25 @@ wire_api = "responses"
         return [self.program, "exec", *again, "--dangerously-bypass-approvals-and-sandbox", text]
 
 
+class Pi(Client):
+    """OpenAI's chat completions, by a provider of its models file."""
+
+    name = "pi"
+    binary = "pi/node_modules/.bin/pi"
+
+    def prepare(self, url):
+        model = {"id": "scripted", "contextWindow": self.context, "maxTokens": 4096}
+        provider = {"baseUrl": url + "/v1", "api": "openai-completions", "apiKey": "local", "models": [model]}
+        self.write(".pi/agent/models.json", json.dumps({"providers": {"local": provider}}))
+
+    def environment(self):
+        return super().environment() | {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1", "PI_TELEMETRY": "0"}
+
+    def command(self, text):
+        again = ["--continue"] if self.turns else []
+        return [self.program, *again, "--provider", "local", "--model", "scripted", "-p", text]
+
+
 ALL = {
     kind.name: kind
     for kind in (
@@ -470,5 +489,6 @@ ALL = {
         AiderWhole,
         AiderUdiff,
         AiderOllama,
+        Pi,
     )
 }

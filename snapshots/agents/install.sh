@@ -2,15 +2,15 @@
 # Installs the real coding clients into a cache folder, each on its own; what can't be installed is skipped.
 #
 #   ./install.sh [CACHE] [CLIENT...]      CACHE: default ~/.cache/tslp-agents
-#                                         CLIENT: opencode qwen cline continue claude codex aider; default all
+#                                         CLIENT: opencode qwen cline continue claude codex aider pi; default all
 #
 # Versions can be set by OPENCODE_VERSION, QWEN_VERSION, CLINE_VERSION, CONTINUE_VERSION, CLAUDE_VERSION, CODEX_VERSION,
-# AIDER_VERSION.
+# AIDER_VERSION, PI_VERSION.
 set -u
 
 cache=${1:-$HOME/.cache/tslp-agents}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- opencode qwen cline continue claude codex aider
+[ $# -gt 0 ] || set -- opencode qwen cline continue claude codex aider pi
 mkdir -p "$cache" || exit 1
 cache=$(cd "$cache" && pwd)
 
@@ -51,6 +51,7 @@ for name in "$@"; do
     claude) npm_client claude "@anthropic-ai/claude-code@${CLAUDE_VERSION:-2.1.197}" claude ;;
     codex) npm_client codex "@openai/codex@${CODEX_VERSION:-0.169.0}" codex ;;
     aider) aider_client ;;
+    pi) npm_client pi "@mariozechner/pi-coding-agent@${PI_VERSION:-0.73.1}" pi ;;
     *) echo "unknown client: $name" >&2; exit 2 ;;
     esac
 done

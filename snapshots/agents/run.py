@@ -12,7 +12,18 @@ import clients
 import scripted
 
 # Modules of this folder: each has `CLIENTS`, which it plays by default, its own `arguments`, and a `main`.
-PLAYS = ["sessions", "days", "failures", "held", "recovery", "scope", "mcp_sdks", "oracle"]
+PLAYS = [
+    "sessions",
+    "days",
+    "failures",
+    "setups",
+    "held",
+    "recovery",
+    "scope",
+    "roots",
+    "mcp_sdks",
+    "oracle",
+]
 
 
 def arguments():

@@ -1,20 +1,26 @@
 //! A disk in memory, observed as the real one is.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tslp_core::entity::Symbol;
-use tslp_core::event::{DiskFile, DiskFinding, DiskSlice, ReadFailure};
+use tslp_core::event::{DiskFile, DiskFinding, DiskSlice, PlaceKind, PlaceObserved, ReadFailure};
 use tslp_core::extract::{Extraction, GrammarTag, Grammars};
 use tslp_core::hash::SliceHash;
-use tslp_core::path::RelPath;
+use tslp_core::ids::UnixMillis;
+use tslp_core::name_hash::{NameHash, may_name};
+use tslp_core::path::{self, RelPath};
 use tslp_core::redact;
 use tslp_core::scope::OffRules;
 use tslp_core::slice;
 use tslp_decide::direct::FileText;
+use tslp_decide::place::PlaceFinding;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::pending::{DiskCheck, FileFinding, OffFile};
+
+/// The workspace of every story; a policy may name another.
+pub const ROOT: &str = "/work/space";
 
 /// An entry of the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,12 +29,17 @@ pub enum DiskEntry {
     File(String),
     /// A file that can't be read.
     Locked,
+    /// A link to a file or folder of the workspace.
+    Link(String),
 }
 
 /// Files by path.
 #[derive(Clone, Debug, Default)]
 pub struct Disk {
     entries: BTreeMap<RelPath, DiskEntry>,
+    /// When each was changed.
+    changed: BTreeMap<RelPath, UnixMillis>,
+    now: UnixMillis,
     /// The contents of files that were read since they changed.
     known_contents: RefCell<BTreeMap<RelPath, Arc<FileContents>>>,
 }
@@ -38,6 +49,7 @@ pub struct Disk {
 struct FileContents {
     whole: SliceHash,
     slices: BTreeMap<Symbol, SliceHash>,
+    hidden: Option<BTreeSet<NameHash>>,
     definitions: u32,
     grammar: Option<GrammarTag>,
 }
@@ -45,8 +57,20 @@ struct FileContents {
 impl Disk {
     /// Puts an entry at a path.
     pub fn put(&mut self, path: RelPath, entry: DiskEntry) {
+        self.changed.insert(path.clone(), self.now);
         self.known_contents.get_mut().remove(&path);
         self.entries.insert(path, entry);
+    }
+
+    /// What changes from here on changes at this time.
+    pub const fn set_time(&mut self, now: UnixMillis) {
+        self.now = now;
+    }
+
+    /// When a path was changed.
+    #[must_use]
+    pub fn changed_at(&self, path: &RelPath) -> UnixMillis {
+        self.changed.get(path).copied().unwrap_or_default()
     }
 
     /// Deletes a path.
@@ -67,7 +91,70 @@ impl Disk {
         self.at(path).map(|entry| match entry {
             DiskEntry::File(text) => Ok(text.clone()),
             DiskEntry::Locked => Err(ReadFailure::Denied),
+            DiskEntry::Link(_) => Err(ReadFailure::Escapes),
         })
+    }
+
+    /// Where each of some absolute paths leads.
+    #[must_use]
+    pub fn places(&self, asked: Vec<String>) -> Vec<PlaceFinding> {
+        asked.iter().map(|written| self.place(written)).collect()
+    }
+
+    /// Where an absolute path leads.
+    #[must_use]
+    pub fn place(&self, written: &str) -> PlaceFinding {
+        let seen = |written: &str, place, ours: &str| PlaceObserved {
+            written: written.into(),
+            place,
+            ours: ours.into(),
+        };
+        let is_there = |path: &str| self.entries.contains_key(&RelPath::from_normalised(path));
+        let Some(path) = path::moved(written, ROOT, "") else {
+            let ends = written.match_indices('/').map(|(at, _)| &written[at + 1..]);
+            let ends = ends.filter(|end| is_there(end));
+            let first = written[1..].split('/').next().unwrap_or_default();
+            let (name, place) = match first {
+                "work" => (written, PlaceKind::Elsewhere),
+                _ => (&written[..first.len() + 1], PlaceKind::Nowhere),
+            };
+            return PlaceFinding {
+                asked: written.into(),
+                seen: seen(name, place, ""),
+                candidates: ends.map(RelPath::from_normalised).collect(),
+            };
+        };
+        let link = path::with_folders(&path).find_map(|name| {
+            let target = self.aliases_of(name)?;
+            Some(seen(&format!("{ROOT}/{name}"), PlaceKind::Beneath, target))
+        });
+        let ends = path.match_indices('/').map(|(at, _)| &path[at + 1..]);
+        let ends = ends.filter(|end| !is_there(&path) && is_there(end));
+        PlaceFinding {
+            asked: written.into(),
+            candidates: ends.map(RelPath::from_normalised).collect(),
+            seen: link.unwrap_or_else(|| seen(written, PlaceKind::Beneath, &path)),
+        }
+    }
+
+    fn aliases_of(&self, name: &str) -> Option<&str> {
+        match self.entries.get(&RelPath::from_normalised(name))? {
+            DiskEntry::Link(target) => Some(target),
+            DiskEntry::File(_) | DiskEntry::Locked => None,
+        }
+    }
+
+    /// All links.
+    #[must_use]
+    pub fn aliases(&self) -> Vec<PlaceObserved> {
+        let names = self.entries.keys().map(RelPath::as_str);
+        let links = names.filter_map(|name| Some((name, self.aliases_of(name)?)));
+        let links = links.map(|(name, target)| PlaceObserved {
+            written: format!("{ROOT}/{name}"),
+            place: PlaceKind::Beneath,
+            ours: target.into(),
+        });
+        links.collect()
     }
 
     /// The files that are off by these rules, and after them all others.
@@ -82,7 +169,7 @@ impl Disk {
                 text: text.clone(),
                 is_code: TreeSitterGrammars.language_of_path(path).is_some(),
             }),
-            DiskEntry::Locked => None,
+            DiskEntry::Locked | DiskEntry::Link(_) => None,
         });
         files.collect()
     }
@@ -96,9 +183,11 @@ impl Disk {
                 let finding = match self.at(&check.path) {
                     None => DiskFinding::Missing,
                     Some(DiskEntry::Locked) => DiskFinding::Unreadable(ReadFailure::Denied),
+                    Some(DiskEntry::Link(_)) => DiskFinding::Unreadable(ReadFailure::Escapes),
                     Some(DiskEntry::File(text)) => DiskFinding::File(fingerprint(
                         check,
                         &self.file_contents(&check.path, text),
+                        self.changed_at(&check.path),
                     )),
                 };
                 (check.path.clone(), finding)
@@ -134,6 +223,9 @@ fn read_contents(path: &RelPath, bytes: &[u8]) -> FileContents {
         });
     FileContents {
         whole: slice::hash_of_whole(bytes),
+        hidden: extraction
+            .as_ref()
+            .and_then(|extraction| extraction.hidden_words(bytes)),
         slices,
         definitions: extraction.as_ref().map_or(0, |extraction| {
             u32::try_from(extraction.top_level().len()).unwrap_or(u32::MAX)
@@ -142,8 +234,14 @@ fn read_contents(path: &RelPath, bytes: &[u8]) -> FileContents {
     }
 }
 
-fn fingerprint(check: &DiskCheck, contents: &FileContents) -> DiskFile {
-    let asked = check.symbols.iter().map(|symbol| DiskSlice {
+fn fingerprint(check: &DiskCheck, contents: &FileContents, changed_at: UnixMillis) -> DiskFile {
+    let is_hidden = |symbol: &Symbol| {
+        let hidden = contents.hidden.as_ref();
+        !contents.slices.contains_key(symbol)
+            && hidden.is_some_and(|words| may_name(symbol, |it| words.contains(&it)))
+    };
+    let asked = check.symbols.iter().filter(|it| !is_hidden(it));
+    let asked = asked.map(|symbol| DiskSlice {
         symbol: symbol.clone(),
         slice: contents.slices.get(symbol).copied(),
     });
@@ -155,5 +253,6 @@ fn fingerprint(check: &DiskCheck, contents: &FileContents) -> DiskFile {
         },
         definitions: contents.definitions,
         grammar: contents.grammar.clone(),
+        changed_at,
     }
 }

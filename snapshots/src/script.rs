@@ -11,10 +11,11 @@
 //! disk src/a.c            the file now holds the text that follows
 //! | int f(void) { return 1; }
 //! gone src/a.c            the file is deleted
+//! link a.c src/a.c        the first path is a link to the second
 //! locked src/a.c          the file is there and can't be read
 //! client B                another window of the client is in front from here on; the first is called A
 //! session NAME            the client names its session from here on
-//! tools                   the client offers tools from here on
+//! tools                   the client offers tools from here on; `tools elsewhere`: none of them reads files
 //! touch                   unknown files that somebody names are adopted from disk from here on
 //! new                     the client begins a new conversation
 //! context                 a user message that the client adds before the prompt; `context system`,
@@ -47,7 +48,7 @@ use tslp_core::code_spec::CodeSpec;
 use tslp_core::directive::Directive;
 use tslp_core::event::{AuditOutcome, Verb};
 use tslp_core::gate::GateProfile;
-use tslp_core::message::Role;
+use tslp_core::message::{Role, Tools};
 use tslp_core::policy::{AuditChoice, EditRepair, HistoryChoice, OnStale, Placement, Policy};
 
 use crate::law::Law;
@@ -80,6 +81,13 @@ pub enum Step {
     },
     /// A file is deleted.
     Gone(String),
+    /// A path is a link to another one of the workspace.
+    Link {
+        /// The link.
+        path: String,
+        /// What it leads to.
+        target: String,
+    },
     /// A file can't be read any more.
     Locked(String),
     /// Another window of the client is in front.
@@ -87,7 +95,7 @@ pub enum Step {
     /// The client names its session.
     Session(String),
     /// The client offers tools.
-    Tools,
+    Tools(Tools),
     /// Unknown files that somebody names are adopted from disk from now on.
     Touch,
     /// A new conversation begins.
@@ -253,10 +261,18 @@ fn parse_step(line: &str, text: String) -> Step {
             text,
         },
         ("gone", path) => Step::Gone(path.into()),
+        ("link", paths) => {
+            let (path, target) = paths.split_once(' ').expect("a link and its target");
+            Step::Link {
+                path: path.into(),
+                target: target.into(),
+            }
+        }
         ("locked", path) => Step::Locked(path.into()),
         ("client", name) => Step::Client(name.into()),
         ("session", name) => Step::Session(name.into()),
-        ("tools", "") => Step::Tools,
+        ("tools", "") => Step::Tools(Tools::Reading),
+        ("tools", "elsewhere") => Step::Tools(Tools::Offered),
         ("touch", "") => Step::Touch,
         ("new", "") => Step::New,
         ("context", role) => Step::Context {

@@ -11,12 +11,13 @@ use tslp_core::outgoing::Outgoing;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::request::Request;
+use tslp_decide::place::Standpoint;
 use tslp_decide::reply::{Reply, SegmentExtent};
 use tslp_grammars::TreeSitterGrammars;
 use tslp_io::evidence::describe::entries::EpisodeEntries;
 use tslp_projections::state::{State, StateView};
 use tslp_replay::engine::Engine;
-use tslp_replay::pending::{Batch, DiskAnswers};
+use tslp_replay::pending::{Batch, DiskAnswers, TouchedText};
 
 use crate::disk::{Disk, DiskEntry};
 use crate::replay_check;
@@ -24,8 +25,13 @@ use crate::script::{Ending, Script, Step};
 use crate::store::{MemoryFiles, MemoryStore};
 use crate::tables::Tables;
 
-/// The workspace of every story; a policy may name another.
-pub const ROOT: &str = "/work/space";
+pub use crate::disk::ROOT;
+
+/// Where what is said in no conversation is meant from.
+pub const AT: Standpoint<'static> = Standpoint {
+    root: ROOT,
+    session: SessionId(0),
+};
 
 /// The extent of what an engine keeps in memory. Its decisions don't depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -248,12 +254,15 @@ impl Stage {
                 .disk
                 .put(RelPath::from_normalised(&path), DiskEntry::File(text)),
             Step::Gone(path) => self.disk.delete(&RelPath::from_normalised(&path)),
+            Step::Link { path, target } => self
+                .disk
+                .put(RelPath::from_normalised(&path), DiskEntry::Link(target)),
             Step::Locked(path) => self
                 .disk
                 .put(RelPath::from_normalised(&path), DiskEntry::Locked),
             Step::Client(name) => self.front_window = name,
             Step::Session(name) => self.session_name = Some(name),
-            Step::Tools => self.tools = Tools::Offered,
+            Step::Tools(tools) => self.tools = tools,
             Step::Touch => self.adopt_on_touch(),
             Step::New => *self.open_window() = Conversation::default(),
             Step::Context { role, text } => self.add_message(role, &text),
@@ -283,7 +292,10 @@ impl Stage {
                 messages[at] = Message::new(role, &text);
             }
             Step::Import { source, text } => self.import(&source, &text),
-            Step::Later(hours) => self.clock += hours * 60 * 60 * 1000,
+            Step::Later(hours) => {
+                self.clock += hours * 60 * 60 * 1000;
+                self.disk.set_time(UnixMillis(self.clock + 500));
+            }
             Step::Again => self.send_prompt(Attempt::First),
             Step::Retry => self.send_prompt(Attempt::Retry),
             Step::Command(directive) => self.command(directive),
@@ -397,7 +409,9 @@ impl Stage {
         if self.memory == EngineMemory::Nothing {
             self.engine.forget_texts();
         }
-        let mut pending = self.engine.receive(at, request);
+        let disk = &self.disk;
+        let look = &mut |asked| disk.places(asked);
+        let mut pending = self.engine.receive(at, request, look);
         let findings = self.disk.findings(&pending.checks);
         self.engine.read_changed(&mut pending, &findings);
         let answers = DiskAnswers {
@@ -414,6 +428,7 @@ impl Stage {
                 .map(|path| self.disk.read_text(path))
                 .collect(),
             off_files: self.disk.off_files(&pending.off_rules),
+            aliases: self.disk.aliases(),
         };
         let composed = self.engine.compose(pending, answers);
         if composed.withheld.is_some() {
@@ -485,7 +500,9 @@ impl Stage {
     /// Ends the model's reply, which is judged.
     pub fn end_reply(&mut self, episode: EpisodeId, reply: Reply, outcome: ReplyOutcome) {
         let at = self.next_time();
-        let pending = self.engine.end_reply(at, episode, reply, outcome);
+        let disk = &self.disk;
+        let look = &mut |asked| disk.places(asked);
+        let pending = self.engine.end_reply(at, episode, reply, outcome, look);
         let answers = DiskAnswers {
             findings: self.disk.findings(&pending.checks),
             touched: self.read_touched(&pending.touches),
@@ -540,14 +557,16 @@ impl Stage {
         self.record_batch(batch);
     }
 
-    fn read_touched(&self, paths: &[RelPath]) -> Vec<Option<String>> {
-        let read = |path| self.disk.read_text(path)?.ok();
+    fn read_touched(&self, paths: &[RelPath]) -> Vec<Option<TouchedText>> {
+        let read = |path| Some((self.disk.read_text(path)?.ok()?, self.disk.changed_at(path)));
         let may_read = |path| self.adopts_on_touch.then(|| read(path)).flatten();
         paths.iter().map(may_read).collect()
     }
 
     fn next_time(&mut self) -> UnixMillis {
         self.clock += 1000;
+        // What is written before the next step is written a little later.
+        self.disk.set_time(UnixMillis(self.clock + 500));
         UnixMillis(self.clock)
     }
 

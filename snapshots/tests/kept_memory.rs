@@ -10,8 +10,8 @@ use tslp_core::artifact::{Level, Origin, Transition, Version};
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, Author, DiskFile, DiskFinding, DiskObserved, DiskSlice,
-    Envelope, Event, Extent, Format, PathEvidence, RecordChanged, Recorded, ReplyOutcome,
-    Transitioned,
+    Envelope, Event, Extent, FileAuthor, Format, PathEvidence, RecordChanged, Recorded,
+    ReplyOutcome, Transitioned,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::Completeness;
@@ -105,7 +105,7 @@ impl Soak {
         let request = self.read(body);
         self.clock += 1000;
         let at = UnixMillis(self.clock);
-        let pending = self.engine.receive(at, request);
+        let pending = self.engine.receive(at, request, &mut |_| Vec::new());
         let answers = all_missing(&pending.checks);
         let composed = self.engine.compose(pending, answers);
         let episode = composed.episode;
@@ -118,9 +118,11 @@ impl Soak {
             finish_reason: Some("stop".into()),
             ..Reply::default()
         };
-        let pending = self
-            .engine
-            .end_reply(at, episode, reply, ReplyOutcome::Completed);
+        let pending =
+            self.engine
+                .end_reply(at, episode, reply, ReplyOutcome::Completed, &mut |_| {
+                    Vec::new()
+                });
         let answers = all_missing(&pending.checks);
         self.engine.judge(pending, answers);
         self.engine.rows_made_durable(self.engine.state().head());
@@ -258,10 +260,12 @@ fn look_at(file: u64) -> DiskObserved {
         slices: slices.collect(),
         definitions: u32::try_from(FUNCTIONS).expect("few definitions"),
         grammar: Some(grammar()),
+        changed_at: UnixMillis(0),
     };
     DiskObserved {
         path: path_of(file),
         finding: DiskFinding::File(found),
+        author: FileAuthor::USER,
     }
 }
 

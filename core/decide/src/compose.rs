@@ -22,6 +22,7 @@ use super::lost::LostCode;
 use super::meant::MeantLines;
 use super::off::{OffFilter, OffKnowledge, OffTexts};
 use super::outside::{self, ToldChanges};
+use super::place::Standpoint;
 use super::prompt_facts::{Prompt, RecordedSight};
 use super::receive;
 use super::recent_context::recent_context;
@@ -31,6 +32,7 @@ use super::sight::{self, ShownText, Sight, TextSlot, Withholding};
 use super::work::WithheldPrompt;
 use crate::notice;
 use tslp_core::artifact::Origin;
+use tslp_core::delimiter;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
     ContentKind, Event, History, Injected, NoticeIssued, PromptAmended, PromptComposed, Side,
@@ -39,7 +41,7 @@ use tslp_core::event::{
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash};
 use tslp_core::ids::SessionId;
 use tslp_core::limits::{BYTES_PER_TOKEN, NOTICES_PER_PROMPT_MAX};
-use tslp_core::message::{Role, Tools};
+use tslp_core::message::Role;
 use tslp_core::outgoing::{Outgoing, OutgoingMessage};
 use tslp_core::path::RelPath;
 use tslp_core::policy::{EditRepair, Placement, Policy};
@@ -123,7 +125,7 @@ pub fn compose(
     let end = target.filter(|_| !is_window).map(|(index, _)| at(index));
     // Who has tools reads the file again, and is told to: what changes in the middle of a prompt costs all that follows.
     let is_older = |index| positions.may_change(index);
-    let may_change = |index| !is_window && request.tools == Tools::None && is_older(index);
+    let may_change = |index| !is_window && !request.tools.read_files() && is_older(index);
     let going = sight.going(&texts, &at, &may_change);
     let is_last_in_sight = |part: &EntityId| {
         let shown = sight.last_shown(part).map(at);
@@ -153,7 +155,7 @@ pub fn compose(
     let added: BTreeSet<EntityId> = shown.map(|shown| shown.entity.clone()).collect();
     // After hydration: what this prompt adds as true must not be withheld elsewhere in it as if it were outdated.
     let mut withholding = sight.withhold(&texts, &at, &may_change, &added);
-    let filter = OffFilter::of(view, prompt.session, &policy.workspace_root, prompt.off);
+    let filter = OffFilter::of(view, Standpoint::of(policy, prompt.session), prompt.off);
     // What a prompt on record showed of files that are off is on record.
     let mut off = match (prompt.on_record, &filter) {
         (Some(seen), _) => OffTexts {
@@ -203,7 +205,7 @@ pub fn compose(
         };
         is_due(notice) && !notice.entity.as_ref().is_some_and(is_own_change)
     });
-    if !is_window && request.tools == Tools::Offered && target.is_some() {
+    if !is_window && request.tools.read_files() && target.is_some() {
         let misleading = || sight.misleading(&at, &is_older, &added);
         let outside = &injected.outside;
         outside.replace_notices(view, prompt, &mut hydration, (&sight, &at), &misleading);
@@ -338,17 +340,29 @@ pub fn compose_side_request(
         let amendments = view.state.sessions().amendments(session);
         injected = InjectedTexts::new(view, &keys, &amendments, &positions);
     }
-    let filter = OffFilter::of(view, SessionId(0), &policy.workspace_root, known);
+    let filter = OffFilter::of(view, Standpoint::of(policy, SessionId(0)), known);
     let texts = injected.with_texts_of(request, 0);
     let off = filter.map(|filter| filter.filter(request, &texts, &BTreeMap::new()));
-    let withholding = Withholding {
+    let mut withholding = Withholding {
         rewritten: off.map_or_else(BTreeMap::new, |off| off.rewritten),
         ..Withholding::default()
     };
+    // Such requests quote the conversation, with what its user was told.
+    for shown in &texts {
+        let key = (shown.message, shown.slot);
+        let text = withholding
+            .rewritten
+            .get(&key)
+            .map_or(shown.text, String::as_str);
+        if let Some(text) = delimiter::without_quoted_user_lines(text) {
+            withholding.rewritten.insert(key, text);
+        }
+    }
     let mut outgoing = Outgoing::unchanged(request);
     for message in &mut outgoing.messages {
         let all = (message.index, TextSlot::Before)..=(message.index, TextSlot::After);
-        let is_changed = withholding.rewritten.range(all.clone()).next().is_some();
+        let is_changed = withholding.rewritten.range(all.clone()).next().is_some()
+            || !request.messages[message.index].is_safe();
         if is_changed || injected.texts.range(all).next().is_some() {
             *message = injected.outgoing_message(request, message.index, &withholding);
         }
@@ -817,7 +831,7 @@ fn is_about_users_code(view: &StateView<'_>, prompt: &Prompt<'_>, notice: &Notic
     let is_of_this_prompt =
         is_new(notice) || pending.iter().any(|pending| is_same(&pending.notice));
     is_of_this_prompt
-        && !proposed.any(|it| it.origin == Origin::Model && it.episode == prompt.episode)
+        && !proposed.any(|it| it.origin != Origin::User && it.episode == prompt.episode)
 }
 
 /// Whether what was last proposed of an entity is an edit that doesn't apply; `None` if it is linked to it.

@@ -8,11 +8,13 @@ use tslp_projections::disk::LastFinding;
 use tslp_projections::state::StateView;
 
 use super::Recorder;
-use super::code_reader::{self, CodeReader};
+use super::code_reader::CodeReader;
 use super::found_code::{self, FoundCode};
+use super::goal::AT_WORK_MILLIS;
 use super::holders::{self, BlockOfProposal};
 use super::hydrate;
 use super::observe;
+use super::place::{self, Standpoint};
 use super::promote::{self, MessagePieces};
 use super::propose::disk_verdict;
 use super::receive::PromptRepetition;
@@ -24,10 +26,11 @@ use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{Author, Event, NoticeIssued, ReadFailure, Verb};
 use tslp_core::extract::Grammars;
 use tslp_core::gate::{DiskVerdict, GateReport, Thresholds, Verdict};
-use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::guardian::{CallPart, call_parts};
+use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 use tslp_core::path::RelPath;
-use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
+use tslp_projections::at_hand::ClientCallRow;
 use tslp_projections::proposals::Proposal;
 use tslp_projections::stale::Divergence;
 
@@ -61,7 +64,7 @@ pub type FileText = Option<Result<String, ReadFailure>>;
 #[must_use]
 pub fn resolve_directive(
     view: &StateView<'_>,
-    policy: &Policy,
+    at: Standpoint<'_>,
     directive: &Directive,
     repetition: PromptRepetition,
 ) -> ResolvedDirective {
@@ -79,18 +82,22 @@ pub fn resolve_directive(
             verb if verb.is_about_tools() || verb.concerns_record(&directive.target) => {
                 Err(Reason::TargetMissing)
             }
-            _ => target_entity(view, policy, &directive.target),
+            _ => target_entity(view, at, &directive.target),
         },
         repetition,
     }
 }
 
 /// The entity that a target names. A file name may itself contain `::`: a tracked file is preferred to the first split.
-fn target_entity(view: &StateView<'_>, policy: &Policy, target: &str) -> Result<EntityId, Reason> {
+fn target_entity(
+    view: &StateView<'_>,
+    at: Standpoint<'_>,
+    target: &str,
+) -> Result<EntityId, Reason> {
     if target.is_empty() {
         return Err(Reason::TargetMissing);
     }
-    let usable = |path| code_reader::usable_path(view, &policy.workspace_root, path);
+    let usable = |path| place::of(view, at, path);
     let mut splits = target
         .match_indices("::")
         .map(|(at, mark)| (&target[..at], Some(&target[at + mark.len()..])));
@@ -112,26 +119,74 @@ fn target_entity(view: &StateView<'_>, policy: &Policy, target: &str) -> Result<
     }
 }
 
-/// Whether a call of an agent's holds a command: then a terminal's, which says the same, may be that call's. Letters and digits are
-/// compared, so that no quotes, escapes or flags between them hide it.
+/// Whether an agent's call may have given this command at a terminal. `t=tslp; $t confirm a.c::f` in one of the newest calls may have given
+/// `tslp confirm a.c::f`; while a shell that decodes its text hasn't come back, any command may be its. What an older script does isn't seen.
 #[must_use]
-pub fn is_agents_command(view: &StateView<'_>, directive: &ResolvedDirective) -> bool {
+pub fn is_agents_act(view: &StateView<'_>, at: UnixMillis, verb: Verb, target: &str) -> bool {
     let lets_more = matches!(
-        directive.verb,
+        verb,
         Verb::Accept | Verb::Confirm | Verb::On | Verb::Unlock | Verb::Allow | Verb::Resume
     );
-    let said = ["tslp", directive.verb.as_str(), &directive.target].map(letters);
+    lets_more && is_said_by_call(view, at, verb.as_str(), target)
+}
+
+/// The same for any command of the command line, by its name.
+#[must_use]
+pub fn is_said_by_call(view: &StateView<'_>, at: UnixMillis, verb: &str, target: &str) -> bool {
+    let text = |content| view.text(content).unwrap_or_default();
+    let runs_hidden = |call: &ClientCallRow| {
+        let scripts = || shell_scripts(&text(call.arguments)).into_iter();
+        call.result.is_none()
+            && at.0.abs_diff(call.asked_at.0) < AT_WORK_MILLIS
+            && scripts().any(|it| hides_words(&it))
+    };
     let mut calls = view.state.provenance().texts_after(None);
-    lets_more
-        && calls.any(|call| {
-            let says_it = |bytes: &[u8]| {
-                let text = String::from_utf8_lossy(bytes).replace("\\n", "\n");
-                let mut commands = text.split([';', '|', '&', '\n']).map(letters);
-                commands.any(|it| said.iter().all(|word| it.contains(word.as_str())))
-            };
-            let says_it = || view.with_content(call.text, says_it);
-            call.author == Author::Call && says_it() == Some(true)
-        })
+    view.state.at_hand().calls().any(runs_hidden)
+        || calls.any(|call| call.author == Author::Call && says(&text(call.text), verb, target))
+}
+
+/// What a call's arguments have a shell or an interpreter run.
+fn shell_scripts(arguments: &str) -> Vec<String> {
+    let parts = call_parts("", arguments).into_iter();
+    let scripts = parts.filter(|(part, _)| matches!(part, CallPart::Shell | CallPart::Code));
+    scripts.map(|(_, text)| text).collect()
+}
+
+/// What lets a shell's line say more than is written there: variables, what a command prints, encoded text.
+const HIDING_MARKS: [&str; 9] = [
+    "$", "`", "<(", "<<<", "base64", "base32", "xxd", "openssl", "eval",
+];
+
+fn hides_words(script: &str) -> bool {
+    HIDING_MARKS.iter().any(|it| script.contains(it))
+}
+
+/// Whether a call's arguments hold a command of tslp's, in a script that it writes, too. Words are compared without quotes and escapes, paths
+/// by their last name.
+fn says(arguments: &str, verb: &str, target: &str) -> bool {
+    let (path, symbol) = target.split_once("::").unwrap_or((target, ""));
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let wanted = letters(if symbol.is_empty() { name } else { symbol });
+    let has_verb = |text: &str| {
+        let text = text.replace(['"', '\'', '\\'], "");
+        let mut words = text.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| word.eq_ignore_ascii_case(verb))
+    };
+    let names = |text: &str| letters(text).contains(&wanted);
+    let is_command = |text: &str| {
+        // A shell's pattern may match any name.
+        let stands_for_names = text.contains(['*', '?']) || text.contains("xargs");
+        has_verb(text) && letters(text).contains("tslp") && (names(text) || stands_for_names)
+    };
+    let holds = |text: &str| text.split([';', '|', '&', '\n']).any(is_command);
+    // In pieces that a variable or another program puts together.
+    let puts_together = |script: &String| {
+        let names_it = !wanted.is_empty() && names(script);
+        hides_words(script) && (is_command(script) || has_verb(script) && names_it)
+    };
+    let scripts = shell_scripts(arguments);
+    holds(&arguments.replace("\\n", "\n"))
+        || scripts.iter().any(|it| holds(it) || puts_together(it))
 }
 
 /// The answers to lines that read as directives and aren't, each with the entity that it names.
@@ -227,7 +282,7 @@ pub(super) fn accept_from_disk(
     let reader = CodeReader {
         view,
         grammars,
-        root: "",
+        at: Standpoint { root: "", session },
         session: None,
     };
     let fitted = reader.parts_in_their_file(&found, &BTreeSet::from([entity.clone()]));

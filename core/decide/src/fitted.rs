@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use core::slice::from_ref;
 use tslp_projections::state::StateView;
 
-use super::code_reader::usable_path;
 use super::meant::whole_texts;
+use super::place::{self, Standpoint};
 use tslp_core::capture::{self, json_text};
 use tslp_core::edit::{self, BaseTexts, Edit, EditError, Hunk};
 use tslp_core::entity::EntityId;
@@ -18,11 +18,11 @@ use tslp_core::path::RelPath;
 #[must_use]
 pub fn fitted_arguments(
     view: &StateView<'_>,
-    root: &str,
+    at: Standpoint<'_>,
     call: &ToolCall,
     was_shown: &dyn Fn(&str) -> bool,
 ) -> Option<(EntityId, String)> {
-    let (path, mut hunks) = edit_of(view, root, call)?;
+    let (path, mut hunks) = edit_of(view, at, call)?;
     let file = EntityId::file(path.clone());
     // Clients compare with the line ends that models write.
     let texts = whole_texts(view, &file)?;
@@ -63,17 +63,21 @@ pub fn fitted_arguments(
         arguments: arguments.clone(),
         ..ToolCall::default()
     };
-    (edit_of(view, root, &fitted)? == (path, hunks)).then_some((file, arguments))
+    (edit_of(view, at, &fitted)? == (path, hunks)).then_some((file, arguments))
 }
 
 /// The one file that a call changes, and how.
-fn edit_of(view: &StateView<'_>, root: &str, call: &ToolCall) -> Option<(RelPath, Vec<Hunk>)> {
+fn edit_of(
+    view: &StateView<'_>,
+    at: Standpoint<'_>,
+    call: &ToolCall,
+) -> Option<(RelPath, Vec<Hunk>)> {
     let mut blocks = capture::tool_call(&call.name, &call.arguments).into_iter();
     let block = blocks.next().filter(|_| blocks.next().is_none())?;
     let Edit::Change(hunks) = block.edit?.ok()? else {
         return None;
     };
-    Some((usable_path(view, root, &block.path?).ok()?, hunks))
+    Some((place::in_call(view, at, &block.path?).ok()?, hunks))
 }
 
 /// How many lines two texts have in common at their beginning, and then at their end.

@@ -7,11 +7,12 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::code_reader::{CodeReader, file_ending_in, usable_path};
+use super::code_reader::{CodeReader, may_be_prose};
 use super::found_edit::{self, EditedCode, FoundEdit};
 use super::hydrate;
 use super::link;
 use super::namesakes::{self, TrueNamesakes};
+use super::place::{self, WrittenPath};
 use super::split;
 use super::unfenced;
 use tslp_core::capture::{self, Authorship, Closing, CodeBlock, StatedExtent};
@@ -22,6 +23,7 @@ use tslp_core::event::{DiskFile, DiskSlice, Format, PathEvidence};
 use tslp_core::extract::{ExtractError, Extraction, Grammars, LanguageId};
 use tslp_core::gate::Completeness;
 use tslp_core::hash::{ArtifactHash, SliceHash};
+use tslp_core::ids::UnixMillis;
 use tslp_core::limits::CORRELATION_NAMESAKES_MAX;
 use tslp_core::message::ToolCall;
 use tslp_core::path::RelPath;
@@ -52,12 +54,14 @@ pub struct FoundCode {
     pub evidence: PathEvidence,
     /// The file, or why the written path isn't usable; `None` if nothing names a file.
     pub path: Option<Result<RelPath, Reason>>,
+    /// The path as it was written.
+    pub written: Option<String>,
     /// Its definitions, or why they couldn't be read.
     pub extraction: Result<Extraction, Reason>,
     /// The hash of each symbol's canonical form, if they were computed when it was read.
     pub slices: BTreeMap<Symbol, SliceHash>,
-    /// The number of parse errors that its base has already.
-    pub errors_before: u32,
+    /// The text that it is to replace, if both have parse errors.
+    pub broken_base: Option<BrokenBase>,
     /// The true definitions of those symbols that have several.
     pub true_overloads: BTreeMap<Symbol, TrueNamesakes>,
     /// If nothing names the file: tracked files that have symbols of the same names, in unrelated languages.
@@ -68,6 +72,17 @@ pub struct FoundCode {
     pub completeness: Completeness,
     /// Whether it says that it is the whole file or a part.
     pub stated_extent: StatedExtent,
+}
+
+/// What is wrong with a text already: none of that is charged to a change of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrokenBase {
+    /// The number of its parse errors.
+    pub errors: u32,
+    /// Whether it ends in the middle of something.
+    pub breaks_off: bool,
+    /// The symbols that can be read in it.
+    pub sound: BTreeSet<Symbol>,
 }
 
 /// Whether a message was cut short.
@@ -166,9 +181,8 @@ fn join_edits_by_file<'t>(
     let mut gathered: Vec<BlockOfFile<'t>> = Vec::with_capacity(blocks.len());
     let mut edits: BTreeMap<RelPath, usize> = BTreeMap::new();
     for mut block in blocks {
-        let path = block.path.as_deref();
-        let path = path.map(|written| usable_path(reader.view, reader.root, written));
-        let path = path.map(|path| path.map(|path| reader.file_meant(&block, path)));
+        let written = block.path.as_deref();
+        let path = written.map(|written| reader.file_written(&block, written));
         let Some(Ok(file)) = &path else {
             gathered.push(BlockOfFile::unjoined(block, path));
             continue;
@@ -199,10 +213,37 @@ impl<'t> BlockOfFile<'t> {
 }
 
 impl CodeReader<'_> {
+    /// The file of a block's path.
+    fn file_written(self, block: &CodeBlock<'_>, written: &str) -> Result<RelPath, Reason> {
+        if block.format == Format::Fence && may_be_prose(self, written) {
+            return Err(Reason::PathNotUsable);
+        }
+        let path = match block.format {
+            Format::ToolCall => place::in_call(self.view, self.at, written),
+            _ => place::of(self.view, self.at, written),
+        };
+        if path
+            .as_ref()
+            .is_ok_and(|path| self.view.state.state_map().tracks(path))
+        {
+            return path;
+        }
+        let fits = |file: &RelPath| match &block.edit {
+            Some(Ok(edit @ Edit::Change(_))) => {
+                found_edit::apply_to_truth(self, file, edit).is_ok()
+            }
+            _ => place::was_recognised(self.view, self.at, written, file),
+        };
+        match place::recognised(self.view, self.at, written, fits) {
+            Some(file) => Ok(file),
+            None => path.map(|path| self.file_meant(block, path)),
+        }
+    }
+
     /// The file that a chat's reply means by a path: one that ends in it, if the block is an edit or defines what that file does.
     fn file_meant(self, block: &CodeBlock<'_>, path: RelPath) -> RelPath {
         let is_chat = self.session.is_some() && block.format != Format::ToolCall;
-        let Some(file) = file_ending_in(self.view, &path).filter(|_| is_chat) else {
+        let Some(file) = place::file_ending_in(self.view, &path).filter(|_| is_chat) else {
             return path;
         };
         let is_edit = matches!(block.edit, Some(Ok(Edit::Change(_))));
@@ -274,13 +315,14 @@ impl CodeReader<'_> {
             edit: None,
             language: block.language,
             evidence: block.evidence,
-            errors_before: self.errors_of_base(language, path.as_ref(), extraction.as_ref().ok()),
+            broken_base: self.broken_base_of(language, path.as_ref(), extraction.as_ref().ok()),
             files_in_unrelated_languages: self.foreign_files(
                 language,
                 path.as_ref(),
                 extraction.as_ref().ok(),
             ),
             path,
+            written: block.path,
             extraction,
             slices: BTreeMap::new(),
             true_overloads: known,
@@ -314,19 +356,19 @@ impl CodeReader<'_> {
         })
     }
 
-    /// The number of parse errors in the text that made the file, or the first of the block's definitions, true. Counted only if
-    /// the block has errors itself.
-    fn errors_of_base(
+    /// What is wrong with the text that made the file, or the first of the block's definitions, true. Looked for only if the block
+    /// has errors itself.
+    fn broken_base_of(
         self,
         language: Option<LanguageId>,
         path: Option<&Result<RelPath, Reason>>,
         extraction: Option<&Extraction>,
-    ) -> u32 {
+    ) -> Option<BrokenBase> {
         let (Some(Ok(path)), Some(extraction)) = (path, extraction) else {
-            return 0;
+            return None;
         };
         if extraction.clean {
-            return 0;
+            return None;
         }
         let symbols = extraction
             .definitions
@@ -334,13 +376,17 @@ impl CodeReader<'_> {
             .map(|definition| EntityId::symbol(path.clone(), definition.symbol.clone()));
         let base = core::iter::once(EntityId::file(path.clone()))
             .chain(symbols)
-            .find_map(|entity| self.view.current_version(&entity));
-        base.and_then(|base| self.view.text(base.artifact))
-            .map_or(0, |text| self.errors_in(language, &text))
+            .find_map(|entity| self.view.current_version(&entity))?;
+        self.broken_base(language, &self.view.text(base.artifact)?)
     }
 
-    fn errors_in(self, language: Option<LanguageId>, text: &str) -> u32 {
-        extract_definitions(self.grammars, language, text).map_or(0, |extraction| extraction.errors)
+    fn broken_base(self, language: Option<LanguageId>, text: &str) -> Option<BrokenBase> {
+        let base = extract_definitions(self.grammars, language, text).ok()?;
+        (!base.clean).then(|| BrokenBase {
+            errors: base.errors,
+            breaks_off: base.breaks_off,
+            sound: base.sound_definitions().into_keys().cloned().collect(),
+        })
     }
 
     /// Tracked files that code without a path can't belong to because of their language, whatever their symbols are (spec §11).
@@ -406,7 +452,7 @@ impl CodeReader<'_> {
             evidence: block.evidence,
             extraction: Err(Reason::EditMalformed),
             slices: BTreeMap::new(),
-            errors_before: 0,
+            broken_base: None,
             true_overloads: BTreeMap::new(),
             files_in_unrelated_languages: BTreeSet::new(),
             patterns: self.grammars.patterns(),
@@ -415,6 +461,7 @@ impl CodeReader<'_> {
             code: text.into(),
             edit: None,
             path,
+            written: block.path,
         };
         let found_edit = |outcome| {
             Some(FoundEdit {
@@ -423,6 +470,9 @@ impl CodeReader<'_> {
                 outcome,
             })
         };
+        let language = unapplied
+            .usable_path()
+            .and_then(|path| self.grammars.language_of_path(path));
         let EditedCode {
             code,
             stated_extent,
@@ -431,16 +481,14 @@ impl CodeReader<'_> {
         } = match applied {
             Ok(edited) => edited,
             Err(reason) => {
+                let is_unread = reason == Reason::BaseUnknown && language.is_none();
                 return FoundCode {
-                    extraction: Err(reason),
+                    extraction: Err(if is_unread { Reason::NoGrammar } else { reason }),
                     edit: found_edit(Err(reason)),
                     ..unapplied
                 };
             }
         };
-        let language = unapplied
-            .usable_path()
-            .and_then(|path| self.grammars.language_of_path(path));
         let extraction = extract_definitions(self.grammars, language, &code);
         let elided = extraction
             .as_ref()
@@ -456,9 +504,9 @@ impl CodeReader<'_> {
             whole: slice::hash_of_whole(code.as_bytes()),
             verbatim: None,
             edit: found_edit(Ok(applied)),
-            errors_before: match &extraction {
-                Ok(extraction) if !extraction.clean => self.errors_in(language, &before),
-                _ => 0,
+            broken_base: match &extraction {
+                Ok(extraction) if !extraction.clean => self.broken_base(language, &before),
+                _ => None,
             },
             true_overloads: self.true_namesakes(
                 language,
@@ -560,11 +608,12 @@ pub fn code_of_file(grammars: &dyn Grammars, path: RelPath, text: &str) -> Found
         language: None,
         evidence: PathEvidence::Header,
         path: Some(Ok(path)),
+        written: None,
         slices: slices
             .map(|(symbol, slice)| (symbol.clone(), slice))
             .collect(),
         extraction,
-        errors_before: 0,
+        broken_base: None,
         true_overloads: BTreeMap::new(),
         files_in_unrelated_languages: BTreeSet::new(),
         patterns: grammars.patterns(),
@@ -626,7 +675,7 @@ impl FoundCode {
             code: Cow::Borrowed(""),
             edit: None,
             language: self.language.clone(),
-            path: None,
+            path: self.written.clone(),
             evidence: self.evidence,
             stated_extent: self.stated_extent,
             symbol: None,
@@ -642,6 +691,16 @@ impl FoundCode {
     #[must_use]
     pub fn usable_path(&self) -> Option<&RelPath> {
         self.path.as_ref()?.as_ref().ok()
+    }
+
+    /// The path as it was written, if it names one.
+    #[must_use]
+    pub fn written_path(&self) -> Option<WrittenPath<'_>> {
+        Some(WrittenPath {
+            written: self.written.as_deref()?,
+            file: self.path.as_ref()?,
+            is_changed: self.edit.is_some() || self.format == Format::ToolCall,
+        })
     }
 
     /// The text of one entity of its file: all of it, or the symbol's definitions.
@@ -693,7 +752,17 @@ impl FoundCode {
             slices: slices.collect(),
             definitions: u32::try_from(extraction.top_level().len()).unwrap_or(u32::MAX),
             grammar: Some(extraction.grammar.clone()),
+            changed_at: UnixMillis(0),
         })
+    }
+
+    /// The file's new path, if the edit gives it one.
+    #[must_use]
+    pub fn moves_to(&self, root: &str) -> Option<RelPath> {
+        match &self.edit.as_ref()?.edit {
+            Ok(Edit::Move { to, .. }) => RelPath::parse(to, root).ok(),
+            _ => None,
+        }
     }
 
     /// Whether it is complete if a model wrote it: then a placeholder replaces code.

@@ -265,9 +265,12 @@ impl TrueText {
 impl TextPiece {
     fn of(view: &StateView<'_>, current: &TrueEntity) -> Option<Self> {
         let text = view.artifact_slices(current.artifact, &current.spans)?;
+        let text = String::from_utf8(text).ok()?;
+        // Clients don't show a byte order mark, so no edit quotes it.
+        let shown = text.strip_prefix('\u{feff}').map(String::from);
         Some(Self {
             versions: Vec::from([current.version]),
-            text: String::from_utf8(text).ok()?,
+            text: shown.unwrap_or(text),
         })
     }
 }

@@ -200,7 +200,7 @@ fn last_work<'v>(
     tools: Tools,
     mentions: &Mentions,
 ) -> Option<&'v EpisodeRow> {
-    let is_any = tools != Tools::None || view.state.goal().current().is_some();
+    let is_any = tools.read_files() || view.state.goal().current().is_some();
     let asked = view.state.at_hand().asked().map(|row| row.session);
     let asked: BTreeSet<SessionId> = asked.filter(|session| *session != begun).collect();
     let is_meant = |session: &SessionId| is_any || is_about(view, *session, mentions);

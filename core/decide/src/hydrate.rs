@@ -25,8 +25,8 @@ use tslp_core::redact;
 use tslp_projections::file_code::TrueEntity;
 use tslp_projections::stale::Divergence;
 
-/// Entities that may be hydrated for this prompt, in the order of admission, each with its reason. Where the client has
-/// tools, a file that is named, and a definition that is named with it, are left to them: the model reads the file with the line
+/// Entities that may be hydrated for this prompt, in the order of admission, each with its reason. Where the client can
+/// read it, a file that is named, and a definition that is named with it, are left to them: the model reads the file with the line
 /// numbers that its edits need, and a copy of ours would only be read twice. What was refused is shown anyway.
 #[must_use]
 pub fn hydration_candidates(
@@ -37,6 +37,11 @@ pub fn hydration_candidates(
 ) -> Vec<(EntityId, Reason)> {
     let mut list: Vec<(EntityId, Reason)> = Vec::new();
     let mut seen = BTreeSet::new();
+    // What was only pasted is in no file that they could read.
+    let can_read = |path: &RelPath| {
+        let is_there = matches!(view.disk_finding(path), Some(LastFinding::File(_)));
+        tools.read_files() && is_there
+    };
     let is_true = |entity: &EntityId| {
         let files = view.state.state_map();
         view.current_version(entity).is_some()
@@ -60,7 +65,7 @@ pub fn hydration_candidates(
         add(entity.clone(), Reason::AmbiguousName);
     }
     for entity in &mentions.symbols {
-        let is_read = tools == Tools::Offered
+        let is_read = can_read(&entity.path)
             && mentions.files.contains(&entity.path)
             && view.proposals_for(entity).is_empty();
         let reason = match is_read {
@@ -77,8 +82,8 @@ pub fn hydration_candidates(
     let files = mentions.files.iter().cloned().map(EntityId::file);
     let files = files.map(|file| (file, Reason::FileMentioned));
     for (entity, reason) in proposed.chain(followed_up).chain(files) {
-        match (tools, &entity.symbol) {
-            (Tools::Offered, None) => add(entity, Reason::LeftToTools),
+        match entity.symbol {
+            None if can_read(&entity.path) => add(entity, Reason::LeftToTools),
             _ => add(entity, reason),
         }
     }

@@ -70,7 +70,7 @@ pub fn last_runs<'c>(
         *place = Some(Run {
             command: command.chars().take(COMMAND_CHARS_MAX).collect(),
             result: run_result(&text(result).unwrap_or_default()),
-            at: call.at_ms,
+            at: call.answered_at.unwrap_or(call.asked_at),
             session: call.session,
         });
         if build.is_some() && test.is_some() {

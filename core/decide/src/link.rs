@@ -77,9 +77,7 @@ pub(super) fn files_of_conversation(
     let mut files: BTreeSet<RelPath> = shown.map(|entity| entity.path).collect();
     let asked = last_turn::last_asked(view, session);
     let named = mention::path_words(&asked).map(mention::path_in);
-    files.extend(
-        named.filter_map(|word| super::code_reader::usable_path(view, reader.root, word).ok()),
-    );
+    files.extend(named.filter_map(|word| super::place::of(view, reader.at, word).ok()));
     files.retain(|path| view.state.state_map().tracks(path));
     files
 }

@@ -51,7 +51,7 @@ impl LostCode {
         let proposals = view.proposals_for(entity).into_iter().rev();
         let mut refused = proposals.filter(|proposal| {
             let is_meant = is_on_disk || proposal.refused_for() == Some(notice.reason);
-            proposal.origin == Origin::Model && is_meant
+            proposal.origin != Origin::User && is_meant
         });
         let refused = refused.next()?;
         let mut lost = match is_broken {
@@ -70,7 +70,8 @@ impl LostCode {
         (lost != Self::default()).then_some(lost)
     }
 
-    fn of_proposal(
+    /// The code that a proposal has lost; `None` if its text isn't on record.
+    pub(crate) fn of_proposal(
         view: &StateView<'_>,
         grammars: &dyn Grammars,
         entity: &EntityId,

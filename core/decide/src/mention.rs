@@ -11,7 +11,7 @@ use tslp_projections::state::StateView;
 use memchr::memmem;
 
 use crate::asked_change::WORDS;
-use crate::code_reader;
+use crate::place::{self, Standpoint};
 
 use tslp_core::capture;
 use tslp_core::entity::{EntityId, Symbol, last_component};
@@ -32,10 +32,10 @@ pub struct Mentions {
     pub ambiguous: Vec<EntityId>,
 }
 
-/// Scans one text. `root` is the workspace's absolute path. A plain word can only mean one of the recently shown entities, `lately`.
+/// Scans one text. A plain word can only mean one of the recently shown entities, `lately`.
 #[must_use]
-pub fn scan(text: &str, root: &str, view: &StateView<'_>, lately: &[EntityId]) -> Mentions {
-    let mut scan = MentionScanner::new(root, view, lately);
+pub fn scan(text: &str, at: Standpoint<'_>, view: &StateView<'_>, lately: &[EntityId]) -> Mentions {
+    let mut scan = MentionScanner::new(at, view, lately);
     for word in path_words(text) {
         if scan.is_full() {
             break;
@@ -145,7 +145,7 @@ fn line_after(text: &str) -> Option<u32> {
 
 struct MentionScanner<'v> {
     view: &'v StateView<'v>,
-    root: &'v str,
+    at: Standpoint<'v>,
     found: Mentions,
     /// Recently shown entities by the last component of their names; `None` if two have the same.
     lately: BTreeMap<&'v str, Option<&'v EntityId>>,
@@ -165,7 +165,7 @@ struct MentionScanner<'v> {
 }
 
 impl<'v> MentionScanner<'v> {
-    fn new(root: &'v str, view: &'v StateView<'v>, shown: &'v [EntityId]) -> Self {
+    fn new(at: Standpoint<'v>, view: &'v StateView<'v>, shown: &'v [EntityId]) -> Self {
         let mut lately = BTreeMap::new();
         for entity in shown {
             let name = entity.symbol.as_ref().map(Symbol::last_component);
@@ -177,7 +177,7 @@ impl<'v> MentionScanner<'v> {
         Self {
             lately,
             view,
-            root,
+            at,
             found: Mentions::default(),
             words_seen: BTreeSet::new(),
             names_seen: BTreeSet::new(),
@@ -227,7 +227,7 @@ impl<'v> MentionScanner<'v> {
     }
 
     fn tracked_file(&self, written: &str) -> Option<RelPath> {
-        let path = code_reader::usable_path(self.view, self.root, written).ok()?;
+        let path = place::of(self.view, self.at, written).ok()?;
         self.view.state.state_map().tracks(&path).then_some(path)
     }
 

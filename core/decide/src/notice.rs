@@ -557,7 +557,7 @@ pub(super) fn read_failure_text(disk: Option<LastFinding<'_>>) -> &'static str {
     match failure {
         ReadFailure::Denied => "there is no permission to read its file",
         ReadFailure::NotAFile => "its path is not a file",
-        ReadFailure::Escapes => "its path is a link that can't be followed within the workspace",
+        ReadFailure::Escapes => "its path leads through a link",
         ReadFailure::TooLarge => "its file is larger than what is read (`etv.read_bytes_max`)",
         ReadFailure::Unsteady => "its file changed while it was read",
         ReadFailure::TimedOut => "its file did not answer in time",

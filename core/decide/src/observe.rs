@@ -1,6 +1,8 @@
 //! A look at the disk becomes an event only where it differs from the last look (spec §15).
 
 use alloc::vec::Vec;
+
+use super::file_author;
 use tslp_projections::disk::LastFinding;
 use tslp_projections::state::StateView;
 
@@ -8,14 +10,53 @@ use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{DiskFinding, DiskObserved, Event, Transitioned};
 use tslp_core::hash::SliceHash;
+use tslp_core::ids::UnixMillis;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_projections::stale::Divergence;
 
 /// The event for a look at the disk; `None` if it found nothing new.
 #[must_use]
-pub fn observe(view: &StateView<'_>, path: RelPath, finding: DiskFinding) -> Option<Event> {
-    is_news(view, &path, &finding).then_some(Event::DiskObserved(DiskObserved { path, finding }))
+pub fn observe(
+    view: &StateView<'_>,
+    at: UnixMillis,
+    path: RelPath,
+    finding: DiskFinding,
+) -> Option<Event> {
+    if !is_news(view, &path, &finding) {
+        return None;
+    }
+    let author = match (view.disk_finding(&path), &finding) {
+        // Other symbols of it were looked for.
+        (Some(LastFinding::File(known)), DiskFinding::File(new)) if known.whole == new.whole => {
+            view.disk_author(&path)
+        }
+        (_, DiskFinding::File(file)) => file_author::author_of(view, &path, file.changed_at),
+        // It is gone since the last look: no time tells when.
+        (_, DiskFinding::Missing | DiskFinding::Unreadable(_)) => {
+            file_author::author_of(view, &path, at)
+        }
+    };
+    Some(Event::DiskObserved(DiskObserved {
+        path,
+        finding,
+        author,
+    }))
+}
+
+/// Whether what disk holds there in place of the truth is no word of the user's.
+#[must_use]
+pub fn is_of_others(view: &StateView<'_>, entity: &EntityId) -> bool {
+    view.disk_author(&entity.path).origin != Origin::User
+        && matches!(
+            view.divergence(entity),
+            Some(
+                Divergence::Unknown
+                    | Divergence::Superseded
+                    | Divergence::Refused
+                    | Divergence::Gone
+            )
+        )
 }
 
 /// Whether a look at the disk found something new.

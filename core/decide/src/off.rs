@@ -13,12 +13,12 @@ use core::ops::Range;
 use memchr::memmem;
 use tslp_projections::state::StateView;
 
+use super::place::{self, Standpoint};
 use super::sight::{ShownText, TextSlot};
 use tslp_core::capture::{self, json_text, vocabulary};
 use tslp_core::delimiter::{STATE_CLOSE, STATE_OPEN};
 use tslp_core::guardian::{self, CallPart};
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::SessionId;
 use tslp_core::message::Role;
 use tslp_core::passages::{Passages, Suspicion};
 use tslp_core::path::RelPath;
@@ -94,7 +94,8 @@ pub(super) struct OffTexts {
 /// The rules by which files are off, and what is known of those files.
 pub(super) struct OffFilter<'v> {
     off: &'v OffRules,
-    root: &'v str,
+    view: &'v StateView<'v>,
+    at: Standpoint<'v>,
     known: &'v OffKnowledge,
     /// Files of the conversation that are shown all the same.
     locked: Vec<RelPath>,
@@ -105,18 +106,20 @@ pub(super) struct OffFilter<'v> {
 impl<'v> OffFilter<'v> {
     /// The filter; `None` if nothing is off.
     pub(super) fn of(
-        view: &StateView<'v>,
-        session: SessionId,
-        root: &'v str,
+        view: &'v StateView<'v>,
+        at: Standpoint<'v>,
         known: &'v OffKnowledge,
     ) -> Option<Self> {
         let scope = view.state.scope();
-        let literals: Vec<&str> = scope.off().patterns().map(longest_literal).collect();
-        (!literals.is_empty()).then_some(Self {
+        let names = scope.off().patterns().chain(scope.off().aliases());
+        let literals: Vec<&str> = names.map(longest_literal).collect();
+        let is_any_off = scope.off().patterns().next().is_some();
+        (is_any_off && !literals.is_empty()).then_some(Self {
             off: scope.off(),
-            root,
+            view,
+            at,
             known,
-            locked: scope.locked(session),
+            locked: scope.locked(at.session),
             literals,
         })
     }
@@ -405,7 +408,7 @@ impl<'v> OffFilter<'v> {
         let written = written
             .trim_end_matches(['/', '.', ',', ':', ';'])
             .trim_start_matches('@');
-        RelPath::parse(written, self.root).ok()
+        place::spelled(self.view, self.at, written).ok()
     }
 
     fn is_off(&self, path: &RelPath) -> bool {
@@ -423,11 +426,11 @@ impl<'v> OffFilter<'v> {
 #[must_use]
 pub fn output_without_off(
     view: &StateView<'_>,
-    (session, root, known): (SessionId, &str, &OffKnowledge),
+    (at, known): (Standpoint<'_>, &OffKnowledge),
     command: &str,
     output: &str,
 ) -> Option<String> {
-    let filter = OffFilter::of(view, session, root, known)?;
+    let filter = OffFilter::of(view, at, known)?;
     let mut named = filter.named_in(&[String::from(command)]);
     if is_of_names(command) {
         named = Named::of_names(named);

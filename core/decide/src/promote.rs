@@ -180,7 +180,7 @@ pub fn promote(
     // The order matters: a fold treats the promotion of an entity that still has an authoritative version as an anomaly.
     let discarded_for = match origin {
         Origin::User => Reason::ProposalOverruled,
-        Origin::Model => Reason::Replaced,
+        Origin::Model | Origin::Unattributed => Reason::Replaced,
     };
     discard_proposals(recorder, origin, entity, discarded_for, Some(version));
     if let Some(current) = recorder.current_version_id(entity) {

@@ -129,6 +129,9 @@ impl<'r> PromptReader<'r> {
             let found = found_code::find_users_code(self.code, text).into_iter();
             pasted.extend(found.map(|found| PastedCode {
                 source: match authors {
+                    _ if is_passed_on && source == CodeSource::CurrentPrompt => {
+                        CodeSource::PassedOn
+                    }
                     _ if is_passed_on => CodeSource::Another,
                     Some(authors) if authors.wrote_another(text, &found) => CodeSource::Another,
                     _ => source.clone(),
@@ -288,11 +291,11 @@ pub fn mentions(
     (pasted, repeated): (&[PastedCode], &[FoundCode]),
     shown_before: &[EntityId],
 ) -> Mentions {
-    let text = match tools {
-        Tools::Offered => mention::outside_of_code(text),
-        Tools::None => Cow::Borrowed(text),
+    let text = match tools.read_files() {
+        true => mention::outside_of_code(text),
+        false => Cow::Borrowed(text),
     };
-    let mut mentions = mention::scan(&text, code.root, code.view, shown_before);
+    let mut mentions = mention::scan(&text, code.at, code.view, shown_before);
     let pasted = pasted.iter().map(|pasted| &pasted.found);
     let places: BTreeSet<&RelPath> = pasted
         .chain(repeated)
@@ -300,7 +303,7 @@ pub fn mentions(
         .collect();
     // In a chat a name says which part of its file is meant. Agents are left the file.
     let has_part = |path: &RelPath| mentions.symbols.iter().any(|named| named.path == *path);
-    let is_narrowed = |path: &RelPath| tools == Tools::None && has_part(path);
+    let is_narrowed = |path: &RelPath| !tools.read_files() && has_part(path);
     (mentions.files).retain(|path| !places.contains(path) && !is_narrowed(path));
     for found in repeated {
         if let Some(path) = found.usable_path() {
@@ -311,7 +314,7 @@ pub fn mentions(
     }
     // "Now make it log" goes on about what was named last. Agents read again what they need.
     let is_unnamed = places.is_empty() && mentions == Mentions::default();
-    if tools == Tools::None && is_unnamed && !text.trim().is_empty() {
+    if !tools.read_files() && is_unnamed && !text.trim().is_empty() {
         mentions.followed_up = shown_before.to_vec();
     }
     mentions

@@ -74,8 +74,21 @@ pub struct JudgingContext<'j> {
 pub enum WriteState {
     /// The code comes from a reply.
     NotYet,
-    /// The code was read from disk after a reply whose edit was refused, so disk can't contradict it.
-    OnDisk,
+    /// The code was read from disk, where a call has put it, so disk can't contradict it.
+    OnDisk(Origin),
+}
+
+impl WriteState {
+    const fn is_on_disk(self) -> bool {
+        matches!(self, Self::OnDisk(_))
+    }
+
+    const fn origin(self) -> Origin {
+        match self {
+            Self::NotYet => Origin::Model,
+            Self::OnDisk(origin) => origin,
+        }
+    }
 }
 
 /// Whether exactly this text of a file was refused before, and would be again. A text that was refused only as STALE may
@@ -116,7 +129,7 @@ fn lives_on_elsewhere(view: &StateView<'_>, entity: &EntityId) -> Option<RelPath
     let mut namesakes = namesakes.filter(|other| other.path != entity.path);
     let moved = namesakes.find(|other| {
         view.current_version(other).is_some_and(|other| {
-            other.origin == Origin::Model
+            other.origin != Origin::User
                 && other.slice == current.slice
                 && other.version > current.version
         })
@@ -194,7 +207,7 @@ pub fn propose(
         session,
         ..
     } = judging;
-    let mut recorder = Recorder::new(view);
+    let (mut recorder, origin) = (Recorder::new(view), judging.written.origin());
     // Names alone link nothing, unless the user asks for just these: the block is of the file that the conversation shows.
     let symbols = found.symbols();
     let is_named = |symbol: &Symbol| sentence::holds_word(judging.asked, symbol.last_component());
@@ -203,6 +216,9 @@ pub fn propose(
         thresholds.correlation_percent = 0;
     }
     let mut resolution = resolve::resolve(view, thresholds, found, (Origin::Model, judging.asked));
+    if judging.written.is_on_disk() && resolution.level != Level::Confirmed {
+        return Vec::new();
+    }
     let unseen = unseen_entities(judging, found, &changed_candidates(view, &resolution));
     if found.evidence == PathEvidence::Shown && !unseen.is_empty() {
         resolution = resolution.of_unseen_code();
@@ -220,14 +236,6 @@ pub fn propose(
                 || disk_verdict_in(view, (found, &resolution), candidate) == DiskVerdict::Agrees
         });
     }
-    if judging.written == WriteState::OnDisk {
-        let is_models =
-            |it: &&Candidate| it.entity.symbol.is_none() || answers_for(view, found, it);
-        let all = changed.len();
-        changed.retain(is_models);
-        let is_mixed = changed.len() < all;
-        changed.retain(|candidate| candidate.entity.symbol.is_some() || !is_mixed);
-    }
     let judge = BlockJudge::new(judging, found, &resolution, unseen);
     if !judge.leaving.is_empty() && found.edit.as_ref().is_some_and(|it| it.outcome.is_err()) {
         // The file goes: there is no code to judge.
@@ -235,7 +243,7 @@ pub fn propose(
     }
     let block = ResolvedBlock {
         episode,
-        origin: Origin::Model,
+        origin,
         completeness: completeness_against_truth(view, found, &resolution),
         found,
         containers,
@@ -245,22 +253,30 @@ pub fn propose(
     let versions = promote::record_block(&mut recorder, &block, &changed);
     // All reports before any promotion: a block is applied as a whole, so one failure keeps all of it out.
     let reports = judge.gate_reports(&block, &changed);
-    match reports.iter().position(|report| !report.passed) {
-        None => {
-            for (version, report) in versions.iter().zip(reports) {
-                let version = (version.id, &version.entity);
-                promote::promote(&mut recorder, Origin::Model, version, report);
-            }
-            let changed = versions.iter().map(|version| &version.entity);
-            let changed = changed.chain(judge.leaving.iter().map(|(entity, _)| entity));
-            holders::supersede_holders(&mut recorder, Origin::Model, changed);
-            for (entity, why) in &judge.leaving {
-                let cause = Reason::Replaced;
-                promote::discard_proposals(&mut recorder, Origin::Model, entity, cause, None);
-                promote::remove_entity(&mut recorder, entity.clone(), *why);
-            }
+    let refused = judge.refused(&changed, &reports);
+    let conclusion = reports.iter().find(|it| !it.passed);
+    let conclusion = conclusion.and_then(|it| it.conclusion);
+    let (mut promoted, mut left): (Vec<&EntityId>, Vec<&EntityId>) = Default::default();
+    for ((version, report), is_refused) in versions.iter().zip(reports).zip(&refused) {
+        if *is_refused {
+            left.extend(judge.predecessors.get(&version.entity));
+            judge.record_refusal(&mut recorder, version, report, conclusion);
+        } else {
+            promoted.push(&version.entity);
+            promote::promote(&mut recorder, origin, (version.id, &version.entity), report);
         }
-        Some(first) => judge.record_refusals(&mut recorder, &versions, reports, first),
+    }
+    if refused.is_empty() || !promoted.is_empty() {
+        // What lives on under another name leaves with that.
+        let leaving = judge.leaving.iter().filter(|(it, _)| !left.contains(&it));
+        let changed = promoted
+            .into_iter()
+            .chain(leaving.clone().map(|(it, _)| it));
+        holders::supersede_holders(&mut recorder, origin, changed);
+        for (entity, why) in leaving {
+            promote::discard_proposals(&mut recorder, origin, entity, Reason::Replaced, None);
+            promote::remove_entity(&mut recorder, entity.clone(), *why);
+        }
     }
     let complaint = block_complaint(found, &resolution, recorder.first_refusal())
         .filter(|complaint| !suppresses_notice(view, found, complaint, &versions))
@@ -275,44 +291,6 @@ pub fn propose(
         }));
     }
     recorder.into_events()
-}
-
-/// Whether the model answers for what disk holds of a definition: it proposed the definition or this very file, or lines of an edit of
-/// the file that didn't apply are among those that differ.
-fn answers_for(view: &StateView<'_>, found: &FoundCode, candidate: &Candidate) -> bool {
-    let path = &candidate.entity.path;
-    let mut proposals = view.proposals_under(path);
-    // The client has written them, and so disk has contradicted their base.
-    let file = EntityId::file(path.clone());
-    proposals.extend(
-        [&candidate.entity, &file]
-            .into_iter()
-            .flat_map(|it| view.ended_proposals(it)),
-    );
-    let is_true = |proposal: &Proposal| {
-        let current = view.current_version(&proposal.entity);
-        current.is_some_and(|current| current.slice == proposal.slice)
-    };
-    proposals.retain(|proposal| proposal.origin == Origin::Model && !is_true(proposal));
-    let mut own = proposals.iter();
-    if own.any(|it| it.entity == candidate.entity || it.artifact == found.artifact) {
-        return true;
-    }
-    let current = view.current_version(&candidate.entity);
-    let before = current.and_then(|it| view.artifact_slices(it.artifact, &it.spans));
-    let before = before.unwrap_or_default();
-    let before = String::from_utf8_lossy(&before);
-    let after = slice::joined(found.code.as_bytes(), &candidate.spans);
-    let after = String::from_utf8_lossy(&after);
-    let lines = |text| -> BTreeSet<&str> { str::lines(text).map(str::trim).collect() };
-    let (before, after) = (lines(&before), lines(&after));
-    let mut files = proposals.iter().filter(|it| it.entity.symbol.is_none());
-    files.any(|it| {
-        let text = view.artifact_content(it.artifact).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
-        let mut differing = before.symmetric_difference(&after);
-        differing.any(|line| line.contains(char::is_alphanumeric) && text.contains(line))
-    })
 }
 
 /// A definition that a reply brings.
@@ -344,7 +322,10 @@ impl GainedCode {
         Self {
             blocks: saturating_u32(found.iter().filter(is_block).count()),
             moved: moved_within(view, thresholds, found),
-            new: found.iter().flat_map(|it| new_definitions(view, it)).collect(),
+            new: found
+                .iter()
+                .flat_map(|it| new_definitions(view, it))
+                .collect(),
         }
     }
 
@@ -532,7 +513,10 @@ fn completeness_against_truth(
         return found.completeness;
     };
     match found.completeness {
-        Completeness::Full if extraction.breaks_off => Completeness::Truncated,
+        Completeness::Full if extraction.breaks_off => match &found.broken_base {
+            Some(base) if base.breaks_off => Completeness::Full,
+            _ => Completeness::Truncated,
+        },
         Completeness::Elided if found.edit.is_none() => {
             let mut before = String::new();
             for candidate in &resolution.candidates {
@@ -616,6 +600,7 @@ fn suppresses_notice(
         | Reason::EditNeedsWholeFile
         | Reason::EditTextNotFound
         | Reason::EditTextNotUnique
+        | Reason::FileMove
         | Reason::Unlinked => true,
         _ => versions
             .iter()
@@ -647,6 +632,9 @@ fn block_complaint(
             other: None,
         });
     }
+    if resolution.reason == Reason::NoGrammar && found.format == Format::ToolCall {
+        return None;
+    }
     if resolution.level != Level::Confirmed {
         return found.claims_an_entity().then_some(BlockComplaint {
             reason: Reason::Unlinked,
@@ -668,11 +656,16 @@ fn block_complaint(
 
 /// Whether a definition is a test, by its name or its file's.
 fn is_test(entity: &EntityId) -> bool {
-    let names = entity.symbol_str().into_iter().chain([entity.path.as_str()]);
-    names.flat_map(|name| name.split(|c: char| !c.is_alphanumeric())).any(|word| {
-        let word = word.to_lowercase();
-        word.starts_with("test") || word.ends_with("test") || word == "spec"
-    })
+    let names = entity
+        .symbol_str()
+        .into_iter()
+        .chain([entity.path.as_str()]);
+    names
+        .flat_map(|name| name.split(|c: char| !c.is_alphanumeric()))
+        .any(|word| {
+            let word = word.to_lowercase();
+            word.starts_with("test") || word.ends_with("test") || word == "spec"
+        })
 }
 
 /// A text that made entities true, and how it is read; without a grammar it isn't.
@@ -732,10 +725,45 @@ impl<'v> BlockJudge<'v> {
             ),
         };
         judge.leaving = judge.leaving(found, resolution.extent);
-        let renamed = judge.renames.iter().map(|(new, it)| (new.clone(), it.known.clone()));
-        let leaves = |(_, known): &(EntityId, EntityId)| judge.leaving.iter().any(|(it, _)| it == known);
+        let renamed = judge.renames.iter();
+        let renamed = renamed.map(|(new, it)| (new.clone(), it.known.clone()));
+        let leaves =
+            |(_, known): &(EntityId, EntityId)| judge.leaving.iter().any(|(it, _)| it == known);
         judge.predecessors = renamed.filter(leaves).collect();
+        if let (true, Some(path)) = (judging.written.is_on_disk(), path) {
+            judge.follow_disk(path);
+        }
         judge
+    }
+
+    /// A call renamed or moved a definition on disk: `sed -i s/sum/total/`, or a file that went elsewhere. What lives on under another
+    /// name or path is no loss, and is held to what it was.
+    fn follow_disk(&mut self, path: &RelPath) {
+        let view = self.view;
+        let state_map = view.state.state_map();
+        let is_gone = |it: &EntityId| {
+            view.divergence(it).is_some() && observe::slice_on_disk(view, it).is_none()
+        };
+        let mut gone = state_map.entities_in(path);
+        gone.retain(|it| is_gone(it) && !self.predecessors.values().any(|one| one == it));
+        let new = self.in_block.iter().filter(|it| !self.tracked.contains(it));
+        let new: Vec<&Symbol> = new.copied().collect();
+        for symbol in &new {
+            let new_entity = EntityId::symbol(path.clone(), (*symbol).clone());
+            let name = symbol.last_component();
+            let mut moved = state_map.entities_named(name, CORRELATION_NAMESAKES_MAX);
+            moved.retain(|it| it.symbol.as_ref() == Some(*symbol) && is_gone(it));
+            let suspected = self.renames.get(&new_entity).map(|it| it.known.clone());
+            let suspected = suspected.filter(|it| gone.contains(it));
+            let sole = (new.len() == 1 && gone.len() == 1).then(|| gone[0].clone());
+            if let Some(known) = moved.pop().or(suspected).or(sole) {
+                gone.retain(|it| *it != known);
+                if !self.leaving.iter().any(|(leaving, _)| *leaving == known) {
+                    self.leaving.push((known.clone(), Reason::MovedOrCopied));
+                }
+                self.predecessors.insert(new_entity, known);
+            }
+        }
     }
 
     /// What the block takes away on purpose. A definition goes if the turn has it elsewhere; if a new one resembles it and the user's
@@ -746,8 +774,11 @@ impl<'v> BlockJudge<'v> {
             return Vec::new();
         };
         let file = EntityId::file(path.clone());
-        let edit = found.edit.as_ref().filter(|_| found.format != Format::Fence);
-        if let Some(Ok(Edit::Delete | Edit::Move { .. })) = edit.map(|edit| &edit.edit) {
+        let edit = found
+            .edit
+            .as_ref()
+            .filter(|_| found.format != Format::Fence);
+        if let Some(Ok(Edit::Delete)) = edit.map(|edit| &edit.edit) {
             let is_named = sentence::names(self.judging.asked, &file);
             let all = hydrate::true_entities_of(self.view, path).into_iter();
             let all = all.filter(|_| is_named);
@@ -791,7 +822,8 @@ impl<'v> BlockJudge<'v> {
         let applied = found.edit.as_ref().and_then(|it| it.outcome.as_ref().ok());
         let is_quoted = found.format != Format::Fence
             && applied.is_some_and(|it| self.is_edited(&entity.path, symbol, it));
-        let is_all = || extent == Extent::WholeFile && is_named && self.only_deletes(found, &entity.path);
+        let is_all =
+            || extent == Extent::WholeFile && is_named && self.only_deletes(found, &entity.path);
         (is_quoted || is_all())
             && (is_named || !is_test(entity))
             && !self.is_named_afterwards(found, entity)
@@ -868,6 +900,10 @@ impl<'v> BlockJudge<'v> {
                 facts.disk = DiskVerdict::Agrees;
             }
             let mut report = gate::judge(&facts, policy.thresholds, policy.profile);
+            let failed = |report: &GateReport| report.own_failures().eq([Reason::Confirmed]);
+            if block.resolution.reason == Reason::NoGrammar && failed(&report) {
+                report.conclusion = Some(Reason::Unjudged);
+            }
             report.set_parts_alone(is_holder);
             if !locked.is_empty() {
                 let is_within = locked.contains(&candidate.entity.path);
@@ -905,29 +941,43 @@ impl<'v> BlockJudge<'v> {
         holders::changes_parts_alone(self.view, code, holder.placed(), parts)
     }
 
-    /// Records that the block is refused as a whole, because its reader would apply it as a whole: versions that passed by
-    /// themselves get the conclusion of the first one that didn't.
-    fn record_refusals(
+    /// Which of the changed definitions are kept out. A block is refused as a whole, because its reader would apply it as a whole; of
+    /// what disk holds already, what fails and what holds that.
+    fn refused(&self, changed: &[&Candidate], reports: &[GateReport]) -> Vec<bool> {
+        let failed = changed.iter().zip(reports);
+        let failed = failed.filter_map(|(it, report)| (!report.passed).then_some(*it));
+        let failed: Vec<&Candidate> = failed.collect();
+        let is_refused = |candidate: &&Candidate| {
+            let mut failed = failed.iter();
+            failed.any(|failed| {
+                let is_inside = || failed.spans.iter().all(|it| it.is_in(&candidate.spans));
+                !self.judging.written.is_on_disk()
+                    || candidate.entity.symbol.is_none()
+                    || is_inside()
+            })
+        };
+        changed.iter().map(is_refused).collect()
+    }
+
+    /// Records a refusal: a version that passed by itself gets the conclusion of the first one that didn't.
+    fn record_refusal(
         &self,
         recorder: &mut Recorder<'_>,
-        versions: &[Version],
-        reports: Vec<GateReport>,
-        first: usize,
+        version: &Version,
+        mut report: GateReport,
+        conclusion: Option<Reason>,
     ) {
-        let conclusion = reports[first].conclusion;
-        for (version, mut report) in versions.iter().zip(reports) {
-            if report.passed {
-                report.passed = false;
-                report.conclusion = conclusion;
-            }
-            let rename = self.renames.get(&version.entity);
-            recorder.push(Event::PromotionRefused(PromotionRefused {
-                version: version.id,
-                entity: version.entity.clone(),
-                rename_of: rename.map(|suspicion| suspicion.known.clone()),
-                report,
-            }));
+        if report.passed {
+            report.passed = false;
+            report.conclusion = conclusion;
         }
+        let rename = self.renames.get(&version.entity);
+        recorder.push(Event::PromotionRefused(PromotionRefused {
+            version: version.id,
+            entity: version.entity.clone(),
+            rename_of: rename.map(|suspicion| suspicion.known.clone()),
+            report,
+        }));
     }
 
     fn gate_facts(&self, block: &ResolvedBlock<'_>, candidate: &Candidate) -> GateFacts {
@@ -1000,7 +1050,7 @@ impl<'v> BlockJudge<'v> {
         candidate: &Candidate,
         current: Option<&TrueEntity>,
     ) -> Result<Option<Figures>, Unreadable> {
-        let Some(current) = current.filter(|current| current.origin == Origin::Model) else {
+        let Some(current) = current.filter(|current| current.origin != Origin::User) else {
             return Ok(None);
         };
         let takes_away = candidate.figures.tokens < current.figures.tokens
@@ -1111,7 +1161,7 @@ impl<'v> BlockJudge<'v> {
 
     fn disk_verdict(&self, block: &ResolvedBlock<'_>, candidate: &Candidate) -> DiskVerdict {
         match self.judging.written {
-            WriteState::OnDisk => DiskVerdict::Agrees,
+            WriteState::OnDisk(_) => DiskVerdict::Agrees,
             WriteState::NotYet => {
                 disk_verdict_in(self.view, (block.found, block.resolution), candidate)
             }
@@ -1179,13 +1229,22 @@ impl<'v> BlockJudge<'v> {
         let edit = block.found.edit.as_ref();
         let edited = edit.and_then(|edit| edit.outcome.as_ref().ok());
         let is_edited = |symbol: &Symbol| edited.is_some_and(|it| self.is_edited(path, symbol, it));
+        // What else a file lacks on disk is the file's loss.
+        let is_whole = block.resolution.extent == Extent::WholeFile
+            && !(self.judging.written.is_on_disk() && candidate.entity.symbol.is_some());
         let concerns = |symbol: &Symbol| {
-            block.resolution.extent == Extent::WholeFile
+            is_whole
                 || self.damaged.contains(symbol)
                 || is_edited(symbol)
                 || current.is_some_and(|current| self.is_within(path, symbol, current))
         };
-        let symbols = self.tracked.iter().filter(|symbol| concerns(symbol));
+        // What the base hides already isn't lost by the change.
+        let is_readable = |symbol: &Symbol| match &block.found.broken_base {
+            Some(base) => base.sound.contains(symbol),
+            None => true,
+        };
+        let at_stake = |symbol: &&Symbol| concerns(symbol) && is_readable(symbol);
+        let symbols = self.tracked.iter().filter(at_stake);
         let (all, missing) = symbols.fold((0, 0), |(all, missing), symbol| {
             (
                 all + 1,
@@ -1286,8 +1345,8 @@ fn unseen_entities(
     changed: &[&Candidate],
 ) -> BTreeSet<EntityId> {
     let JudgingContext { view, episode, .. } = judging;
-    // Code of one of several definitions is applied like an edit, and quotes nothing.
-    if found.edit.is_some() && found.format != Format::Fence {
+    // Code of one of several definitions is applied like an edit, and quotes nothing. What a call has put on disk replaces nothing unseen.
+    if judging.written.is_on_disk() || found.edit.is_some() && found.format != Format::Fence {
         return BTreeSet::new();
     }
     let is_replaced = |candidate: &&Candidate| {
@@ -1373,8 +1432,14 @@ fn disk_verdict_in(
         return own;
     }
     let mut written = false;
+    let state_map = view.state.state_map();
     let is_on_its_way = resolution.candidates.iter().all(|part| {
-        let on_disk = observe::slice_on_disk(view, &part.entity);
+        let symbol = part.entity.symbol.as_ref();
+        let on_disk = symbol.map(|symbol| state_map.slice_on_disk(&part.entity.path, symbol));
+        // A broken file hides it.
+        let Some(on_disk) = on_disk.unwrap_or_default() else {
+            return true;
+        };
         let truth = view.current_version(&part.entity).map(|it| it.slice);
         written |= part.entity.symbol.is_some() && on_disk != truth;
         part.entity.symbol.is_none() || on_disk == truth || on_disk == Some(part.slice)

@@ -1,9 +1,11 @@
 //! A prompt comes in: which session it belongs to, and which of its messages are new.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 use tslp_projections::state::StateView;
 
 use super::Recorder;
+use tslp_core::capture;
 use tslp_core::event::{
     ContentKind, Event, Fork, History, MessageRef, PromptMessages, PromptReceived,
     SideRequestReceived,
@@ -11,6 +13,7 @@ use tslp_core::event::{
 use tslp_core::hash::{ArtifactHash, MessageKey, TranscriptHash};
 use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::message::{Attempt, Role};
+use tslp_core::place;
 use tslp_core::policy::{HistoryChoice, Policy};
 use tslp_core::read_message::ReadMessage;
 use tslp_core::request::Request;
@@ -33,6 +36,8 @@ pub struct ReceivedPrompt {
     pub keys: Vec<Option<MessageKey>>,
     /// The number of messages that the session's conversation had before, without system messages.
     pub known_length: u32,
+    /// The working folder that its new messages state.
+    pub folder: Option<String>,
     /// The number of messages at the conversation's start that the request leaves out: 0, unless a recorded prompt is retraced.
     pub omitted_prefix: u32,
 }
@@ -77,6 +82,7 @@ pub fn receive(view: &StateView<'_>, request: &Request) -> ReceivedPrompt {
             new_user_messages: Vec::new(),
             keys: conversation.message_keys(request.messages.len()),
             known_length: u32::try_from(conversation.older_count()).unwrap_or(u32::MAX),
+            folder: None,
             omitted_prefix: 0,
         };
     }
@@ -104,7 +110,7 @@ fn record_prompt(
     };
     let mut recorder = Recorder::new(view);
     let (mut older, mut current) = (Vec::new(), Vec::new());
-    let mut new_user_messages = Vec::new();
+    let (mut new_user_messages, mut folder) = (Vec::new(), None);
     for (position, spoken) in conversation.messages.iter().enumerate() {
         // Also by its bytes, because some clients rewrite or shorten their history: an older message that is on record says nothing
         // new, wherever it was said. A client's own is named again in front of an unknown conversation: what is left out there was
@@ -123,6 +129,20 @@ fn record_prompt(
         if spoken.role == Role::User && !has_acted {
             new_user_messages.push(spoken.index);
         }
+        // What people type or paste names folders, too.
+        let knows = view
+            .state
+            .places()
+            .working_folder(belonging.session().unwrap_or_default());
+        folder = match spoken.role {
+            Role::User if folder.is_some() || knows.is_some() => {
+                let parts = capture::foreign_parts(spoken.text).into_iter();
+                let stated = parts.filter_map(|it| place::stated_folder(&spoken.text[it.range]));
+                stated.last().or(folder)
+            }
+            Role::User | Role::Other => place::stated_folder(spoken.text).or(folder),
+            _ => folder,
+        };
         recorder.store_as(spoken.content, ContentKind::Message, spoken.text.as_bytes());
         let messages = match spoken.age {
             MessageAge::Older => &mut older,
@@ -135,6 +155,15 @@ fn record_prompt(
         });
     }
     let system = record_system(&mut recorder, request);
+    let system_before = belonging
+        .session()
+        .and_then(|it| view.state.sessions().system(it));
+    let is_new = fork.is_some() || system != system_before;
+    let mut systems = request
+        .messages
+        .iter()
+        .filter(|it| it.role == Role::System && is_new);
+    let folder = folder.or_else(|| systems.find_map(|it| place::stated_folder(it.recorded())));
     recorder.push(Event::PromptReceived(PromptReceived {
         session_name: request.session_name.clone(),
         fork,
@@ -153,6 +182,7 @@ fn record_prompt(
         new_user_messages,
         keys: conversation.message_keys(request.messages.len()),
         known_length,
+        folder: folder.map(Into::into),
         omitted_prefix: 0,
     }
 }

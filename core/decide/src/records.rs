@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 use core::str;
 
-use super::code_reader;
 use super::hydrate::{self, Hydration};
+use super::place::{self, Standpoint};
 use super::said_texts::{SaidText, SaidTexts, letters};
 use super::shown;
 use crate::text_index::TextIndex;
@@ -75,7 +75,7 @@ pub fn change_record(
                 Some(_) => Author::Model,
                 None => Author::User,
             };
-            noted(view, policy, at, author, note)
+            noted(view, Standpoint::of(policy, ids.1), at, author, note)
         }),
     };
     let reason = match &changed {
@@ -102,11 +102,11 @@ pub fn propose_record(
     policy: &Policy,
     at: UnixMillis,
     ids: (EpisodeId, SessionId),
-    (place, written): (usize, &str),
+    (number, written): (usize, &str),
 ) -> Vec<Event> {
-    let noted = match place < RECORDS_PER_REPLY_MAX {
+    let noted = match number < RECORDS_PER_REPLY_MAX {
         true => record::parse_note(written)
-            .and_then(|note| noted(view, policy, at, Author::Model, note)),
+            .and_then(|note| noted(view, Standpoint::of(policy, ids.1), at, Author::Model, note)),
         false => Err(Reason::TooManyRecords),
     };
     let event = match noted {
@@ -152,7 +152,7 @@ fn is_over(expires_at: UnixMillis, at: UnixMillis) -> bool {
 #[must_use]
 pub fn cited_file(
     view: &StateView<'_>,
-    policy: &Policy,
+    at: Standpoint<'_>,
     (verb, said): (Verb, &str),
 ) -> Option<RelPath> {
     if verb != Verb::Note {
@@ -161,23 +161,23 @@ pub fn cited_file(
         return (!path.is_empty()).then(|| RelPath::from_normalised(path));
     }
     let (path, _) = record::parse_note(said).ok()?.citation?;
-    code_reader::usable_path(view, &policy.workspace_root, &path).ok()
+    place::of(view, at, &path).ok()
 }
 
 /// The files of what a reply proposes.
 pub fn proposed_files(
     view: &StateView<'_>,
-    policy: &Policy,
+    at: Standpoint<'_>,
     notes: &[String],
 ) -> impl Iterator<Item = RelPath> {
-    let cited = |note: &String| cited_file(view, policy, (Verb::Note, note));
+    let cited = move |note: &String| cited_file(view, at, (Verb::Note, note));
     notes.iter().filter_map(cited)
 }
 
 /// Keeps a statement, or lets it wait, by who says it.
 fn noted(
     view: &StateView<'_>,
-    policy: &Policy,
+    from: Standpoint<'_>,
     at: UnixMillis,
     author: Author,
     note: Note,
@@ -186,7 +186,7 @@ fn noted(
     let (path, quotation) = match note.citation {
         None => (String::new(), String::new()),
         Some((written, quotation)) => {
-            let path = code_reader::usable_path(view, &policy.workspace_root, &written);
+            let path = place::of(view, from, &written);
             let path = path.map_err(|_| Reason::QuotationMissing)?;
             prove(view, &path, &quotation)?;
             (String::from(path.as_str()), quotation)
@@ -348,12 +348,18 @@ fn prove(view: &StateView<'_>, path: &RelPath, quotation: &str) -> Result<(), Re
         Some(LastFinding::Missing) => return Err(Reason::FileMissing),
         _ => {}
     }
-    let mut places = BTreeSet::new();
-    for entity in hydrate::true_entities_of(view, path) {
+    // A definition in another one, or in the file that is true, is a part of that.
+    let (mut places, mut searched) = (0, BTreeSet::new());
+    let mut entities = hydrate::true_entities_of(view, path);
+    entities.retain(|entity| view.divergence(entity).is_none());
+    entities.sort();
+    for entity in entities {
         let Some(current) = view.current_version(&entity) else {
             continue;
         };
-        if view.divergence(&entity).is_some() {
+        let file = EntityId::file(path.clone());
+        let is_in = |around: EntityId| searched.contains(&around);
+        if entity.symbol.is_some() && entity.holders().chain([file]).any(is_in) {
             continue;
         }
         for span in &current.spans {
@@ -362,12 +368,11 @@ fn prove(view: &StateView<'_>, path: &RelPath, quotation: &str) -> Result<(), Re
             let Ok(code) = str::from_utf8(&code) else {
                 continue;
             };
-            // A definition in another one is a part of both.
-            let found = code.match_indices(quotation).take(2);
-            places.extend(found.map(|(at, _)| (current.artifact, span.start as usize + at)));
+            places += code.match_indices(quotation).take(2).count();
         }
+        searched.insert(entity);
     }
-    match places.len() {
+    match places {
         0 => Err(Reason::QuotationMissing),
         1 => Ok(()),
         _ => Err(Reason::QuotationAmbiguous),

@@ -6,11 +6,11 @@ use alloc::vec::Vec;
 use tslp_projections::disk::LastFinding;
 use tslp_projections::state::StateView;
 
-use super::sentence;
 use super::found_code::FoundCode;
 use super::found_edit::FoundEdit;
 use super::holders::Placed;
 use super::namesakes::Namesake;
+use super::sentence;
 use crate::similarity;
 use tslp_core::artifact::{Level, Origin};
 use tslp_core::capture::StatedExtent;
@@ -151,6 +151,10 @@ pub fn resolve(
         }),
     ) = (path, &found.edit)
     {
+        let is_unread = matches!(found.extraction, Err(Reason::NoGrammar));
+        if is_unread && !view.state.state_map().tracks(path) {
+            return Resolution::unresolved(Reason::NoGrammar);
+        }
         return Resolution::unapplied_edit(found, path, *reason);
     }
     let extraction = match &found.extraction {
@@ -167,11 +171,20 @@ pub fn resolve(
     let (symbols, damaged) = by_symbol(extraction);
     // Of the user's code what parses counts. The model's passes or fails as a whole, except that errors which its base
     // already has are not its own (macros that a grammar can't read).
-    let is_flawed = origin == Origin::Model && extraction.errors > found.errors_before;
+    let known_errors = found.broken_base.as_ref().map_or(0, |base| base.errors);
+    let is_flawed = origin == Origin::Model && extraction.errors > known_errors;
     if is_flawed {
         return Resolution::unresolved(Reason::ParseErrors);
     }
-    if symbols.is_empty() {
+    // A file that broke is known as disk holds it, though nothing of it can be read.
+    let is_broken_file = || {
+        let holds_it = |path: &RelPath| {
+            view.state.state_map().tracks(path)
+                && matches!(view.disk_finding(path), Some(LastFinding::File(disk)) if disk.whole == found.whole)
+        };
+        origin == Origin::User && !extraction.clean && path.is_some_and(holds_it)
+    };
+    if symbols.is_empty() && !is_broken_file() {
         let unresolved = Resolution::unresolved(match (damaged.is_empty(), path) {
             (false, _) => Reason::ParseErrors,
             (true, Some(_)) => Reason::NoDefinition,
@@ -235,21 +248,10 @@ type DefinitionsBySymbol<'e> = BTreeMap<&'e Symbol, Vec<&'e Definition>>;
 
 /// Sound definitions by symbol, and the symbols that have a definition with a parse error inside.
 fn by_symbol(extraction: &Extraction) -> (DefinitionsBySymbol<'_>, Vec<Symbol>) {
-    let mut symbols = DefinitionsBySymbol::new();
-    let mut damaged = Vec::new();
-    for definition in &extraction.definitions {
-        symbols
-            .entry(&definition.symbol)
-            .or_default()
-            .push(definition);
-    }
-    symbols.retain(|symbol, definitions| {
-        let is_sound = definitions.iter().all(|definition| !definition.damaged);
-        if !is_sound {
-            damaged.push((*symbol).clone());
-        }
-        is_sound
-    });
+    let symbols = extraction.sound_definitions();
+    let all: BTreeSet<&Symbol> = extraction.definitions.iter().map(|it| &it.symbol).collect();
+    let damaged = all.into_iter().filter(|it| !symbols.contains_key(it));
+    let damaged = damaged.cloned().collect();
     (symbols, damaged)
 }
 
@@ -316,6 +318,8 @@ fn resolve_by_bytes(
             .is_some()
     };
     let (level, reason) = match &found.edit {
+        // Nothing is true of it that the edit could be held against.
+        Some(_) if !is_known() => (Level::Unresolved, Reason::NoGrammar),
         Some(_) => (Level::Confirmed, Reason::EditApplied),
         None if is_exact => (Level::Confirmed, Reason::ExactMatch),
         None if found.evidence > PathEvidence::SentenceBefore && is_known() => {
@@ -423,7 +427,7 @@ fn is_whole(
                     shares.covers_tracked()
                         && (extraction.preamble || begins_the_file(view, found, path))
                 }
-                Origin::Model => {
+                Origin::Model | Origin::Unattributed => {
                     extraction.preamble
                         || shares.covers_most_tracked()
                         || !shares.covers_tracked()

@@ -11,11 +11,13 @@ use tslp_projections::state::StateView;
 
 use super::code_reader::CodeReader;
 use super::found_code::FoundCode;
+use super::observe;
+use tslp_core::artifact::Origin;
 use tslp_core::capture::json_text;
-use tslp_core::measure;
 use tslp_core::entity::EntityId;
 use tslp_core::event::History;
 use tslp_core::ids::SessionId;
+use tslp_core::measure;
 use tslp_core::message::{Role, Tools};
 use tslp_core::read_message::ReadMessage;
 use tslp_core::redact;
@@ -69,11 +71,14 @@ impl TakenFromDisk {
                 .collect::<Vec<&str>>()
         };
         let may_be_saved =
-            |entity: &EntityId| tools == Tools::None && is_to_be_saved(view, session, entity);
+            |entity: &EntityId| !tools.read_files() && is_to_be_saved(view, session, entity);
+        let is_users = view.disk_author(path).origin == Origin::User;
         let differs = |entity: &EntityId| match view.divergence(entity) {
             Some(Divergence::Refused | Divergence::Unreadable | Divergence::Gone) => false,
+            // What no word of the user's has put there is judged.
+            Some(_) if !is_users => false,
             Some(Divergence::Unknown | Divergence::Superseded | Divergence::Contradicted) => true,
-            None if view.current_version(entity).is_none() => true,
+            None if view.current_version(entity).is_none() => is_users,
             None => view.state.stale().is_unsaved(entity) && !may_be_saved(entity),
         };
         let file = EntityId::file(path.clone());
@@ -88,7 +93,9 @@ impl TakenFromDisk {
         }
         let is_refused = |entity: &EntityId| view.divergence(entity) == Some(Divergence::Refused);
         // What isn't saved yet isn't gone, unless a client with tools hasn't applied it.
-        let keeps_out = |entity: &EntityId| is_refused(entity) || may_be_saved(entity);
+        let keeps_out = |entity: &EntityId| {
+            is_refused(entity) || may_be_saved(entity) || observe::is_of_others(view, entity)
+        };
         let is_free = !all.iter().chain([&file]).any(keeps_out);
         let truth_of = |entity: &EntityId| {
             let current = view.current_version(entity)?;
@@ -112,10 +119,10 @@ impl TakenFromDisk {
             };
             truth_of(entity).is_some_and(is_same)
         };
-        // Who is shown what the file lacks isn't shown the file.
+        // Who is shown what the file lacks isn't shown the file. A broken file may hold it.
         let shows_lost = |entity: &EntityId| {
             let is_told = |truth: String| shown.is_some_and(|is_shown| is_shown(&truth));
-            text_of(entity).is_empty() && truth_of(entity).is_some_and(is_told)
+            extraction.clean && text_of(entity).is_empty() && truth_of(entity).is_some_and(is_told)
         };
         // What can't be parsed of a file goes along with it; what a whole file lacks is gone only where all of it can be.
         let is_whole = is_free
@@ -135,7 +142,7 @@ impl TakenFromDisk {
                     !texts.is_empty()
                         && (texts.iter().all(|text| is_shown(text))
                             || is_the_same_code(entity, &texts)
-                            || tools == Tools::Offered && was_not_saved(view, session, entity))
+                            || tools.read_files() && was_not_saved(view, session, entity))
                 })
         };
         let entities: BTreeSet<EntityId> = all.into_iter().filter(is_taken).collect();
@@ -180,7 +187,7 @@ impl ShownLines {
         let mut shown = Self::default();
         let is_read = |message: &&Arc<ReadMessage>| {
             matches!(message.role, Role::User | Role::Tool)
-                && (request.tools, history) == (Tools::None, History::Client)
+                && (request.tools.read_files(), history) == (false, History::Client)
         };
         let all = request.messages.iter().filter(is_read);
         for text in newest_texts(request).chain(all.flat_map(|message| message.texts())) {

@@ -263,7 +263,7 @@ impl<'v> Sight<'v> {
         let view = self.view;
         let edited_at = |origin, episode| match origin {
             Origin::Model => view.state.sessions().reply_position(self.session, episode),
-            Origin::User => None,
+            Origin::Unattributed | Origin::User => None,
         };
         let slice = self.current_slice(entity);
         if view.divergence(entity).is_none() {

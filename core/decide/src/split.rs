@@ -6,10 +6,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::code_reader::{CodeReader, is_prose, usable_path};
+use super::code_reader::CodeReader;
 use super::last_turn;
 use super::link::{entities_named, files_of_conversation, sole};
 use super::namesakes;
+use super::place;
 use crate::{mention, similarity};
 use tslp_core::capture::path_hint::{self, PathHint};
 use tslp_core::capture::{Authorship, CodeBlock, StatedExtent};
@@ -27,12 +28,7 @@ pub(super) fn at_headings<'t>(
     reader: CodeReader<'_>,
     blocks: Vec<CodeBlock<'t>>,
 ) -> Vec<CodeBlock<'t>> {
-    let split = blocks.into_iter().flat_map(|mut block| {
-        let evidence = block.evidence;
-        block.path = block.path.filter(|path| !is_prose(reader, path, evidence));
-        if block.path.is_none() {
-            block.evidence = PathEvidence::None;
-        }
+    let split = blocks.into_iter().flat_map(|block| {
         let headings = headings(reader, &block);
         if headings.is_empty() {
             return Vec::from([block]);
@@ -102,7 +98,7 @@ fn headings(reader: CodeReader<'_>, block: &CodeBlock<'_>) -> Vec<(usize, PathHi
             continue;
         };
         let path = hint.path.as_deref().unwrap_or_default();
-        let Ok(named) = usable_path(reader.view, reader.root, path) else {
+        let Ok(named) = place::of(reader.view, reader.at, path) else {
             continue;
         };
         let other = grammars.language_of_path(&named);
@@ -140,7 +136,7 @@ fn language_of(
 
 /// The file that a block names.
 fn usable(reader: CodeReader<'_>, block: &CodeBlock<'_>) -> Option<RelPath> {
-    usable_path(reader.view, reader.root, block.path.as_deref()?).ok()
+    place::of(reader.view, reader.at, block.path.as_deref()?).ok()
 }
 
 /// Whether the true text of a file has this line.

@@ -36,14 +36,15 @@ impl TextFacts {
             let parts = path.split([':', '=']).filter(|part| *part != path);
             for written in parts.chain([path]) {
                 let is_path = written.contains(['.', '/']);
-                if let Some(path) = is_path
-                    .then(|| RelPath::parse(written, root).ok())
-                    .flatten()
-                {
+                let path = RelPath::parse(written, root);
+                let name = written.rsplit('/').next().unwrap_or_default();
+                // Of another root only the name tells something.
+                let is_bare = !written.contains(['/', '\\']) || path.is_err();
+                if is_path && let Ok(path) = path.or_else(|_| RelPath::parse(name, root)) {
                     paths.push(NamedPath {
                         path: name_hash(path.as_str()),
                         basename: basename_hash(&path),
-                        is_bare: !written.contains(['/', '\\']),
+                        is_bare,
                     });
                 }
             }

@@ -2,15 +2,20 @@
 //! unknown, its text on disk *before* the change is taken as the user's, so that a first edit has a base.
 
 use alloc::collections::BTreeSet;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::code_reader::CodeReader;
 use super::found_code::FoundCode;
+use super::place;
 use crate::mention;
 use tslp_core::capture;
+use tslp_core::guardian::{self, CallPart};
+use tslp_core::ids::UnixMillis;
 use tslp_core::limits::TOUCHED_FILES_MAX;
-use tslp_core::message::ToolCall;
+use tslp_core::message::{Role, ToolCall};
 use tslp_core::path::RelPath;
+use tslp_core::request::Request;
 
 /// Unknown files that a prompt names.
 #[must_use]
@@ -20,26 +25,52 @@ pub fn by_prompt(reader: CodeReader<'_>, prompt: &str) -> Vec<RelPath> {
     touched.files
 }
 
+/// Unknown files that the calls of a conversation were to write and that this prompt answers.
+#[must_use]
+pub fn by_answered_calls(reader: CodeReader<'_>, at: UnixMillis) -> Vec<RelPath> {
+    let mut touched = TouchedFiles::new(reader);
+    let calls = reader.view.state.at_hand().calls();
+    for call in calls.filter(|it| it.session == reader.at.session && it.answered_at == Some(at)) {
+        let arguments = reader.view.text(call.arguments).unwrap_or_default();
+        let parts = guardian::call_parts(&call.name, &arguments).into_iter();
+        for (_, written) in parts.filter(|(part, _)| *part == CallPart::Write) {
+            if let Ok(path) = place::exactly(reader.view, reader.at, &written) {
+                touched.add_if_unknown(path);
+            }
+        }
+    }
+    touched.files
+}
+
 /// The file of a path in an unfinished tool call, if it is unknown.
 #[must_use]
 pub fn by_path(reader: CodeReader<'_>, written: &str) -> Option<RelPath> {
     let mut touched = TouchedFiles::new(reader);
-    touched.add_if_unknown(RelPath::parse(written, reader.root).ok()?);
+    touched.add_if_unknown(place::exactly(reader.view, reader.at, written).ok()?);
     touched.files.pop()
 }
 
 /// Unknown files that a reply names: as a call's path, in a command, as the path of its code, or in the model's own prose. The client acts on
-/// a reply only once it has its end, so the files are still as they were before.
+/// a reply only once it has its end, so the files are still as they were before. `candidates` are files that its other paths may mean.
 #[must_use]
 pub fn by_reply(
     reader: CodeReader<'_>,
-    text: &str,
-    tool_calls: &[ToolCall],
+    (text, tool_calls): (&str, &[ToolCall]),
     found: &[FoundCode],
+    candidates: &[RelPath],
 ) -> Vec<RelPath> {
     let mut touched = TouchedFiles::new(reader);
-    for path in found.iter().filter_map(FoundCode::usable_path) {
+    for path in found
+        .iter()
+        .filter_map(FoundCode::usable_path)
+        .chain(candidates)
+    {
         touched.add_if_unknown(path.clone());
+    }
+    // Whether a name with blanks is one shows on disk.
+    let spaced = found.iter().filter_map(|found| found.written.as_deref());
+    for written in spaced.filter(|it| it.contains(' ')) {
+        touched.add_paths([written].into_iter());
     }
     for call in tool_calls {
         for string in capture::short_strings(&call.arguments) {
@@ -60,6 +91,36 @@ pub fn was_not_proposed(reader: CodeReader<'_>, found: &FoundCode) -> bool {
         || view.artifact_is_current(found.artifact).is_some()
 }
 
+/// The paths that a prompt's new messages name.
+#[must_use]
+pub fn paths_in_prompt(request: &Request) -> Vec<String> {
+    let from = request.current_from();
+    let messages = request.messages[from..].iter();
+    let said = messages.filter(|message| message.role != Role::Tool);
+    let texts: Vec<&str> = said.flat_map(|message| message.texts()).collect();
+    let words = texts.into_iter().flat_map(mention::path_words);
+    words
+        .map(|word| String::from(mention::path_in(word)))
+        .collect()
+}
+
+/// The paths that a reply names: as a call's, in a command, as those of its code, or in the model's own prose.
+#[must_use]
+pub fn paths_in_reply(text: &str, tool_calls: &[ToolCall]) -> Vec<String> {
+    let calls = tool_calls.iter();
+    let mut texts: Vec<String> = calls
+        .flat_map(|call| capture::short_strings(&call.arguments))
+        .collect();
+    texts.push(capture::without_tool_fences(text).into_owned());
+    let words = texts.iter().flat_map(|text| mention::path_words(text));
+    let words = words.map(|word| String::from(mention::path_in(word)));
+    let blocks = tool_calls
+        .iter()
+        .flat_map(|it| capture::tool_call(&it.name, &it.arguments));
+    let blocks = blocks.filter_map(|block| block.path);
+    blocks.chain(words).collect()
+}
+
 struct TouchedFiles<'r> {
     reader: CodeReader<'r>,
     seen: BTreeSet<RelPath>,
@@ -76,11 +137,15 @@ impl<'r> TouchedFiles<'r> {
     }
 
     fn add_paths_in(&mut self, text: &str) {
-        for word in mention::path_words(text) {
-            if self.files.len() == TOUCHED_FILES_MAX {
-                return;
-            }
-            if let Ok(path) = RelPath::parse(mention::path_in(word), self.reader.root) {
+        self.add_paths(mention::path_words(text).map(mention::path_in));
+    }
+
+    fn add_paths<'t>(&mut self, mut written: impl Iterator<Item = &'t str>) {
+        let CodeReader { view, at, .. } = self.reader;
+        while self.files.len() < TOUCHED_FILES_MAX
+            && let Some(written) = written.next()
+        {
+            if let Ok(path) = place::exactly(view, at, written) {
                 self.add_if_unknown(path);
             }
         }

@@ -5,7 +5,8 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::code_reader::{CodeReader, is_prose, usable_path};
+use super::code_reader::{CodeReader, may_be_prose};
+use super::place;
 use tslp_core::capture::path_hint::{self, PathHint};
 use tslp_core::capture::{Authorship, Closing, CodeBlock};
 use tslp_core::event::Format;
@@ -143,8 +144,8 @@ fn file_named(reader: CodeReader<'_>, line: &str) -> Option<(PathHint, LanguageI
             .flatten()
     })?;
     let written = hint.path.as_deref()?;
-    let written = Some(written).filter(|it| !is_prose(reader, it, hint.evidence))?;
-    let path = usable_path(reader.view, reader.root, written).ok()?;
+    let written = Some(written).filter(|it| !may_be_prose(reader, it))?;
+    let path = place::of(reader.view, reader.at, written).ok()?;
     let language = reader.grammars.language_of_path(&path)?;
     Some((hint, language))
 }

@@ -35,6 +35,8 @@ pub enum CodeSource {
     /// An older message that the ledger didn't know, or one that was answered: context that the client sends along. It
     /// counts where nothing is true yet, where there is no file, and where disk holds it.
     Context,
+    /// Another model's answer that the user passes on: it is judged as a model's, and never here.
+    PassedOn,
     /// The model's or a tool's words in a user's message: true where disk holds it, and elsewhere a proposal.
     Another,
     /// A file on disk that the user accepted: all of it, or one symbol.
@@ -271,8 +273,14 @@ fn decide_block(
         if let CodeSource::Disk(Some(_)) = place {
             omitted.extend(omitted_parts(view, found, resolution));
         }
+        // A client that shows what disk holds doesn't say who made it so.
+        let is_users = |it: &EntityId| {
+            matches!(place, CodeSource::Disk(_)) || !observe::is_of_others(view, it)
+        };
         omitted.retain(|entity| {
-            *place != CodeSource::Context || context_counts_for(view, session, found, entity, None)
+            is_users(entity)
+                && (*place != CodeSource::Context
+                    || context_counts_for(view, session, found, entity, None))
         });
         if let Some(repeat) = repeat {
             let told = entities_passed_over(repeat, resolution, &mut omitted);
@@ -532,9 +540,15 @@ fn says_something_new(
         // An edit says nothing of what it leaves alone.
         _ if same_as_truth => counts && found.edit.is_none() && view.divergence(entity).is_some(),
         CodeSource::Disk(_) => true,
+        _ if observe::is_of_others(view, entity)
+            && observe::slice_on_disk(view, entity) == Some(candidate.slice) =>
+        {
+            false
+        }
         CodeSource::CurrentPrompt
         | CodeSource::RepeatedPrompt
         | CodeSource::Context
+        | CodeSource::PassedOn
         | CodeSource::Another => !quotes_the_model(view, session, found, candidate),
     }
 }
@@ -588,7 +602,7 @@ fn quotes_the_model(
         parts.retain(|proposal| proposal.artifact == found.artifact);
         proposals.append(&mut parts);
     }
-    proposals.retain(|proposal| proposal.origin == Origin::Model);
+    proposals.retain(|proposal| proposal.origin != Origin::User);
     // Code that the user saved is theirs, whoever wrote it first.
     if proposals.is_empty() || observe::slice_on_disk(view, entity) == Some(candidate.slice) {
         return false;

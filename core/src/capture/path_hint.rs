@@ -60,8 +60,7 @@ pub fn info_string(info: &str) -> FenceInfo {
         Some((path, _)) => path.trim_end(),
         None => rest,
     };
-    let spaced = path_reference(spaced)
-        .filter(|it| it.path.contains(['/', '\\']) && is_spaced_path(it.path) || is_path(it.path));
+    let spaced = path_reference(spaced).filter(|it| is_spaced_path(it.path) || is_path(it.path));
     let attribute = attribute_path(info).map(|path| PathReference {
         path,
         stated_extent: StatedExtent::Unstated,
@@ -110,7 +109,7 @@ fn attribute_path(info: &str) -> Option<&str> {
                 Some(inside)
             });
             let value = quoted.or_else(|| value.split_whitespace().next())?;
-            is_path(value).then_some(value)
+            (is_path(value) || is_spaced_path(value)).then_some(value)
         })
 }
 
@@ -173,6 +172,13 @@ fn is_label(word: &str) -> bool {
 pub fn sentence_before(line: &str, blanks: u32) -> Option<PathHint> {
     if blanks > 1 || line.len() > 4 * PATH_BYTES_MAX {
         return None;
+    }
+    let quoted = line.split('`').skip(1).step_by(2);
+    if let Some(spaced) = quoted
+        .filter_map(path_reference)
+        .find(|it| is_spaced_path(it.path))
+    {
+        return Some(PathHint::of(spaced, PathEvidence::SentenceBefore));
     }
     let mut named = line
         .split(|c: char| {
@@ -252,8 +258,11 @@ fn named_in_comment(line: &str) -> Option<PathReference<'_>> {
         .filter(|(label, _)| is_label(label))
         .map(|(_, path)| path.trim());
     let named = path_reference(labelled.unwrap_or(inside))?;
-    let plain = labelled.is_some() || has_extension(named.path);
-    (plain && is_path(named.path)).then_some(named)
+    let is_name = match labelled {
+        Some(_) => is_path(named.path) || is_spaced_path(named.path),
+        None => has_extension(named.path) && is_path(named.path),
+    };
+    is_name.then_some(named)
 }
 
 /// A path with its line range, if one is named.

@@ -15,6 +15,7 @@ use super::payload::{PayloadKind, ReadPayload};
 use super::vocabulary::{CONTENT, NEW, OLD, PATH};
 use crate::event::Format;
 use crate::limits::{BLOCKS_PER_MESSAGE_MAX, TOUCHING_TEXT_BYTES_MAX};
+use crate::path;
 
 /// The blocks that a tool call writes; empty if it only reads or isn't known.
 #[must_use]
@@ -33,7 +34,18 @@ pub(super) fn blocks_of(
     closing: Closing,
 ) -> Vec<CodeBlock<'static>> {
     let payload = call::read(name, arguments, written);
-    payload.map_or_else(Vec::new, |payload| into_blocks(payload, closing))
+    let mut blocks = payload.map_or_else(Vec::new, |payload| into_blocks(payload, closing));
+    let folder = ["workdir", "cwd", "working_directory"];
+    if let Some(folder) = folder
+        .iter()
+        .find_map(|name| arguments.get(*name)?.as_str())
+    {
+        let paths = blocks.iter_mut().filter_map(|block| block.path.as_mut());
+        for path in paths.filter(|path| !path::is_absolute(path)) {
+            *path = [folder, path.as_str()].join("/");
+        }
+    }
+    blocks
 }
 
 fn into_blocks(call: CallPayload<'_>, closing: Closing) -> Vec<CodeBlock<'static>> {

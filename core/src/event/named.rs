@@ -43,6 +43,8 @@ impl Event {
             | Self::ReplySegment(_)
             | Self::ReplyEnded(_)
             | Self::DiskObserved(_)
+            | Self::PlaceObserved(_)
+            | Self::PathResolved(_)
             | Self::DirectiveGiven(_)
             | Self::PromptMeasured(_)
             | Self::WindowExceeded(_)
@@ -70,6 +72,7 @@ impl Event {
     pub fn visit_paths(&self, visit: &mut dyn FnMut(&RelPath)) {
         match self {
             Self::DiskObserved(observed) => visit(&observed.path),
+            Self::PathResolved(resolved) => resolved.file.iter().for_each(visit),
             Self::ArtifactCaptured(captured) => captured.path.iter().for_each(visit),
             // A promotion without symbols has a path and no entity.
             Self::VersionsPromoted(promoted) => visit(&promoted.path),

@@ -134,9 +134,7 @@ fn collect_part(
     parts: &mut Vec<(CallPart, String)>,
 ) {
     let is_terminal = holds_any(TERMINAL_TOOLS, tool);
-    let is_line = vocabulary::COMMAND_LINE.contains(&name)
-        || lists(LINE_ARGUMENTS, name)
-        || is_terminal && lists(TYPED_ARGUMENTS, name);
+    let is_line = is_line_argument(name) || is_terminal && lists(TYPED_ARGUMENTS, name);
     let is_patch = vocabulary::PATCH.contains(&name) || vocabulary::DIFF.contains(&name);
     let path = match writes {
         true => CallPart::Write,
@@ -167,7 +165,7 @@ fn collect_part(
         add(CallPart::Folder, text);
     } else if lists(CODE_ARGUMENTS, name) && !writes {
         add(CallPart::Code, text);
-    } else if vocabulary::PATH.contains(&name) || lists(PATH_ARGUMENTS, name) {
+    } else if is_path_argument(name) {
         add(path, text);
     }
 }
@@ -218,6 +216,77 @@ pub fn judge_client_call(parts: &[(CallPart, &str)], jail: &Jail) -> Vec<HarmFou
     judge.found
 }
 
+/// Whether a call may change files: whatever isn't known to only read.
+#[must_use]
+pub fn can_write(tool: &str, arguments: &str) -> bool {
+    let parts = call_parts(tool, arguments);
+    let only_reads = |(part, text): &(CallPart, String)| match part {
+        CallPart::Folder | CallPart::Read => true,
+        CallPart::Shell => {
+            let is_reading = |command: &ShellCommand| {
+                let mut files = command.writes.iter().filter(|it| !it.starts_with("/dev/"));
+                files.next().is_none()
+                    && command.scripts.is_empty()
+                    && classify(&command.words).class == Class::Read
+            };
+            text.len() <= JUDGED_BYTES_MAX && read_line(text).iter().all(is_reading)
+        }
+        CallPart::Code | CallPart::Write => false,
+    };
+    let tool = tool.to_ascii_lowercase();
+    let name = tool.rsplit("__").next().unwrap_or(&tool);
+    let is_reader = names(READING_TOOLS).any(|word| name.starts_with(word))
+        && !holds_any(WRITING_TOOLS, name)
+        || parts.iter().any(|(part, _)| *part == CallPart::Shell);
+    !is_reader || !parts.iter().all(only_reads)
+}
+
+/// Whether one of the tools of a request's JSON reads files, by its shape: it takes a command line, or a path and nothing to write
+/// there. A tool without a schema is known by its name.
+#[must_use]
+pub fn reads_files(tools: &str) -> bool {
+    let tools: Value = serde_json::from_str(tools).unwrap_or_default();
+    let mut tools = tools.as_array().into_iter().flatten();
+    tools.any(|tool| {
+        let function = tool.get("function").unwrap_or(tool);
+        let word = |value: &Value| value.as_str().unwrap_or_default().to_ascii_lowercase();
+        let (name, kind) = (word(&function["name"]), word(&tool["type"]));
+        let schemas = [
+            "parameters",
+            "input_schema",
+            "inputSchema",
+            "parametersJsonSchema",
+        ];
+        let schema = schemas.iter().find_map(|key| function.get(key));
+        let mut members = Vec::new();
+        schema
+            .into_iter()
+            .for_each(|it| collect_members(it, &mut members));
+        let has = |is_meant: &dyn Fn(&str) -> bool| members.iter().any(|(name, _)| is_meant(name));
+        let is_terminal = holds_any(TERMINAL_TOOLS, &name) || holds_any(TERMINAL_TOOLS, &kind);
+        let takes_line = has(&|it| is_line_argument(it)) || has(&|it| it == "commands");
+        let takes_path = has(&|it| {
+            vocabulary::PATH.contains(&it) || lists(PATH_LISTS, it) || it.ends_with("path")
+        });
+        // What lists names shows no file's text.
+        let is_other = vocabulary::LISTING_TOOLS.contains(&&*name);
+        let is_writer = has(&|it| WRITTEN_ARGUMENTS.iter().any(|words| words.contains(&it)))
+            || holds_any(WRITING_TOOLS, &name);
+        takes_line
+            || is_terminal && (schema.is_none() || has(&|it| lists(TYPED_ARGUMENTS, it)))
+            || takes_path && !is_writer && !is_other
+            || kind.starts_with("text_editor")
+    })
+}
+
+fn is_line_argument(name: &str) -> bool {
+    vocabulary::COMMAND_LINE.contains(&name) || lists(LINE_ARGUMENTS, name)
+}
+
+fn is_path_argument(name: &str) -> bool {
+    vocabulary::PATH.contains(&name) || lists(PATH_ARGUMENTS, name)
+}
+
 /// How many builds and how many test runs a call of the client's asks for; a test run is no build.
 #[must_use]
 pub fn builds_and_tests(tool: &str, arguments: &str) -> (u32, u32) {
@@ -226,11 +295,15 @@ pub fn builds_and_tests(tool: &str, arguments: &str) -> (u32, u32) {
     let scripts =
         parts.filter(|(part, text)| *part == CallPart::Shell && text.len() <= JUDGED_BYTES_MAX);
     for command in scripts.flat_map(|(_, text)| read_line(&text)) {
-        if classify(&command.words).class != Class::Build {
+        let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
+        let launched = launched(&words).into_iter().map(String::from).collect();
+        // `npm run build` is a build as it is written.
+        let mut readings = [command.words, launched].into_iter();
+        let Some(words) = readings.find(|it| classify(it).class == Class::Build) else {
             continue;
-        }
+        };
         let is_test = |word: &String| lists(TEST_WORDS, word) || word.contains("test");
-        let words = command.words.iter();
+        let words = words.iter();
         let mut first = words.take_while(|word| !word.contains('=')).take(3);
         match first.any(is_test) {
             true => tests += 1,
@@ -529,8 +602,8 @@ impl ClientJudge<'_> {
                 patched_paths(patch).iter().for_each(|it| self.writing(it));
             }
             "tslp" => {
-                if let Some(verb) = operands.first().filter(|verb| lists(OPERATOR_VERBS, verb)) {
-                    self.deny(Harm::Proxy, format!("`tslp {verb}` is the user's"));
+                if operands.first().is_some_and(|it| lists(OPERATOR_VERBS, it)) {
+                    self.deny(Harm::Proxy, "only the user decides what tslp does");
                 }
             }
             "kill" | "pkill" | "killall" | "systemctl" | "service" | "docker" | "podman"
@@ -843,6 +916,37 @@ fn without_wrappers<'w, 's>(words: &'w [&'s str]) -> &'w [&'s str] {
         rest = after;
     }
     rest
+}
+
+/// The command that a launcher such as `npx`, `uv run` or `./venv/bin/pytest` runs: its program's name alone, and its arguments.
+fn launched<'s>(words: &[&'s str]) -> Vec<&'s str> {
+    let mut rest = without_wrappers(words);
+    while let [program, after @ ..] = rest {
+        let name = program.rsplit('/').next().unwrap_or(program);
+        let mut after = after;
+        match after.first() {
+            _ if lists(LAUNCHERS, name) => {}
+            Some(verb) if lists(LAUNCHING_TOOLS, name) && lists(LAUNCHING_VERBS, verb) => {
+                after = &after[1..];
+            }
+            _ => break,
+        }
+        while let [option, tail @ ..] = after
+            && option.starts_with('-')
+        {
+            let takes_value = lists(LAUNCHER_OPTIONS, option) && !tail.is_empty();
+            after = if takes_value { &tail[1..] } else { tail };
+        }
+        if after.is_empty() {
+            break;
+        }
+        rest = without_wrappers(after);
+    }
+    let mut launched = rest.to_vec();
+    if let Some(program) = launched.first_mut() {
+        *program = program.rsplit('/').next().unwrap_or(program);
+    }
+    launched
 }
 
 /// The texts in quotes of a program, and whether only a comma is between each and the one before.

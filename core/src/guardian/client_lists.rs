@@ -29,6 +29,9 @@ pub(super) const TERMINAL_TOOLS: &str = "terminal shell bash console stdin exec 
 /// Parts of names of tools that change files.
 pub(super) const WRITING_TOOLS: &str =
     "write edit create delete remove move rename append insert replace patch mkdir save";
+/// How names of tools begin that only read.
+pub(super) const READING_TOOLS: &str =
+    "read view cat list ls glob grep search find fetch get show tree web todo";
 /// Words among a build's first that make it a test run, besides those with `test` in them.
 pub(super) const TEST_WORDS: &str =
     "check jest mocha tox nox rspec ava karma jasmine tap prove bats tst t";
@@ -38,6 +41,13 @@ pub(super) const PATCH_HEADERS: &str =
 /// Programs that run the command after their own options.
 pub(super) const WRAPPERS: &str = "sudo doas env nohup nice ionice setsid stdbuf exec command builtin timeout xargs parallel watch strace unbuffer \
      busybox toybox caffeinate";
+/// Programs that run another one of a project's tools, and those that do with one of these words.
+pub(super) const LAUNCHERS: &str = "npx pnpx bunx uvx pipx";
+pub(super) const LAUNCHING_TOOLS: &str =
+    "npm pnpm yarn bun uv poetry pipenv pdm hatch rye pixi conda bundle mise rtx direnv dotenv";
+pub(super) const LAUNCHING_VERBS: &str = "exec x dlx run";
+/// Their options that take a value.
+pub(super) const LAUNCHER_OPTIONS: &str = "-p --package -c --call --with --extra --group --python --from --directory --project -n --name -C";
 pub(super) const SHELLS: &str =
     "sh bash dash zsh ksh fish ash rbash eval source . iex invoke-expression pwsh powershell";
 pub(super) const INTERPRETERS: &str =

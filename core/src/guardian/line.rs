@@ -206,9 +206,7 @@ impl LineContext<'_> {
             Some(GrantStanding::Expired) => ("CAPABILITY-ESCALATION", "has expired"),
             Some(GrantStanding::Revoked) => ("CAPABILITY-REVOKED", "was revoked"),
             None => {
-                let why = format!(
-                    "it needs {capability}; the user grants it with `@tslp allow {capability}`, or `--allow {capability}`"
-                );
+                let why = format!("it needs {capability}, which only the user can grant");
                 return Some(("CAPABILITY-MISSING", why));
             }
         };

@@ -23,7 +23,8 @@ use serde::{Deserialize, Serialize};
 
 pub use class::{Capability, Class, Risk};
 pub use client::{
-    CallPart, Harm, HarmFound, JUDGED_BYTES_MAX, builds_and_tests, call_parts, judge_client_call,
+    CallPart, Harm, HarmFound, JUDGED_BYTES_MAX, builds_and_tests, call_parts, can_write,
+    judge_client_call, reads_files,
 };
 pub use command::{COMMANDS_MAX, Join, LINE_BYTES_MAX, SimpleCommand, SplitError};
 pub use command_table::{ClassifiedCommand, classify};

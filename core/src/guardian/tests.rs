@@ -100,7 +100,7 @@ fn each_step_denies() {
     check(
         "make",
         &ready,
-        "capability CAPABILITY-MISSING: it needs BUILD_EXEC; the user grants it with `@tslp allow BUILD_EXEC`, or `--allow BUILD_EXEC`",
+        "capability CAPABILITY-MISSING: it needs BUILD_EXEC, which only the user can grant",
     );
     check(
         "curl x",
@@ -147,13 +147,13 @@ fn grant_expires() {
     check(
         "make",
         &granted,
-        "capability CAPABILITY-MISSING: it needs BUILD_EXEC; the user grants it with `@tslp allow BUILD_EXEC`, or `--allow BUILD_EXEC`",
+        "capability CAPABILITY-MISSING: it needs BUILD_EXEC, which only the user can grant",
     );
     granted.grants.push(grant(Capability::BuildExec));
     check(
         "perl x",
         &granted,
-        "capability CAPABILITY-MISSING: it needs SHELL_EXEC; the user grants it with `@tslp allow SHELL_EXEC`, or `--allow SHELL_EXEC`",
+        "capability CAPABILITY-MISSING: it needs SHELL_EXEC, which only the user can grant",
     );
 }
 
@@ -221,4 +221,27 @@ fn nested_searches() {
     ));
     assert_eq!(found[0].0, Harm::Unreadable);
     assert_eq!(judged("find src lib -exec grep -l x {} +"), []);
+}
+
+/// `npx jest` is jest's run.
+#[test]
+fn launchers() {
+    for (line, expected) in [
+        ("npx jest src", (0, 1)),
+        ("pnpm exec vitest run", (0, 1)),
+        ("bunx --bun tsc -p .", (1, 0)),
+        ("uv run --with pytest-cov pytest -q", (0, 1)),
+        ("poetry run pytest", (0, 1)),
+        ("./venv/bin/pytest tests", (0, 1)),
+        (".venv/bin/python -m pytest", (0, 1)),
+        ("env CI=1 npx --yes mocha", (0, 1)),
+        ("npm run build", (1, 0)),
+        ("npm test", (0, 1)),
+        ("npx cowsay hello", (0, 0)),
+        ("uv run", (0, 0)),
+    ] {
+        let arguments = format!("{{\"command\": \"{line}\"}}");
+        let counted = super::builds_and_tests("bash", &arguments);
+        assert_eq!(counted, expected, "{line}");
+    }
 }

@@ -287,6 +287,8 @@ impl CredentialFormat {
         let mut rest = self.pattern;
         let mut body = None;
         let mut endless = None;
+        // A form whose length is known is one without a digit, too.
+        let mut is_fixed = self.before.is_none();
         while !rest.is_empty() {
             let (part, after) = next_part(rest);
             rest = after;
@@ -294,6 +296,7 @@ impl CredentialFormat {
                 PatternPart::Set(set) => end = reading.step(end, |next| self.is_in(set, next))?,
                 PatternPart::ByteRun(run) => {
                     body.get_or_insert(end);
+                    is_fixed &= run.max == Some(run.min);
                     let most = match run.max {
                         Some(max) => max,
                         None if rest.is_empty() => run.min.max(RUN_BYTES_READ_MAX),
@@ -317,7 +320,9 @@ impl CredentialFormat {
         }
         let body = if self.before.is_some() { start } else { body? };
         let shown = reading.value(body, end.min(body + RUN_BYTES_READ_MAX));
-        let is_key = (!self.needs_digit || shown.iter().any(u8::is_ascii_digit))
+        let is_key = (!self.needs_digit
+            || shown.iter().any(u8::is_ascii_digit)
+            || is_fixed && shown.iter().any(u8::is_ascii_uppercase) && !looks::is_of_words(shown))
             && (!self.needs_run || looks::is_no_words(shown))
             && looks::entropy_tenths(shown) >= self.entropy_tenths_min;
         if !is_key {

@@ -84,15 +84,17 @@ impl<'t> SeenText<'t> {
     }
 }
 
-/// Marks as HTML writes them.
-const ENTITIES: [(&str, char); 6] = [
+/// Marks as HTML writes them; the rest of what it names is no letter.
+const ENTITIES: [(&str, char); 5] = [
     ("&quot;", '"'),
     ("&amp;", '&'),
     ("&lt;", '<'),
     ("&gt;", '>'),
-    ("&#39;", '\''),
-    ("&#61;", '='),
+    ("&apos;", '\''),
 ];
+
+/// What is seen in place of an escaped character that isn't ASCII: no word goes on over it.
+const OTHER_MARK: u8 = 0xff;
 
 /// The mark that is seen in place of what is at `at`, if any is, and the length of that; `None` if it is seen as it stands.
 fn seen_at(text: &str, at: usize) -> Option<(Option<u8>, usize)> {
@@ -103,9 +105,7 @@ fn seen_at(text: &str, at: usize) -> Option<(Option<u8>, usize)> {
         b'%' => hex(rest, 1, 2)
             .filter(|_| !rest[..3].contains(|c: char| c.is_ascii_lowercase()))
             .map(|c| (if "@#,;` (){}|\\".contains(c) { '%' } else { c }, 3)),
-        b'&' => ENTITIES
-            .iter()
-            .find_map(|(entity, c)| rest.starts_with(entity).then_some((*c, entity.len()))),
+        b'&' => entity_at(rest),
         _ => rest.chars().next().map(|c| (c, c.len_utf8())),
     };
     let (c, length) = escape?;
@@ -115,8 +115,23 @@ fn seen_at(text: &str, at: usize) -> Option<(Option<u8>, usize)> {
     };
     match unseen {
         Some(more) => Some((None, length + more)),
-        None => (length > 1 && c.is_ascii()).then_some((Some(c as u8), length)),
+        None if c.is_ascii() => (length > 1).then_some((Some(c as u8), length)),
+        None => (length > c.len_utf8()).then_some((Some(OTHER_MARK), length)),
     }
+}
+
+/// The character that an entity of HTML says (`&quot;`, `&#34;`, `&#x22;`), and the entity's length.
+fn entity_at(text: &str) -> Option<(char, usize)> {
+    let Some(number) = text.strip_prefix("&#") else {
+        let mut known = ENTITIES.iter();
+        return known
+            .find_map(|(entity, c)| text.starts_with(entity).then_some((*c, entity.len())));
+    };
+    let hex = number.strip_prefix(['x', 'X']);
+    let (digits, radix) = hex.map_or((number, 10), |digits| (digits, 16));
+    let length = digits.bytes().take(8).position(|byte| byte == b';')?;
+    let c = char::from_u32(u32::from_str_radix(&digits[..length], radix).ok()?)?;
+    Some((c, text.len() - digits.len() + length + 1))
 }
 
 /// The length of what follows ESC where a terminal is told a colour.
@@ -137,7 +152,10 @@ fn escaped_at(text: &str) -> Option<(char, usize)> {
         .take_while(|byte| *byte == b'\\')
         .count();
     match text.as_bytes().get(slashes)? {
-        b'u' | b'U' => Some((hex(text, slashes + 1, 4)?, slashes + 5)),
+        b'u' | b'U' => match hex(text, slashes + 1, 8) {
+            Some(c) if text.as_bytes()[slashes] == b'U' => Some((c, slashes + 9)),
+            _ => Some((hex(text, slashes + 1, 4)?, slashes + 5)),
+        },
         b'x' => Some((hex(text, slashes + 1, 2)?, slashes + 3)),
         b'/' => Some(('/', slashes + 1)),
         b'e' => Some(('\x1b', slashes + 1)),
@@ -151,8 +169,15 @@ fn escaped_at(text: &str) -> Option<(char, usize)> {
 /// The character whose number is written in so many digits.
 fn hex(text: &str, at: usize, digits: usize) -> Option<char> {
     let number = u32::from_str_radix(text.get(at..at + digits)?, 16).ok()?;
+    // JSON writes a character beyond the first 65,536 as two halves.
+    let is_half = digits == 4 && (0xd800..0xe000).contains(&number);
+    let c = if is_half {
+        Some(char::REPLACEMENT_CHARACTER)
+    } else {
+        char::from_u32(number)
+    };
     // Two of them may be a part of a character of several bytes.
-    char::from_u32(number).filter(|c| digits > 2 || c.is_ascii())
+    c.filter(|c| digits > 2 || c.is_ascii())
 }
 
 fn is_unseen(c: char) -> bool {
@@ -332,16 +357,24 @@ impl<'t> ScannedText<'t> {
         !self.is_at(at, &WORD) || self.seen.is_gap(at)
     }
 
-    /// Whether a credential may begin here: after no letter and no digit, unless they are an escape's.
+    /// Whether a credential may begin here: after no letter and no digit, unless they are an escape's, as in `\n`, `\012`, `%0a`
+    /// and `=0A`.
     pub(super) fn is_word_start(&self, at: usize) -> bool {
-        let before = |back: usize| at.checked_sub(back).map(|at| self.text[at]);
-        match before(1) {
-            Some(byte) if byte.is_ascii_alphanumeric() => {
-                let is_escape = before(2) == Some(b'\\') && b"abefnrtv0".contains(&byte);
-                is_escape || self.seen.is_gap(at)
-            }
-            _ => true,
-        }
+        let word = |byte: &&u8| byte.is_ascii_alphanumeric();
+        let letters = self.text[..at]
+            .iter()
+            .rev()
+            .take_while(word)
+            .take(4)
+            .count();
+        let mark = at.checked_sub(letters + 1).map(|at| self.text[at]);
+        let escaped = &self.text[at - letters..at];
+        let is_escape = match mark {
+            Some(b'\\') => letters == 1 || escaped.iter().all(|byte| matches!(byte, b'0'..=b'7')),
+            Some(b'%' | b'=') => letters == 2 && escaped.iter().all(u8::is_ascii_hexdigit),
+            _ => false,
+        };
+        letters == 0 || is_escape || self.seen.is_gap(at)
     }
 
     /// Whether the byte before `at` can't be a part of a credential.

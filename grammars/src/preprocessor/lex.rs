@@ -112,10 +112,6 @@ struct Lexer<'a> {
 impl Lexer<'_> {
     fn run(&mut self) {
         let mut begins_line = true;
-        // A byte order mark would count as a word: bytes from 0x80 on are letters here.
-        if self.source.starts_with(b"\xef\xbb\xbf") {
-            self.at = 3;
-        }
         while let Some(byte) = self.peek(0) {
             let start = self.at;
             let kind = match byte {

@@ -124,7 +124,10 @@ fn real_errors() {
 
 #[test]
 fn cut_short() {
-    check("int f(void) {\n  if (x) {\n    return 1;\n", "not clean");
+    check(
+        "int f(void) {\n  if (x) {\n    return 1;\n",
+        "top damaged f: int f(void) { ~ return 1;\nnot clean",
+    );
 }
 
 /// Errors next to macros and in branches that are not parsed stay errors.

@@ -7,6 +7,7 @@
 
 mod shown;
 
+mod broken;
 mod c;
 mod cpp;
 mod elisions;

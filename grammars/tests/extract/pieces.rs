@@ -126,3 +126,26 @@ fn first_assignment() {
     let extraction = extract("a.py", &text).unwrap();
     assert_eq!(extraction.definitions.len(), count + 1);
 }
+
+/// Each piece has its own remarks and imports.
+#[test]
+fn remarks_and_imports() {
+    let (text, count) = numbered(
+        "# No $.\nimport m$\n\n\ndef f$():\nBODY    return $\n\n\n",
+        "    a = [1, 2, 3]\n",
+    );
+    let extraction = extract("a.py", &text).unwrap();
+    let last_of =
+        |spans: &[tslp_core::slice::Span]| spans[spans.len() - 1].of(text.as_bytes()).to_vec();
+    assert_eq!(extraction.remarks.len(), count);
+    assert_eq!(extraction.imports.len(), count);
+    let last = count - 1;
+    assert_eq!(
+        last_of(&extraction.remarks),
+        format!("# No {last}.").into_bytes()
+    );
+    assert_eq!(
+        last_of(&extraction.imports),
+        format!("import m{last}").into_bytes()
+    );
+}

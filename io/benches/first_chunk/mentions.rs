@@ -5,11 +5,13 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use tslp_core::event::DiskFinding;
+use tslp_core::ids::SessionId;
 use tslp_core::ids::UnixMillis;
 use tslp_core::message::{Attempt, Message, Role, Tools};
 use tslp_core::policy::Policy;
 use tslp_core::request::Request;
 use tslp_decide::mention;
+use tslp_decide::place::Standpoint;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::StateView;
 use tslp_projections::store::EmptyStore;
@@ -50,8 +52,12 @@ pub(crate) fn measure(report: &mut Report, effort: Effort) -> Result<(), Box<dyn
                     store: &EmptyStore,
                     is_of_draft: false,
                 };
+                let at = Standpoint {
+                    root: "",
+                    session: SessionId(0),
+                };
                 let begun = Instant::now();
-                let found = black_box(mention::scan(black_box(&text), "", &view, &[]));
+                let found = black_box(mention::scan(black_box(&text), at, &view, &[]));
                 times.push(begun.elapsed());
                 if found.symbols.len() != 7 {
                     return Err(format!("{} symbols found, not 7", found.symbols.len()).into());
@@ -97,7 +103,7 @@ fn pasted(files: usize) -> Engine<TreeSitterGrammars, EmptyStore> {
             tools: Tools::None,
         };
         let at = UnixMillis(1_700_000_000_000);
-        let pending = engine.receive(at, request);
+        let pending = engine.receive(at, request, &mut |_| Vec::new());
         let findings = pending
             .checks
             .iter()

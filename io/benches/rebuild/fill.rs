@@ -167,7 +167,7 @@ impl Project {
             tools: Tools::None,
         };
         let at = self.tick();
-        let pending = self.engine.receive(at, request);
+        let pending = self.engine.receive(at, request, &mut |_| Vec::new());
         let answers = DiskAnswers {
             findings: nothing_on_disk(&pending.checks),
             ..DiskAnswers::default()
@@ -185,9 +185,11 @@ impl Project {
             ..Reply::default()
         };
         let at = self.tick();
-        let pending = self
-            .engine
-            .end_reply(at, episode, reply, ReplyOutcome::Completed);
+        let pending =
+            self.engine
+                .end_reply(at, episode, reply, ReplyOutcome::Completed, &mut |_| {
+                    Vec::new()
+                });
         let answers = DiskAnswers {
             findings: nothing_on_disk(&pending.checks),
             ..DiskAnswers::default()

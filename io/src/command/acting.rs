@@ -285,11 +285,7 @@ fn adopt_through_door(
     door: &mut DoorClient,
     targets: &[NamedTarget],
 ) -> Result<(Value, Vec<String>), DoorError> {
-    let name = |target: &NamedTarget| match target {
-        NamedTarget::Workspace => ".".to_owned(),
-        NamedTarget::Folder(path) | NamedTarget::File(path) => path.to_string(),
-    };
-    let names: Vec<String> = targets.iter().map(name).collect();
+    let names: Vec<String> = targets.iter().map(ToString::to_string).collect();
     let goal = "the user gave the command `tslp adopt`";
     let answer = door.ask("adopt", goal, json!({ "targets": names }))?;
     let lines = answer["lines"].as_array().into_iter().flatten();

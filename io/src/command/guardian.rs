@@ -4,7 +4,6 @@ use std::fs;
 use std::net::TcpStream;
 use std::path::Path;
 
-use tslp_core::guardian::Mode;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::reason::Reason;
 use tslp_decide::tools::stored_evidence;
@@ -16,7 +15,7 @@ use crate::diagnostics::guardian::GuardianTables;
 use crate::door::client::RunningProxy;
 use crate::exit::Exit;
 use crate::json_client;
-use crate::tool_loop::{ToolLoopConfig, test_enforcement};
+use crate::tool_loop::{TOOLS_OFF, ToolLoopConfig, mode_and_reason, test_enforcement};
 
 pub(super) fn run_guardian(command: &GuardianCommand) -> Result<Exit, CommandFailure> {
     let GuardianCommand::Status(of) = command;
@@ -24,7 +23,7 @@ pub(super) fn run_guardian(command: &GuardianCommand) -> Result<Exit, CommandFai
     let tools = ToolLoopConfig::from_config(&config);
     let tested = match tools.filter(ToolLoopConfig::runs) {
         Some(tools) => test_enforcement(&tools.scope),
-        None => Err("tools are off (`tools.run`)".to_owned()),
+        None => Err(TOOLS_OFF.to_owned()),
     };
     let tables = match has_ledger(&config)? {
         true => GuardianTables::read(&diagnosed_subject(&config).readers.open()?)?,
@@ -33,14 +32,14 @@ pub(super) fn run_guardian(command: &GuardianCommand) -> Result<Exit, CommandFai
     let file = policy_file(&tables, config.tools.policy.as_deref());
     let mut halts = tables.halts.iter().map(|row| row.halt);
     let is_breached = halts.any(|halt| halt == Some(Reason::SandboxBreach));
-    let own = match &tested {
-        _ if is_breached => Mode::OpPreserve,
-        Ok(_) => Mode::Ready,
-        Err(_) => Mode::SafeMode,
+    let (mode, why) = match mode_of_running(&config)? {
+        Some(running) => running,
+        None => {
+            let (mode, why) = mode_and_reason(is_breached, Some(tested.map(drop)));
+            (mode.to_string(), why)
+        }
     };
-    let mode = mode_of_running(&config)?.unwrap_or_else(|| own.to_string());
-    let mode = mode.as_str();
-    let (Ok(why) | Err(why)) = &tested;
+    let (mode, why) = (mode.as_str(), why.as_str());
     print_page(
         of.output,
         || tables.json_page(mode, why, file).to_string(),
@@ -49,8 +48,8 @@ pub(super) fn run_guardian(command: &GuardianCommand) -> Result<Exit, CommandFai
     Ok(Exit::Ok)
 }
 
-/// What the proxy that runs says of itself; `None` if none does.
-fn mode_of_running(config: &ServeConfig) -> Result<Option<String>, CommandFailure> {
+/// The mode of the proxy that runs and its reason, as it says; `None` if none does.
+fn mode_of_running(config: &ServeConfig) -> Result<Option<(String, String)>, CommandFailure> {
     let Some(running) = RunningProxy::find(&config.data_dir)? else {
         return Ok(None);
     };
@@ -63,7 +62,8 @@ fn mode_of_running(config: &ServeConfig) -> Result<Option<String>, CommandFailur
         token.unwrap_or_default()
     );
     let health = json_client::request_json(TcpStream::connect(address)?, request.as_bytes())?;
-    Ok(health["mode"].as_str().map(str::to_owned))
+    let said = |field: &str| health[field].as_str().map(str::to_owned);
+    Ok(said("mode").zip(said("reason")))
 }
 
 /// Whether the profile on disk is the one in force.

@@ -2,6 +2,7 @@
 //! for clients' calls; `SessionStart` begins a conversation, which is told what the last work left unfinished (docs/memory.md); compactions and
 //! ends go on record; `Stop` asks once for decisions; to every other event there is nothing to say. JSON in, JSON out; the exit code is always 0, because clients take others for failures of their own.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read as _};
 use std::os::unix::process as unix_process;
 use std::path::Path;
@@ -9,11 +10,13 @@ use std::time::Duration;
 use std::{env, fs, thread};
 
 use serde_json::{Map, Value, json};
+use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, Verb};
 use tslp_core::guardian::{CallPart, call_parts, judge_client_call};
-use tslp_core::ids::SessionId;
+use tslp_core::ids::{Seq, SessionId};
 use tslp_core::record::RecordKind;
 use tslp_decide::goal::AT_WORK_MILLIS;
+use tslp_projections::at_hand::AskedRow;
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::records::RecordRow;
 use tslp_projections::signals::{self, SignalRow};
@@ -30,7 +33,7 @@ use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
 use crate::diagnostics::DiagnosedSubject;
 use crate::diagnostics::state::EntityState;
-use crate::diagnostics::status::{self, Status};
+use crate::diagnostics::status::{self, ChangesSince, Status};
 use crate::diagnostics::vouched;
 use crate::door::client::DoorClient;
 use crate::door::message;
@@ -192,7 +195,7 @@ fn ask_for_decisions(question: &Value, flags: &WrittenFlags) -> Value {
 }
 
 /// How decisions are put on record.
-const HARVEST: &str = "What was decided, and why, is lost with the context unless it is on record: one line for each decision, `decision #key: statement`, followed by a quotation of the code that bears it out in backticks and its place in brackets, `[path:line]`. The tool `append_delta` of tslp takes such lines, and the user can keep them by `@tslp note`. If nothing was decided, nothing is missing.";
+const HARVEST: &str = "What was decided, and why, is lost with the context unless it is on record: one line for each decision, `decision #key: statement`, followed by a quotation of the code that bears it out in backticks and its place in brackets, `[path:line]`. The tool `append_delta` of tslp takes such lines. If nothing was decided, nothing is missing.";
 
 /// One line for a client's status line; empty where there is nothing to say. Trouble is no failure of the client's.
 pub(super) fn run_statusline(flags: &WrittenFlags) -> Result<Exit, CommandFailure> {
@@ -205,12 +208,27 @@ pub(super) fn run_statusline(flags: &WrittenFlags) -> Result<Exit, CommandFailur
         }
         let files = reader.tracked_files().ok()?;
         let entities: u64 = files.iter().map(|(_, entities)| u64::from(*entities)).sum();
+        let asked = reader.rows::<AskedRow>().ok()?;
+        let turn = asked.iter().map(|row| row.seq).max();
+        let changes = ChangesSince::read(&reader, turn.unwrap_or(Seq(1))).ok()?;
+        let held = status::refused_on_disk(&reader).ok()?;
+        // What a file holds of a refused change, in this turn or before, is that refusal and nothing else.
+        let parts = held.iter().filter(|it| it.symbol.is_some());
+        let of_turn = changes.refused.iter().map(|(entity, _)| entity);
+        let refused: BTreeSet<&EntityId> = parts.chain(of_turn).collect();
         let rows = reader.rows::<StaleRow>().ok()?.into_iter();
-        let stale = rows.filter(|row| EntityState::is_stale_word(row.disk_holds.as_str()));
+        let stale = rows.filter(|row| {
+            EntityState::is_stale_word(row.disk_holds.as_str())
+                && !status::is_of_refusal(row, &held)
+        });
         let mut line = format!("tslp {entities} true");
-        match stale.count() {
-            0 => {}
-            stale => line.push_str(&format!(" · {stale} STALE")),
+        let counts = [
+            (refused.len(), "refused (tslp undo)"),
+            (changes.unjudged.len(), "unjudged"),
+            (stale.count(), "STALE"),
+        ];
+        for (count, what) in counts.iter().filter(|(count, _)| *count > 0) {
+            line.push_str(&format!(" · {count} {what}"));
         }
         if let Some(attention) = last_attention(&reader) {
             line.push_str(&format!(" · {}", attention.words()));

@@ -3,11 +3,13 @@
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, IsTerminal as _, Write as _};
+use std::net::SocketAddr;
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,8 +18,9 @@ use serde_json::json;
 use tslp_store::data_dir::{self, DataDirError};
 use tslp_store::ledger::lock::DataDirLock;
 use tslp_store::ledger::{DataFiles, LedgerError};
+use tslp_store::project;
 
-use super::{CommandFailure, print_page, read_config};
+use super::{CommandFailure, print_page, read_config, run_end};
 use crate::cli::OutputFormat;
 use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
@@ -25,6 +28,7 @@ use crate::config::secret::Secret;
 use crate::config::upstream::{UpstreamSetting, UpstreamUrl};
 use crate::connect::{self, ClientRun, RunPlaces};
 use crate::disk_full;
+use crate::door;
 use crate::door::client::{DoorClient, DoorError, RunningProxy};
 use crate::exit::Exit;
 use crate::out::Out;
@@ -42,7 +46,7 @@ const IN_USE: &str = "is using ";
 /// Most lines of a failed start's log that are shown.
 const LOG_LINES_SHOWN: usize = 5;
 
-/// Becomes the client; returns only if it can't.
+/// Runs the client, and keeps its proxy there; ends as the client does, and returns only if it can't be run.
 pub(super) fn run_client(
     client: &str,
     arguments: &[OsString],
@@ -60,7 +64,7 @@ pub(super) fn run_client(
         CommandFailure::new(Exit::Failure, message)
     })?;
     let (config, _) = read_config(flags)?;
-    let (door, running, is_new) = hold_proxy(&config, flags)?;
+    let (door, running, is_new) = hold_proxy(&config, flags, None)?;
     if !is_new {
         say_what_counts(&config, flags, &running)?;
     }
@@ -94,7 +98,7 @@ pub(super) fn run_client(
         let through = running.address;
         let _ = writeln!(io::stderr(), "tslp: {client} through http://{through}");
     }
-    // The client keeps the door open for as long as it lives.
+    // The client keeps the door open for as long as it lives, should this process be killed.
     fcntl_setfd(door.as_fd(), FdFlags::empty()).map_err(io::Error::from)?;
     let mut command = Command::new(program);
     command.args(words.arguments).args(arguments);
@@ -104,12 +108,36 @@ pub(super) fn run_client(
             command.env(name, value.text);
         }
     }
-    let error = command.exec();
-    drop(door);
+    let config = Arc::new(config);
+    let (kept, flags, address) = (Arc::clone(&config), flags.clone(), running.address);
+    thread::spawn(move || keep_proxy(door, &kept, &flags, address));
+    let error = run_end::run_to_end(command, &config);
     Err(CommandFailure::new(
         Exit::Failure,
         format!("{client} can't be run: {error}"),
     ))
+}
+
+/// Holds the proxy for as long as this process lives. One that was killed is started again, at the address that the client knows.
+fn keep_proxy(
+    mut door: DoorClient,
+    config: &ServeConfig,
+    flags: &WrittenFlags,
+    address: SocketAddr,
+) {
+    loop {
+        door.wait_for_end();
+        match hold_proxy(config, flags, Some(address)) {
+            Ok((again, ..)) => door = again,
+            // Whoever ended it wanted that.
+            Err(_) if !door::is_left_behind(&config.data_dir) => return,
+            Err(CommandFailure { message, .. }) => {
+                // The client's window may be closed.
+                let _ = writeln!(io::stderr(), "tslp: the proxy was killed, and {message}");
+                return;
+            }
+        }
+    }
 }
 
 /// The file that a program's name stands for.
@@ -180,12 +208,14 @@ fn is_same_server(one: &UpstreamUrl, other: &UpstreamUrl) -> bool {
         == (other.scheme, host(other), other.port, &other.prefix)
 }
 
-/// The door of the workspace's proxy, which is held from now on, what it serves, and whether it was started for that.
+/// The door of the workspace's proxy, which is held from now on, what it serves, and whether it was started for that. With an address,
+/// one is started there only if the last one was killed.
 fn hold_proxy(
     config: &ServeConfig,
     flags: &WrittenFlags,
+    again_at: Option<SocketAddr>,
 ) -> Result<(DoorClient, RunningProxy, bool), CommandFailure> {
-    data_dir::prepare(&config.data_dir)
+    project::prepare(&config.data_dir, &config.workspace)
         .map_err(|error| CommandFailure::new(Exit::Failure, error))?;
     let until = Instant::now() + START_TIME;
     let mut is_new = false;
@@ -207,7 +237,10 @@ fn hold_proxy(
             match lock {
                 Ok(lock) => {
                     drop(lock);
-                    match start_proxy(config, flags)? {
+                    if again_at.is_some() && !door::is_left_behind(&config.data_dir) {
+                        return Err(CommandFailure::new(Exit::Failure, "it has ended"));
+                    }
+                    match start_proxy(config, flags, again_at)? {
                         None => {
                             is_new = true;
                             continue;
@@ -235,6 +268,7 @@ fn hold_proxy(
 fn start_proxy(
     config: &ServeConfig,
     flags: &WrittenFlags,
+    again_at: Option<SocketAddr>,
 ) -> Result<Option<String>, CommandFailure> {
     let path = config.data_dir.clone();
     let unusable = |cause| DataDirError::Unusable { path, cause }.to_string();
@@ -250,14 +284,17 @@ fn start_proxy(
     serve.arg("--workspace").arg(&config.workspace);
     serve.arg("--data-dir").arg(&config.data_dir);
     let is_named = |name: &str| flags.written.iter().any(|(key, _)| key.name == name);
-    if !is_named("listen") {
-        serve.args(["--listen", "127.0.0.1:0"]);
-    }
+    match again_at {
+        Some(address) => serve.arg(format!("--listen={address}")),
+        None if !is_named("listen") => serve.arg("--listen=127.0.0.1:0"),
+        None => &mut serve,
+    };
     if let Some(file) = &flags.file {
         serve.arg("--config").arg(file);
     }
     for (key, texts) in &flags.written {
-        if !matches!(key.name, "workspace" | "data_dir") {
+        let is_given = key.name == "listen" && again_at.is_some();
+        if !is_given && !matches!(key.name, "workspace" | "data_dir") {
             serve.args(texts.iter().map(|text| format!("--{}={text}", key.flag)));
         }
     }

@@ -31,7 +31,7 @@ use environment::Environment;
 use error::ConfigError;
 use layers::{ConfigLayers, WrittenFlags};
 use settings::{AccessConfig, HttpConfig, Settings, TokenBudget, ToolsConfig, UpstreamConfig};
-use tslp_store::data_dir;
+use tslp_store::project;
 
 /// Everything that a running proxy, or a command on its data, needs to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub struct ServeConfig {
     pub listen: SocketAddr,
     /// The project folder: absolute, symbolic links resolved, a folder that could be read.
     pub workspace: PathBuf,
-    /// The ledger's folder: absolute, outside the workspace; may not exist yet (see [`data_dir::prepare`]).
+    /// The ledger's folder: absolute, outside the workspace; may not exist yet (see [`project::prepare`]).
     pub data_dir: PathBuf,
     /// Whether `/debug/last-prompt` exists.
     pub debug: bool,
@@ -112,9 +112,8 @@ impl ServeConfig {
         let mut layers = ConfigLayers::read(flags, environment)?;
         let settings = &mut layers.settings;
         if settings.workspace.as_os_str().is_empty() && settings.data_dir.is_none() {
-            let data_dir_of = |folder: &Path| {
-                data_dir::choose_data_dir(folder, None, environment.data_dir.as_deref()).ok()
-            };
+            let user_data = environment.data_dir.as_deref();
+            let data_dir_of = |folder: &Path| project::data_dir_of(folder, None, user_data).ok();
             let root = workspace::project_root(&environment.current_dir, data_dir_of, counts);
             settings.workspace = root.unwrap_or_default();
         }
@@ -145,7 +144,7 @@ impl ServeConfig {
         }
         let written = environment.current_dir.join(&settings.workspace);
         let (workspace, workspace_root) = workspace::canonical_folder(&written)?;
-        let data_dir = data_dir::choose_data_dir(
+        let data_dir = project::data_dir_of(
             &workspace,
             settings.data_dir.as_deref(),
             environment.data_dir.as_deref(),

@@ -116,13 +116,13 @@ words! {
     /// Which replies end with what was withheld or refused.
     #[derive(Default)]
     NoticesInReply, "choice of notices in replies" {
-        /// Those to clients that offer no tools.
+        /// Those of chats, and the last one of an agent's turn.
         #[default]
+        Always = "always",
+        /// Those to clients that offer no tools.
         Chats = "chats",
         /// None.
         Never = "never",
-        /// All.
-        Always = "always",
     }
 }
 

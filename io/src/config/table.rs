@@ -213,7 +213,7 @@ keys! {
         } },
         "Hydrated code per prompt. `auto` is half of the model's context where the server tells its size, else 8192.";
     "notices.in_reply": Common, choice!(NoticesInReply, notices_in_reply),
-        "Which replies end with a line that says what was withheld or refused and which words resolve it: in `chats`, whose client offers no tools, `never`, or `always`.";
+        "Which replies end with a line that says what was withheld or refused and which words resolve it: `always` those of chats, whose client offers no tools, and the last one of an agent's turn in which something was refused; only those of `chats`; or `never`.";
     "window.hold_checksum": Common, switch!(holds_checksum),
         "Whether the checksum that Claude Code puts at the top of its system prompt, another with each request, is held still (`cch=00000`), so that a local server goes on from what it has read. It changes the client's bytes; where `CLAUDE_CODE_ATTRIBUTION_HEADER=0` is set there is none (docs/windows.md).";
     "window.guard": Common, choice!(WindowGuard, window_guard),

@@ -10,6 +10,7 @@ use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{DiskFile, DiskFinding, ReadFailure};
 use tslp_core::extract::Grammars as _;
 use tslp_core::hash::SliceHash;
+use tslp_core::ids::UnixMillis;
 use tslp_core::path::RelPath;
 use tslp_core::slice;
 use tslp_grammars::TreeSitterGrammars;
@@ -196,7 +197,7 @@ fn word_for_held(now: &DiskFinding, symbol: Option<&Symbol>, truth: &TrueSlice) 
     let difference = match truth.origin {
         _ if truth.acknowledged != Some(slice) => DiskDifference::Unknown,
         Origin::Model => DiskDifference::Unsaved,
-        Origin::User => DiskDifference::Acknowledged,
+        Origin::Unattributed | Origin::User => DiskDifference::Acknowledged,
     };
     difference.as_str()
 }
@@ -208,5 +209,6 @@ fn file_of(row: &DiskRow) -> Option<DiskFile> {
         slices: Vec::new(),
         definitions: 0,
         grammar: row.grammar.clone(),
+        changed_at: UnixMillis(0),
     })
 }

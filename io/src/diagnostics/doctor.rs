@@ -5,17 +5,19 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
-use tslp_core::event::{Event, EventKind, WindowExceeded};
+use tslp_core::event::{Event, EventKind, PlaceKind, WindowExceeded};
 use tslp_core::extract::Grammars;
 use tslp_core::ids::Seq;
 use tslp_core::limits::RECENT_EPISODES_SHOWN;
 use tslp_core::reason::Reason;
+use tslp_decide::user_line::NOT_BENEATH_ROOT;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_migrations::schema::FORMAT_VERSION;
 use tslp_projections::anomalies::AnomalyRow;
 use tslp_projections::disk::{DiskRow, PathFinding};
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::guardian::ToolSessionRow;
+use tslp_projections::places::PlaceRow;
 use tslp_projections::stale::{DiskDifference, StaleRow};
 use tslp_store::ledger::anchor::{self, AnchorState};
 use tslp_store::ledger::disk::FileSystem;
@@ -28,6 +30,7 @@ use super::price::{self, PriceSum, PromptPrice};
 use super::{DiagnosedSubject, unread};
 use crate::metrics::TableFigures;
 use crate::probe::{self, ProbeTarget};
+use crate::tool_loop::mode_and_reason;
 
 /// Advice for a ledger that can't be trusted.
 const ADVICE: &str =
@@ -249,7 +252,8 @@ fn agents_check(reader: &LedgerReader) -> Result<String, String> {
     let halts = halts.map_err(|error| error.to_string())?;
     let is_halted = |reason| halts.iter().any(|row| row.halt == Some(reason));
     if is_halted(Reason::SandboxBreach) {
-        Err("mode OP_PRESERVE: a tool tried to get out of the sandbox; `tslp resume --breach` in a terminal lifts that".to_owned())
+        let (mode, why) = mode_and_reason(true, None);
+        Err(format!("mode {mode}: {why}"))
     } else if is_halted(Reason::AgentsStopped) {
         Err("stopped by the user; `tslp resume` lets them go on".to_owned())
     } else {
@@ -289,6 +293,7 @@ fn examine_ledger(subject: &DiagnosedSubject, reader: &LedgerReader, report: &mu
         }
         Err(error) => report.add_check("stale entities", Err(error.to_string())),
     }
+    report.add_warning_check("paths", paths_check(reader));
     report.add_warning_check("window", window_check(reader));
     report.add_warning_check("unread code", unread::of_tracked(subject, reader));
     report.add_warning_check("cache", cache_check(reader));
@@ -392,6 +397,25 @@ fn anomaly_check(reader: &LedgerReader) -> Result<String, String> {
         )),
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// Which roots of clients are known, and the last edit of which no file was known.
+fn paths_check(reader: &LedgerReader) -> Result<String, String> {
+    let rows: Vec<PlaceRow> = reader.rows().map_err(|error| error.to_string())?;
+    let is_unseen = |row: &&PlaceRow| row.place == PlaceKind::Unseen;
+    if let Some(last) = rows.iter().filter(is_unseen).max_by_key(|row| row.seq) {
+        return Err(format!("{} {NOT_BENEATH_ROOT}", last.theirs));
+    }
+    let learnt = rows.iter().filter(|row| row.place == PlaceKind::Beneath);
+    let learnt = learnt.map(|row| match &*row.ours {
+        "" => format!("{} is the workspace", row.theirs),
+        ours => format!("{} is {ours}", row.theirs),
+    });
+    let learnt: Vec<String> = learnt.collect::<BTreeSet<_>>().into_iter().collect();
+    Ok(match learnt.is_empty() {
+        true => "clients name files as tslp does".to_owned(),
+        false => learnt.join(", "),
+    })
 }
 
 /// Whether prompts go on where the ones before them ended, so that the model server needn't read them again.
@@ -518,7 +542,7 @@ fn stale_words(truths: &TruthCounts) -> Result<String, String> {
     if truths.refused > 0 {
         words.push_str(&format!(
             ", {} of them because a file has a change of the model's that was refused (`tslp undo PATH` prints the way back, \
-             `tslp accept PATH::NAME` keeps it)",
+             `tslp confirm PATH::NAME` keeps it)",
             truths.refused
         ));
     }

@@ -23,10 +23,10 @@ use super::status::off_rules;
 use super::vouched::{self, VouchedPage};
 use crate::attention::Attention;
 use crate::channel::{MissingLines, RecentQuery};
-use crate::evidence::describe::entries::{EpisodeEntries, EpisodeEntry};
+use crate::evidence::describe::entries::{EpisodeEntries, EpisodeEntry, UNJUDGED};
 use crate::evidence::describe::{lost_call_words, reason_words};
 use crate::evidence::moments::utc_moment;
-use crate::evidence::replies::prompt_words;
+use crate::evidence::replies::{AskedWords, asked_before};
 use tslp_store::ledger::{LedgerError, LedgerReader};
 use tslp_store::startup::StartError;
 
@@ -81,9 +81,14 @@ pub fn read_recent(
     let mut episodes = last_episodes(&reader, limit, flaw.as_deref())?;
     if wanted.missing_lines == MissingLines::Shown {
         let artifact = |artifact| reader.artifact(artifact).ok().flatten();
-        for episode in &mut episodes {
-            let has_prompt = !episode.prompt.is_empty();
-            episode.words = has_prompt.then(|| prompt_words(&episode.prompt, artifact));
+        let mut asked = AskedWords::default();
+        for EpisodeReport {
+            row, prompt, words, ..
+        } in episodes.iter_mut().rev()
+        {
+            let earlier = || asked_before(&reader, row.session, row.seq);
+            let next = || asked.next(row.session, prompt, artifact, earlier);
+            *words = (!is_outside(row)).then(next);
         }
         let refused = refused_proposals(&mut episodes, &reader)?;
         missing::find_missing_lines(refused, &reader, artifact)?;
@@ -466,6 +471,7 @@ fn entry_label(entry: &EpisodeEntry) -> Option<&'static str> {
         (None, "withheld", _) => "not shown to the model",
         (None, "notice", reason) if reason.answers_directive() => "your directive",
         (None, "notice", _) => "the model is told of",
+        (None, UNJUDGED, _) => "unjudged",
         (None, "PROPOSED", _) => "refused",
         (None, "asked again", _) => "refused before you had it, and asked for once more",
         (None, "no better", _) => "no better when asked for once more",

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, EventKind, Recorded, ReplyOutcome, ToolOutcome};
+use tslp_core::gate::{self, GateReport};
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
@@ -21,7 +22,7 @@ use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::goal::{self, GoalRow};
 use tslp_projections::scope::ScopeRow;
 use tslp_projections::signals;
-use tslp_projections::stale::StaleRow;
+use tslp_projections::stale::{DiskDifference, StaleRow};
 use tslp_store::ledger::{LedgerError, LedgerReader};
 use tslp_store::startup::StartError;
 
@@ -74,7 +75,8 @@ fn status_of(subject: &DiagnosedSubject, reader: &LedgerReader) -> Result<Status
     let is_prompt = |row: &&EpisodeRow| row.episode != EpisodeId::OUTSIDE;
     let recent = episodes.iter().filter(is_prompt).rev().take(EPISODES_READ);
     let from = recent.map(|row| row.seq).min();
-    let (places, refused) = changes_since(reader, from.unwrap_or(Seq(1)))?;
+    let since = changes_since(reader, from.unwrap_or(Seq(1)))?;
+    let (places, refused) = (since.changed, since.refused);
     let text = |hash| {
         let bytes = reader.artifact(hash).ok().flatten()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
@@ -82,8 +84,15 @@ fn status_of(subject: &DiagnosedSubject, reader: &LedgerReader) -> Result<Status
     let off = off_rules(reader)?;
     let is_on = |entity: &EntityId| !off.is_off(entity.path.as_str());
     let stale = reader.rows::<StaleRow>()?.into_iter();
-    let stale = stale.filter(|row| EntityState::is_stale_word(row.disk_holds.as_str()));
-    let stale = stale.map(|row| row.entity).filter(is_on);
+    // A refused change that the file holds is told as refused.
+    let held = refused_on_disk(reader)?;
+    let is_told = |row: &StaleRow| {
+        let mut paths = refused.iter().map(|(entity, _)| &entity.path);
+        is_of_refusal(row, &held) && paths.any(|path| *path == row.entity.path)
+    };
+    let stale =
+        stale.filter(|row| EntityState::is_stale_word(row.disk_holds.as_str()) && !is_told(row));
+    let stale: Vec<EntityId> = stale.map(|row| row.entity).filter(is_on).collect();
     let mut changed = Vec::new();
     for entity in places.iter().filter(|it| is_on(it)).take(ENTITIES_MAX) {
         changed.extend(place_of(subject, reader, entity)?);
@@ -97,13 +106,13 @@ fn status_of(subject: &DiagnosedSubject, reader: &LedgerReader) -> Result<Status
     let asked: Vec<AskedRow> = reader.rows()?;
     let was_asked = |session| asked.iter().any(|it| it.session == session);
     let last = episodes.iter().rev().find(|row| was_asked(row.session));
-    let mut waiting = calls.iter().filter(|it| it.result.is_none());
+    let mut waiting = calls.iter().filter(|it| it.answered_at.is_none());
     let waiting = waiting.find(|it| last.is_some_and(|last| last.session == it.session));
     let is_over = |last: &EpisodeRow| last.outcome == Some(ReplyOutcome::Completed);
     let ended = signals::last_end(&reader.rows()?);
     let waits = last.filter(|last| ended < last.until).and_then(|last| {
         let for_reply = last.outcome.is_none();
-        let for_tools = waiting.filter(|_| is_over(last)).map(|call| call.at_ms);
+        let for_tools = waiting.filter(|_| is_over(last)).map(|call| call.asked_at);
         let since = for_tools.or_else(|| for_reply.then_some(last.at_ms))?;
         Some((since, for_reply))
     });
@@ -116,7 +125,7 @@ fn status_of(subject: &DiagnosedSubject, reader: &LedgerReader) -> Result<Status
             test: later_test(test, check),
             build,
         },
-        stale: stale.take(ENTITIES_MAX).collect(),
+        stale: stale.into_iter().take(ENTITIES_MAX).collect(),
         changed,
         waits,
     })
@@ -157,21 +166,89 @@ fn place_of(
     Ok(place)
 }
 
-/// A change that was refused, and why.
-type Refused = (EntityId, Reason);
+/// What became of the model's changes since an event, newest first.
+#[derive(Clone, Debug, Default)]
+pub struct ChangesSince {
+    /// The entities that it has changed.
+    pub changed: Vec<EntityId>,
+    /// Those whose change was refused, and why, by a rule that they failed themselves.
+    pub refused: Vec<(EntityId, Reason)>,
+    /// Files that it changed and that nothing here reads.
+    pub unjudged: BTreeSet<RelPath>,
+}
 
-/// What became of the model's changes since an event: the entities that it has changed, and those whose change was refused, newest first.
-fn changes_since(
-    reader: &LedgerReader,
-    from: Seq,
-) -> Result<(Vec<EntityId>, Vec<Refused>), LedgerError> {
-    let (mut changed, mut refused) = (Vec::new(), Vec::<Refused>::new());
+/// The entities of which disk holds a refused change.
+///
+/// # Errors
+/// When the rows can't be read.
+pub fn refused_on_disk(reader: &LedgerReader) -> Result<BTreeSet<EntityId>, LedgerError> {
+    let rows = reader.rows::<StaleRow>()?.into_iter();
+    let held = rows.filter(|row| row.disk_holds == DiskDifference::Refused);
+    Ok(held.map(|row| row.entity).collect())
+}
+
+/// Whether disk differs in an entity for a refused change: in what was changed, or in the file around it.
+#[must_use]
+pub fn is_of_refusal(row: &StaleRow, held: &BTreeSet<EntityId>) -> bool {
+    let is_around = |it: &EntityId| it.path == row.entity.path;
+    row.disk_holds == DiskDifference::Refused
+        || row.entity.symbol.is_none() && held.iter().any(is_around)
+}
+
+impl ChangesSince {
+    /// In words: what became of how much, then each refusal, with the way back where its file holds it.
+    #[must_use]
+    pub fn lines(&self, held: &BTreeSet<EntityId>, refusals_max: usize) -> Vec<String> {
+        let Self {
+            changed,
+            refused,
+            unjudged,
+        } = self;
+        let counts = [
+            (changed.len(), "true now"),
+            (refused.len(), "refused"),
+            (unjudged.len(), "unjudged"),
+        ];
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        let counts: Vec<String> = counts
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
+        let told = refused.iter().take(refusals_max);
+        let told = told.map(|(entity, reason)| {
+            let why = reason_words(*reason);
+            let path = &entity.path;
+            match held.contains(entity) {
+                true => format!(
+                    "{entity} was refused ({why}), and your file holds it: `tslp undo {path}` prints the way back, `tslp confirm \
+                     {entity}` keeps it"
+                ),
+                false => format!("{entity} was refused ({why}): `tslp why {entity}` says more"),
+            }
+        });
+        let all = (!counts.is_empty()).then(|| counts.join(", "));
+        all.into_iter().chain(told).collect()
+    }
+
+    /// Reads them.
+    ///
+    /// # Errors
+    /// When the ledger can't be read.
+    pub fn read(reader: &LedgerReader, from: Seq) -> Result<Self, LedgerError> {
+        changes_since(reader, from)
+    }
+}
+
+fn changes_since(reader: &LedgerReader, from: Seq) -> Result<ChangesSince, LedgerError> {
+    let (mut changed, mut refused) = (Vec::new(), Vec::<(EntityId, GateReport)>::new());
+    let (mut unread, mut unjudged) = (BTreeSet::new(), BTreeSet::new());
     // What became true or was removed, and the versions of which something became, after the event that is looked at.
     let (mut settled, mut moved_versions) = (BTreeSet::new(), BTreeSet::new());
     let kinds = [
         EventKind::PromotionRefused,
         EventKind::Transitioned,
         EventKind::VersionsPromoted,
+        EventKind::ArtifactResolved,
+        EventKind::ArtifactCaptured,
     ];
     reader.read_back(&kinds, from..=reader.head()?.seq, &mut |_, _, event| {
         for moved in event.transitions() {
@@ -183,13 +260,24 @@ fn changes_since(
                 changed.push(moved.entity.clone());
             }
         }
-        if let Event::PromotionRefused(change) = event {
+        match &event {
+            Event::ArtifactResolved(resolved) if resolved.reason.is_unjudged() => {
+                unread.insert(resolved.capture);
+            }
+            Event::ArtifactCaptured(captured) if unread.remove(&captured.capture) => {
+                let is_models = captured.origin == Origin::Model;
+                unjudged.extend(captured.path.clone().filter(|_| is_models));
+            }
+            _ => {}
+        }
+        if let Event::PromotionRefused(change) = event
+            && change.report.refuses()
+        {
             let is_known = refused.iter().any(|(known, _)| *known == change.entity);
             let is_over =
                 settled.contains(&change.entity) || moved_versions.contains(&change.version);
             if !is_known && !is_over {
-                let conclusion = change.report.conclusion;
-                refused.extend(conclusion.map(|reason| (change.entity, reason)));
+                refused.push((change.entity, change.report));
             }
         }
         ControlFlow::Continue(())
@@ -198,7 +286,15 @@ fn changes_since(
     let parts = changed.iter().filter(|it: &&EntityId| it.symbol.is_some());
     let parts: BTreeSet<RelPath> = parts.map(|it| it.path.clone()).collect();
     changed.retain(|it| it.symbol.is_some() || !parts.contains(&it.path));
-    Ok((changed, refused))
+    gate::tell_once(&mut refused, |(entity, report)| (entity, Some(report)));
+    let reason = |report: GateReport| report.conclusion.unwrap_or(Reason::GrantMissing);
+    let refused = refused.into_iter();
+    let refused = refused.map(|(entity, report)| (entity, reason(report)));
+    Ok(ChangesSince {
+        changed,
+        refused: refused.collect(),
+        unjudged,
+    })
 }
 
 /// The last test run, or the user's check if that ran later.

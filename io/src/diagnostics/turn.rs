@@ -203,11 +203,13 @@ impl<'e> Judged<'e> {
     pub(super) fn of(event: &'e Event) -> Vec<Self> {
         let report = match event {
             Event::PromotionRefused(refused) => {
+                let reason = refused.report.conclusion.unwrap_or(Reason::GrantMissing);
+                let is_unjudged = reason.is_unjudged();
                 return Vec::from([Self {
-                    state: "refused",
+                    state: if is_unjudged { "unjudged" } else { "refused" },
                     entity: refused.entity.clone(),
                     version: refused.version,
-                    reason: refused.report.conclusion.unwrap_or(Reason::GrantMissing),
+                    reason,
                     report: Some(&refused.report),
                 }]);
             }

@@ -111,6 +111,14 @@ impl DoorClient {
     }
 }
 
+impl DoorClient {
+    /// Waits until the proxy closes the door.
+    pub fn wait_for_end(&mut self) {
+        // A connection that fails is over, too.
+        let _ = io::copy(&mut self.stream, &mut io::sink());
+    }
+}
+
 impl AsFd for DoorClient {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.stream.get_ref().as_fd()

@@ -85,6 +85,14 @@ impl DoorKeeper for ProxyKeeper {
         let targets = targets.iter().map(|it| target::find_target(it, root, root));
         let targets: Result<Vec<NamedTarget>, _> = targets.collect();
         let targets = targets.map_err(|error| error.to_string())?;
+        let names = targets.iter().map(ToString::to_string).collect();
+        let (is_agents, _) = self.ask_engine(|answer| ToEngine::AdoptAsked {
+            targets: names,
+            answer,
+        })?;
+        if is_agents {
+            return Err(AdoptError::AgentsCall.to_string());
+        }
         let mut last = None;
         let adopted = adopt::adopt_through(&self.config, &targets, |file| {
             if !is_wanted() {

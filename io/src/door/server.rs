@@ -26,6 +26,9 @@ const HOLDS_MAX: usize = 256;
 /// Time after which a proxy that somebody was to hold is let go if nobody does.
 const FIRST_HOLD_TIME: Duration = Duration::from_secs(30);
 
+/// Time between two looks of who holds the door whether it is closed.
+const LOOK_TIME: Duration = Duration::from_millis(500);
+
 /// Longest wait for a whole line.
 const LINE_TIME: Duration = Duration::from_secs(5);
 
@@ -212,7 +215,7 @@ fn serve_connection(mut stream: UnixStream, slot: Slot) {
                     let answer =
                         message::answer_line(&asked, json!({}), json!({"held": true}), None);
                     drop(slot);
-                    wait_for_end(&mut stream, &answer);
+                    wait_for_end(&mut stream, &answer, &shared.is_closing);
                     return drop(hold);
                 }
                 Ok(asked) => {
@@ -271,13 +274,19 @@ fn is_connected(stream: &UnixStream) -> bool {
     !matches!(seen, Ok((_, 0)))
 }
 
-/// Answers, and waits until the other end closes the connection.
-fn wait_for_end(stream: &mut UnixStream, answer: &str) {
-    if writeln!(stream, "{answer}").is_err() || stream.set_read_timeout(None).is_err() {
+/// Answers, and waits until the other end closes the connection, or the door is closed: who holds it comes to the next one then.
+fn wait_for_end(stream: &mut UnixStream, answer: &str, is_closing: &AtomicBool) {
+    if writeln!(stream, "{answer}").is_err() || stream.set_read_timeout(Some(LOOK_TIME)).is_err() {
         return;
     }
     let mut dropped = [0; 64];
-    while matches!(stream.read(&mut dropped), Ok(1..)) {}
+    while !is_closing.load(Ordering::Acquire) {
+        match stream.read(&mut dropped) {
+            Ok(1..) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Ok(0) | Err(_) => return,
+        }
+    }
 }
 
 /// The next line, without its end; `None` if the connection is over, or idle. Errors are for people.

@@ -122,7 +122,11 @@ mod tests {
                 tools: Tools::None,
             };
             let mut engine = new_engine(State::default(), &policy, EmptyStore);
-            let receive = || engine.receive(UnixMillis(1), request).touches;
+            let receive = || {
+                engine
+                    .receive(UnixMillis(1), request, &mut |_| Vec::new())
+                    .touches
+            };
             let (_, parsed) = remembering(parsed, receive);
             assert_eq!(parsed.len(), known, "{text}");
         }

@@ -18,9 +18,9 @@ impl EngineThread {
     /// Whether replies to a client with these tools are held until they were judged.
     pub(super) fn holds_replies(&self, offered: Tools) -> bool {
         match (self.wiring.code_repair, offered) {
-            (CodeRepair::Off, _) | (CodeRepair::Chats, Tools::Offered) => false,
+            (CodeRepair::Off, _) | (CodeRepair::Chats, Tools::Offered | Tools::Reading) => false,
             (CodeRepair::Chats | CodeRepair::Writes, Tools::None) => true,
-            (CodeRepair::Writes, Tools::Offered) => self.holds_client_calls(),
+            (CodeRepair::Writes, Tools::Offered | Tools::Reading) => self.holds_client_calls(),
         }
     }
 

@@ -30,12 +30,12 @@ use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::reply::ReadReply;
 use tslp_wire::chat::reply_pipe::{CallRule, CallVerdict};
 
-use super::EngineThread;
+use super::{EngineThread, News};
 use crate::channel::{ExchangeId, ResponseEnd, ToEngine, ToLoop};
 use crate::tool_loop::calls::{WrittenCall, calls_in};
 use crate::tool_loop::results::{CallResult, PastRound, next_body};
 use crate::tool_loop::worker::{self, ToolJob, ToolRun};
-use crate::tool_loop::{ToolLoopConfig, boundary_before};
+use crate::tool_loop::{TOOLS_OFF, ToolLoopConfig, boundary_before, mode_and_reason};
 
 /// The engine's state for tools.
 pub(super) struct ToolLoop {
@@ -315,18 +315,19 @@ impl EngineThread {
             self.wiring.to_loop.send(ToLoop::Stopped(is_stopped));
         }
         let tools = self.tools.as_ref().filter(|tools| tools.config.runs());
-        let mode = match tools {
-            None => Mode::SafeMode,
-            Some(_) if is_breached => Mode::OpPreserve,
-            Some(tools) if tools.tested.is_none() && tools.jobs.is_none() => Mode::Boot,
+        let (mode, why) = match tools {
+            Some(tools) if !is_breached && tools.tested.is_none() && tools.jobs.is_none() => {
+                (Mode::Boot, "nothing was tested yet".to_owned())
+            }
+            None => mode_and_reason(false, Some(Err(TOOLS_OFF.to_owned()))),
             Some(tools) => {
                 let is_invalid = tools.rules.as_ref().is_some_and(|rules| rules.is_invalid);
-                mode_of_test(tools.tested.as_ref(), is_invalid)
+                mode_and_reason(is_breached, enforcement(tools.tested.as_ref(), is_invalid))
             }
         };
         if self.mode != Some(mode) {
             self.mode = Some(mode);
-            self.wiring.to_loop.send(ToLoop::Mode(mode));
+            self.wiring.to_loop.send(ToLoop::Mode(mode, why));
         }
     }
 
@@ -410,7 +411,7 @@ impl EngineThread {
         let request = ActionRequested {
             round: reply.round,
             flaw,
-            mode: mode_of_test(tools.tested.as_ref(), is_invalid),
+            mode: mode_and_reason(false, enforcement(tools.tested.as_ref(), is_invalid)).0,
             links,
             ..self.request_of(episode, Door::Bridge, commands)
         };
@@ -548,10 +549,17 @@ impl EngineThread {
         if is_used_up || halt.is_some() {
             running.tools = None;
             if let Some(why) = halt.and_then(notice::why_halted) {
+                // The user's line: the model would read the word that acts in the reply's text.
                 let told = format!(
-                    "\nTools are halted: {why}. They run again once you say `@tslp resume` in a prompt.\n"
+                    "Tools are halted: {why}. They run again once you say `@tslp resume` in a prompt."
                 );
-                self.say_for_model(exchange, told);
+                match &mut running.news {
+                    Some(News::Chat(news)) => news.tell_of_work(told),
+                    _ => {
+                        let text = delimiter::user_line(&told);
+                        self.wiring.to_loop.send(ToLoop::Say { exchange, text });
+                    }
+                }
             }
             self.settle_reply(exchange, ResponseEnd::Complete { status: 200 });
             return None;
@@ -826,13 +834,14 @@ fn is_recent(tested_at: UnixMillis, now: UnixMillis) -> bool {
     age.is_some_and(|age| (0..TEST_VALID_MILLIS).contains(&age))
 }
 
-/// The Guardian's mode, by the last test of the sandbox and the profile.
-fn mode_of_test(tested: Option<&Result<(), String>>, is_policy_invalid: bool) -> Mode {
-    match tested {
-        _ if is_policy_invalid => Mode::SafeMode,
-        None => Mode::Attest,
-        Some(Err(_)) => Mode::SafeMode,
-        Some(Ok(())) => Mode::Ready,
+/// What holds tools: the sandbox by its last test, and the profile.
+fn enforcement(
+    tested: Option<&Result<(), String>>,
+    is_policy_invalid: bool,
+) -> Option<Result<(), String>> {
+    match is_policy_invalid {
+        true => Some(Err("the approved policy profile can't be read".to_owned())),
+        false => tested.cloned(),
     }
 }
 

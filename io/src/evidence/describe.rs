@@ -8,13 +8,14 @@ use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, Author, Content, DiskFinding, DiskObserved,
-    Event, Extent, LostCallFound, LostCallOutcome, PartKind, PromotionRefused, PromptAmended,
-    PromptComposed, PromptMeasured, PromptReceived, PromptSent, ReplyEnded, ReplyOutcome,
-    ReplyPart, RulesInForce, Transitioned, VersionsPromoted,
+    Event, Extent, LostCallFound, LostCallOutcome, PartKind, PathResolved, PlaceKind,
+    PlaceObserved, PromotionRefused, PromptAmended, PromptComposed, PromptMeasured, PromptReceived,
+    PromptSent, ReplyEnded, ReplyOutcome, ReplyPart, RulesInForce, Transitioned, VersionsPromoted,
 };
 use tslp_core::gate::{self, GateReport};
 use tslp_core::ids::SessionId;
 use tslp_core::reason::Reason;
+use tslp_decide::user_line::NOT_BENEATH_ROOT;
 
 use super::moments::utc_moment;
 
@@ -33,6 +34,8 @@ pub fn sentence(event: &Event) -> String {
         }
         Event::ReplyEnded(event) => reply_words(event),
         Event::DiskObserved(event) => disk_words(event),
+        Event::PlaceObserved(event) => place_words(event),
+        Event::PathResolved(event) => path_words(event),
         Event::DirectiveGiven(event) => {
             format!("{} {}", event.verb.as_str(), event.target)
         }
@@ -206,6 +209,11 @@ pub fn unmet_verdicts(report: &GateReport) -> impl Iterator<Item = &gate::Verdic
         .filter(|verdict| !verdict.met && gate::is_needed(verdict.rule))
 }
 
+/// Whether the file was refused for something in it alone, which is told.
+pub(crate) fn goes_along(refused: &PromotionRefused) -> bool {
+    refused.entity.symbol.is_none() && !refused.report.failed_by_itself()
+}
+
 /// Why a version stays out: the conclusion, then the rules that weren't met, with what was seen and needed.
 fn refusal_words(report: &GateReport) -> String {
     let conclusion = report.conclusion.map_or("no conclusion", |it| it.code());
@@ -224,6 +232,7 @@ fn capture_words(event: &ArtifactCaptured) -> String {
     let from = match event.origin {
         Origin::User => "the user",
         Origin::Model => "the model",
+        Origin::Unattributed => "no known author",
     };
     let mut text = format!("from {from}, {}", event.format.as_str());
     match &event.path {
@@ -352,6 +361,35 @@ fn sent_prompt_words(event: &PromptSent) -> String {
             base.episode,
             event.frame
         ),
+    }
+}
+
+fn place_words(event: &PlaceObserved) -> String {
+    let (written, ours) = (&event.written, folder_words(&event.ours));
+    match event.place {
+        PlaceKind::WorkingFolder => format!("the client works in {written}"),
+        PlaceKind::Beneath => format!("{written} is {ours}"),
+        PlaceKind::Elsewhere => format!("{written} is outside of the workspace"),
+        PlaceKind::Nowhere => format!("{written} isn't on this machine"),
+        PlaceKind::MatchedOnce | PlaceKind::Unseen => format!("{written}: {}", event.place),
+    }
+}
+
+fn path_words(event: &PathResolved) -> String {
+    let theirs = &event.theirs;
+    match &event.file {
+        Some(file) => {
+            let ours = folder_words(&event.ours);
+            format!("recognised {file}: what the client calls {theirs} may be {ours}")
+        }
+        None => format!("{theirs} {NOT_BENEATH_ROOT}"),
+    }
+}
+
+fn folder_words(ours: &str) -> &str {
+    match ours {
+        "" => "the workspace",
+        ours => ours,
     }
 }
 

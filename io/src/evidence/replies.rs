@@ -10,12 +10,14 @@ use tslp_core::event::{
 };
 use tslp_core::first_words::first_words;
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::{EpisodeId, Seq, VersionId};
+use tslp_core::ids::{EpisodeId, Seq, SessionId, VersionId};
+use tslp_core::message::Role;
 use tslp_core::reason::Reason;
 use tslp_core::slice::Span;
+use tslp_projections::at_hand::AskedRow;
 use tslp_store::ledger::{LedgerError, LedgerReader};
 
-use super::describe::{outcome_words, reason_words};
+use super::describe::{goes_along, outcome_words, reason_words};
 use crate::acts;
 use crate::diagnostics::missing::{self, MissingCode, RefusedProposal};
 
@@ -36,6 +38,7 @@ pub struct ReplyReporter {
 #[derive(Default)]
 struct ReplyFold {
     open: BTreeMap<EpisodeId, OpenReply>,
+    asked: AskedWords,
     answering: AnsweringStep,
 }
 
@@ -55,8 +58,10 @@ struct OpenReply {
     taken: BTreeSet<EntityId>,
     removed: BTreeSet<EntityId>,
     refused: Vec<RefusedVersion>,
-    /// The block that was captured last, and where the code of each version is.
-    captured: Option<ArtifactHash>,
+    /// Changes that nothing here could judge.
+    unjudged: usize,
+    /// The block that was captured last, with whether it is the model's for a named file, and where the code of each version is.
+    captured: Option<(ArtifactHash, bool)>,
     code: BTreeMap<VersionId, (ArtifactHash, Vec<Span>)>,
     /// Replies to it that were refused before the client had them.
     drafts: usize,
@@ -127,7 +132,9 @@ impl ReplyReporter {
         let artifact = |hash| reader.artifact(hash).ok().flatten();
         reader.read_without(&[EventKind::Content], *next, &mut |stored, event| {
             *next = stored.seq.next();
-            replies.apply(&stored.recorded(event), artifact, &mut told);
+            let recorded = stored.recorded(event);
+            let earlier = || asked_before(reader, recorded.session, recorded.seq);
+            replies.apply(&recorded, artifact, earlier, &mut told);
         })?;
         // A reply's end, what is decided about it and what it cost are appended together.
         replies.end_all_but(None, &mut told);
@@ -155,6 +162,9 @@ impl ReplyReporter {
         }
         if !reply.refused.is_empty() {
             parts.push(self.refused_part(episode, reply)?);
+        }
+        if reply.unjudged > 0 {
+            parts.push(format!("{} unjudged", reply.unjudged));
         }
         match reply.drafts {
             0 => {}
@@ -212,13 +222,17 @@ impl ReplyFold {
         &mut self,
         recorded: &Recorded,
         artifact: impl Fn(ArtifactHash) -> Option<Vec<u8>>,
+        earlier: impl Fn() -> Vec<ArtifactHash>,
         told: &mut Vec<Told>,
     ) {
         let episode = recorded.episode;
         self.end_all_but(Some(episode), told);
         self.answering.apply(&recorded.event);
         if let Event::PromptReceived(prompt) = &recorded.event {
-            let words = prompt_words(&prompt_contents(prompt), artifact);
+            let contents = prompt_contents(prompt);
+            let words = self
+                .asked
+                .next(recorded.session, &contents, artifact, earlier);
             let reply = OpenReply {
                 words,
                 ..OpenReply::default()
@@ -257,7 +271,7 @@ impl OpenReply {
     fn apply(&mut self, event: &Event) {
         for moved in event.transitions() {
             let into = match (moved.transition, moved.origin) {
-                (Transition::Promote, Origin::Model) => &mut self.promoted,
+                (Transition::Promote, Origin::Model | Origin::Unattributed) => &mut self.promoted,
                 (Transition::Promote, Origin::User) => &mut self.taken,
                 (Transition::Remove, _) => &mut self.removed,
                 _ => continue,
@@ -271,18 +285,30 @@ impl OpenReply {
             Event::ReplyEnded(ended) => self.outcome = Some(ended.outcome),
             Event::PromptMeasured(measured) => self.measured = Some(measured.clone()),
             Event::DraftRefused(_) => self.drafts += 1,
-            Event::ArtifactCaptured(captured) => self.captured = Some(captured.artifact),
+            Event::ArtifactCaptured(captured) => {
+                let is_models_file = captured.origin == Origin::Model && captured.path.is_some();
+                self.captured = Some((captured.artifact, is_models_file));
+            }
             Event::ArtifactResolved(resolved) => {
-                let code = self.captured.take().into_iter().flat_map(|source| {
+                let captured = self.captured.take();
+                let is_models_file = captured.is_some_and(|(_, is_models_file)| is_models_file);
+                self.unjudged += usize::from(is_models_file && resolved.reason.is_unjudged());
+                let code = captured.into_iter().flat_map(|(source, _)| {
                     let versions = resolved.versions.iter();
                     versions.map(move |it| (it.id, (source, it.spans.clone())))
                 });
                 self.code.extend(code);
             }
             Event::PromotionRefused(refused) => {
+                if refused.report.conclusion.is_some_and(Reason::is_unjudged) {
+                    return;
+                }
                 let reason = refused.report.conclusion.unwrap_or(Reason::GrantMissing);
-                let mut known = self.refused.iter();
-                if known.all(|known| known.entity != refused.entity) {
+                let is_told = |known: &RefusedVersion| {
+                    let along = goes_along(refused) && known.entity.path == refused.entity.path;
+                    known.entity == refused.entity || along
+                };
+                if !self.refused.iter().any(is_told) {
                     self.refused.push(RefusedVersion {
                         version: refused.version,
                         entity: refused.entity.clone(),
@@ -327,22 +353,53 @@ fn short_name(entity: &EntityId) -> String {
     symbol.map_or_else(|| entity.path.to_string(), ToString::to_string)
 }
 
-/// The texts of a prompt's own messages.
+/// The texts of a prompt's own messages that are a user's. An agent's step brings results of tools alone.
 pub(crate) fn prompt_contents(prompt: &PromptReceived) -> Vec<ArtifactHash> {
     let messages = prompt.messages.current().iter();
-    messages.map(|message| message.content).collect()
+    let own = messages.filter(|message| message.role == Role::User);
+    own.map(|message| message.content).collect()
 }
 
-/// The first words of a prompt as the user wrote them.
-pub(crate) fn prompt_words(
-    contents: &[ArtifactHash],
-    artifact: impl Fn(ArtifactHash) -> Option<Vec<u8>>,
-) -> String {
-    // From the last one on: an agent's prompt goes on over hundreds of results.
-    let words = contents.iter().rev().find_map(|content| {
-        let text = artifact(*content)?;
-        let words = first_words(&String::from_utf8_lossy(&text));
-        (!words.is_empty()).then_some(words)
-    });
-    words.unwrap_or_else(|| "…".into())
+/// What the user said last in each conversation, in its first words: an agent's steps go on from it.
+#[derive(Default)]
+pub(crate) struct AskedWords(BTreeMap<SessionId, String>);
+
+impl AskedWords {
+    /// The words of a conversation's next prompt, of which these are the user's messages. `earlier` gives those that were said before the
+    /// first prompt that was asked about.
+    pub(crate) fn next(
+        &mut self,
+        session: SessionId,
+        contents: &[ArtifactHash],
+        artifact: impl Fn(ArtifactHash) -> Option<Vec<u8>>,
+        earlier: impl Fn() -> Vec<ArtifactHash>,
+    ) -> String {
+        let words_of = |contents: &[ArtifactHash]| {
+            contents.iter().rev().find_map(|content| {
+                let text = artifact(*content)?;
+                let words = first_words(&String::from_utf8_lossy(&text));
+                (!words.is_empty()).then_some(words)
+            })
+        };
+        let known = || self.0.get(&session).cloned();
+        let words = words_of(contents).or_else(known);
+        let words = words.or_else(|| words_of(&earlier()));
+        let words = words.unwrap_or_else(|| "…".into());
+        self.0.insert(session, words.clone());
+        words
+    }
+}
+
+/// What the user of a conversation said before an event, oldest first, as far as it is kept.
+pub(crate) fn asked_before(
+    reader: &LedgerReader,
+    session: SessionId,
+    seq: Seq,
+) -> Vec<ArtifactHash> {
+    // Words alone hang on it.
+    let rows: Vec<AskedRow> = reader.rows().unwrap_or_default();
+    let own = rows
+        .iter()
+        .filter(|row| row.session == session && row.seq < seq);
+    own.map(|row| row.text).collect()
 }

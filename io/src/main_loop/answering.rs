@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use tslp_core::guardian::Mode;
 use tslp_core::redact;
-use tslp_wire::chat::dialect::{Dialect, ErrorShape};
 use tslp_wire::http::error::Refusal;
 use tslp_wire::http::head::{
     self, CONTINUE, ContentCoding, HeaderFate, LAST_CHUNK, RequestFraming, RequestTo,
@@ -26,7 +25,7 @@ use crate::config::secret::Secret;
 use crate::guard::{Caller, check_chat_content};
 use crate::loop_config::Limits;
 use crate::memory;
-use crate::routes::{Route, route_request};
+use crate::routes::{Route, dialect_meant, route_request};
 use crate::upstream::connection::{RequestBytes, ResponseReader};
 use crate::upstream::server::ServerNumber;
 
@@ -154,7 +153,7 @@ impl MainLoop {
         let mut exchange = Box::new(Exchange {
             id,
             // Before the guard, so that its refusal has the dialect's shape, too.
-            dialect: Dialect::of_path(head.path()),
+            dialect: dialect_meant(head.path()),
             head,
             persistence,
             caller: Caller::Plain,
@@ -223,7 +222,6 @@ impl MainLoop {
             .and_then(|()| self.check_ledger())
             .and_then(|()| match exchange.head.body {
                 BodyLength::Absent => Err(Refusal::new(
-                    411,
                     "length_required",
                     "a chat request needs a body with Content-Length or chunked",
                 )),
@@ -267,7 +265,6 @@ impl MainLoop {
         // The loop never waits: a page that takes long must not hold up a reply.
         if self.to_diagnostics.try_send(query).is_err() {
             let refusal = Refusal::new(
-                503,
                 "diagnostics_busy",
                 "the diagnostics are busy or have ended; try again",
             );
@@ -292,7 +289,7 @@ impl MainLoop {
         let listeners = listeners.filter(|(_, client)| client.listens()).count();
         if listeners >= LISTENERS_MAX || self.phase != LoopPhase::Serving {
             let message = "as many pages as may listen at once do; close one";
-            return Err((exchange, Refusal::new(503, "too_many_listeners", message)));
+            return Err((exchange, Refusal::new("too_many_listeners", message)));
         }
         exchange.persistence = Persistence::Close;
         let (to, fields) = (exchange.response_to(), exchange.caller_fields());
@@ -481,21 +478,24 @@ impl MainLoop {
     /// The process lives either way; whether it takes prompts is the status.
     fn health_page(&self) -> Vec<u8> {
         let failure = self.durability.failure();
-        let mode = match self.mode {
+        let status = if failure.is_some() {
+            "ledger_failed"
+        } else {
+            "ok"
+        };
+        let known = (self.mode, self.mode_reason.clone());
+        let (mode, reason) = match (failure, self.mode) {
             // A damaged ledger is kept as it is.
-            _ if failure.is_some() => Mode::OpPreserve,
+            (Some(failure), _) => (Mode::OpPreserve, failure.to_string()),
             // How far the sandbox's test is says little where no model answers.
-            Mode::Boot | Mode::Attest | Mode::Ready if self.upstream_is_down => Mode::NoAiProvider,
-            known => known,
+            (None, Mode::Boot | Mode::Attest | Mode::Ready) if self.upstream_is_down => (
+                Mode::NoAiProvider,
+                "the model server doesn't answer".to_owned(),
+            ),
+            (None, _) => known,
         };
-        let mode = mode.as_str();
-        let status = match failure {
-            None => serde_json::json!({ "mode": mode, "status": "ok" }),
-            Some(reason) => {
-                serde_json::json!({ "mode": mode, "reason": reason, "status": "ledger_failed" })
-            }
-        };
-        status.to_string().into_bytes()
+        let page = serde_json::json!({ "mode": mode.as_str(), "reason": reason, "status": status });
+        page.to_string().into_bytes()
     }
 
     fn check_ledger(&self) -> Result<(), Refusal> {
@@ -541,7 +541,7 @@ impl MainLoop {
         let exchange = close_if_unread(client, exchange);
         tracing::debug!(
             exchange = exchange.id.0,
-            status = refusal.status,
+            status = refusal.status(exchange.dialect),
             code = refusal.code,
             "refused"
         );
@@ -581,7 +581,7 @@ impl MainLoop {
                     version: tslp_wire::http::request::HttpVersion::Http11,
                     persistence: Persistence::Close,
                     content: head::ResponseContent::Whole,
-                    errors: ErrorShape::default(),
+                    errors: None,
                 };
                 head::write_refusal(client.out.buffer(), to, refusal, &[]);
                 client.stage = ClientStage::Finishing;
@@ -676,12 +676,11 @@ fn chat_body_too_large(limit: u64) -> Refusal {
         "the chat request's body is larger than {limit} bytes, which is what `http.request_body_bytes_max` allows; \
          start a shorter conversation, or raise that setting: tslp then takes up to {MEMORY_PER_BODY_BYTE} bytes of memory for each byte more"
     );
-    Refusal::new(413, "body_too_large", message)
+    Refusal::new("body_too_large", message)
 }
 
 fn too_large(limit: u64) -> Refusal {
     Refusal::new(
-        413,
         "body_too_large",
         format!("the request's body is larger than {limit} bytes"),
     )

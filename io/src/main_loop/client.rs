@@ -13,6 +13,7 @@ use tslp_wire::http::request::{Expectation, Persistence, RequestHead};
 use tslp_wire::http::response::ResponseHead;
 use tslp_wire::http::server_connection::ServerConnection;
 
+use super::failed_answer::FailedAnswer;
 use super::memory_budget::MemoryRoom;
 use crate::channel::{ExchangeId, OwnHeaders, ToEngine};
 use crate::guard::Caller;
@@ -221,7 +222,7 @@ impl Exchange {
             version: self.head.version,
             persistence: self.persistence,
             content,
-            errors: self.dialect_of_errors().error_shape(),
+            errors: self.dialect.filter(|_| self.head.method == "POST"),
         }
     }
 
@@ -359,8 +360,8 @@ pub(super) struct ChatReply {
     pub(super) added: Duration,
     /// Headers of tslp's own for the response.
     pub(super) headers: OwnHeaders,
-    /// A response that says that the route doesn't exist, kept until it is complete and can be explained to the client.
-    pub(super) route_not_found: Option<Box<RouteNotFound>>,
+    /// An answer that is no reply, kept until it is complete and can be explained to the client.
+    pub(super) failed: Option<Box<FailedAnswer>>,
     /// Reads the response's body, if it is compressed.
     pub(super) inflate: Option<Inflate>,
     /// The moment at which the engine has to record all text so far; `None` if there is nothing to record.
@@ -398,14 +399,6 @@ impl ChatReply {
         let is_later = self.pipe.is_continued() || self.pipe.has_draft();
         is_later && !matches!(self.status, 200..=299)
     }
-}
-
-/// A response that says 404, or that the route is elsewhere.
-#[derive(Debug)]
-pub(super) struct RouteNotFound {
-    pub(super) head: ResponseHead,
-    /// The first bytes of its body.
-    pub(super) body: Vec<u8>,
 }
 
 /// The stage of the response to the client.

@@ -157,18 +157,18 @@ impl MainLoop {
             }
             WaitFor::Head => self.refuse_and_close(
                 client,
-                &Refusal::new(408, "head_timeout", "the request's head took too long"),
+                &Refusal::new("head_timeout", "the request's head took too long"),
             ),
             WaitFor::Body => self.refuse_and_close(
                 client,
-                &Refusal::new(408, "body_timeout", "the request's body took too long"),
+                &Refusal::new("body_timeout", "the request's body took too long"),
             ),
             WaitFor::MemoryRoom => {
                 let message = format!(
                     "tslp holds as many requests as it has memory for, and had none for this one within {} s; send it again in a moment",
                     limits.body_idle.as_secs()
                 );
-                let refusal = Refusal::new(503, "no_memory_now", message);
+                let refusal = Refusal::new("no_memory_now", message);
                 self.refuse_and_close(
                     client,
                     &refusal.with_header("retry-after", RETRY_AFTER_SECONDS),
@@ -185,7 +185,7 @@ impl MainLoop {
                 );
                 self.call_refused(
                     client,
-                    &Refusal::new(504, "upstream_first_byte_timeout", message),
+                    &Refusal::new("upstream_first_byte_timeout", message),
                 );
             }
             WaitFor::Upload | WaitFor::UpstreamIdle => {

@@ -49,6 +49,6 @@ impl DurabilityGate {
     /// The answer to a chat request that can't be recorded.
     pub(super) fn refusal(&self) -> Option<Refusal> {
         let reason = self.failure()?;
-        Some(Refusal::new(503, "ledger_failed", reason.to_owned()))
+        Some(Refusal::new("ledger_failed", reason.to_owned()))
     }
 }

@@ -108,7 +108,7 @@ impl MainLoop {
                     }
                 }
             }
-            ToLoop::Mode(mode) => self.mode = mode,
+            ToLoop::Mode(mode, why) => (self.mode, self.mode_reason) = (mode, why),
             ToLoop::Stopped(is_stopped) => self.stop_agents(is_stopped),
             ToLoop::LedgerFailed { message } => self.ledger_failed(message),
         }
@@ -146,7 +146,7 @@ impl MainLoop {
             headers,
             inflate: None,
             handover_at: None,
-            route_not_found: None,
+            failed: None,
             pipe: ReplyPipe::new(dialect, rules),
             is_over: false,
             is_gated: true,

@@ -2,9 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-use tslp_core::redact;
-use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::reply_pipe::BodyForm;
 use tslp_wire::http::error::Refusal;
 use tslp_wire::http::head::{self, LAST_CHUNK, ResponseContent, ResponseFraming};
@@ -15,8 +12,9 @@ use tslp_wire::http::response::{ResponseBody, ResponseHead};
 use super::MainLoop;
 use super::client::{
     CallConnection, Client, ClientStage, Downstream, Exchange, ExchangeStage, LinkStage, Retry,
-    RouteNotFound, Upload,
+    Upload,
 };
+use super::failed_answer::{FailedAnswer, KEPT_BYTES_MAX};
 use super::rounds::write_body;
 use super::upstreams::LinkUse;
 use crate::channel::ResponseEnd;
@@ -30,36 +28,6 @@ const HANDOVER_BYTES: usize = 16 * 1024;
 
 /// Time for which a reply's text may remain unrecorded.
 const HANDOVER: Duration = Duration::from_millis(250);
-
-/// Bytes that are kept of a response that is explained.
-const EXPLAINED_BYTES_MAX: usize = 16 << 10;
-
-/// Whether an answer of 404 is about the route, and not about one of the things that the request names: it is no JSON, or its
-/// message says no more than that something wasn't found, or talks of the route itself.
-fn lacks_route(body: &[u8], dialect: Dialect) -> bool {
-    let Ok(answer) = serde_json::from_slice::<Value>(body) else {
-        return true;
-    };
-    let error = &answer["error"];
-    let places = [
-        &error["message"],
-        error,
-        &answer["message"],
-        &answer["detail"],
-    ];
-    let Some(message) = places.into_iter().find_map(Value::as_str) else {
-        return true;
-    };
-    let message = message.trim().trim_end_matches('.').to_lowercase();
-    let words = [dialect.route_path(), "endpoint", "route"];
-    matches!(&*message, "" | "not found" | "file not found")
-        || words.iter().any(|word| message.contains(word))
-}
-
-/// Whether a status says that the route doesn't exist; tslp explains it, since the user can fix the address.
-const fn is_explained(status: u16) -> bool {
-    matches!(status, 301 | 302 | 303 | 307 | 308 | 404)
-}
 
 impl MainLoop {
     /// Reads from the upstream once and passes it on.
@@ -127,7 +95,7 @@ impl MainLoop {
                                     "its response is coded in a way that the Guardian can't read";
                                 return self.call_refused(
                                     client,
-                                    &Refusal::new(502, "calls_not_judged", reason.to_owned()),
+                                    &Refusal::new("calls_not_judged", reason.to_owned()),
                                 );
                             }
                             BodyCoding::Unknown => _ = reply.pipe.pass_on(),
@@ -181,7 +149,6 @@ impl MainLoop {
         };
         let Exchange {
             id,
-            head,
             stage: ExchangeStage::Upstream(call),
             ..
         } = exchange
@@ -201,11 +168,11 @@ impl MainLoop {
             }
         }
         if let Some(reply) = &mut call.chat
-            && is_explained(response.status)
-            && reply.route_not_found.is_none()
+            && FailedAnswer::is_one(response)
+            && reply.failed.is_none()
         {
             call.retry = Retry::Never;
-            reply.route_not_found = Some(Box::new(RouteNotFound {
+            reply.failed = Some(Box::new(FailedAnswer {
                 head: response.clone(),
                 body: Vec::new(),
             }));
@@ -214,15 +181,13 @@ impl MainLoop {
         if call.free_sent_request() && !call.may_ask_again() {
             self.budget.request_gone(*id);
         }
-        if let Some(reply) = &mut call.chat {
-            if !matches!(response.status, 200..=299) || head.method == "HEAD" {
-                // Nothing is held yet.
-                let _ = reply.pipe.pass_on();
-            } else if form == BodyForm::Whole && !reply.pipe.is_passed_on() {
-                // Whether its body comes piece by piece, the first of it shows; what one value states of its length may change.
-                reply.head = Some(Box::new(response.clone()));
-                return;
-            }
+        if let Some(reply) = &mut call.chat
+            && form == BodyForm::Whole
+            && !reply.pipe.is_passed_on()
+        {
+            // Whether its body comes piece by piece, the first of it shows; what one value states of its length may change.
+            reply.head = Some(Box::new(response.clone()));
+            return;
         }
         self.write_head(client, response, form);
     }
@@ -284,12 +249,11 @@ impl MainLoop {
             return;
         };
         if let Some(reply) = &mut call.chat
-            && let Some(route_not_found) = &mut reply.route_not_found
+            && let Some(failed) = &mut reply.failed
         {
-            debug_assert!(route_not_found.body.len() <= EXPLAINED_BYTES_MAX);
-            let room = EXPLAINED_BYTES_MAX - route_not_found.body.len();
-            let kept = &data[..room.min(data.len())];
-            route_not_found.body.extend_from_slice(kept);
+            debug_assert!(failed.body.len() <= KEPT_BYTES_MAX);
+            let room = KEPT_BYTES_MAX - failed.body.len();
+            failed.body.extend_from_slice(&data[..room.min(data.len())]);
             return;
         }
         if call.downstream == Downstream::Done {
@@ -381,8 +345,8 @@ impl MainLoop {
             return;
         };
         if let Some(reply) = &mut call.chat {
-            if let Some(route_not_found) = reply.route_not_found.take() {
-                return self.explain_route_not_found(client, *route_not_found);
+            if let Some(failed) = reply.failed.take() {
+                return self.answer_failed(client, &failed);
             }
             if reply.pipe.waits_for_engine() {
                 return self.round_complete(client, is_clean);
@@ -413,64 +377,34 @@ impl MainLoop {
         client.moves += 1;
     }
 
-    /// Says what to do where the model server lacks the route or has it elsewhere; passes 404 on where it lacks the model.
-    fn explain_route_not_found(&mut self, client: &mut Client, route_not_found: RouteNotFound) {
-        let RouteNotFound { head, body } = route_not_found;
+    /// Says what is wrong and what to do, or passes on what says so itself.
+    fn answer_failed(&mut self, client: &mut Client, failed: &FailedAnswer) {
         if let Some(reply) = client.chat() {
             // It is on record as what the model server said, not as a reply.
             let _ = reply.pipe.pass_on();
-            reply.pipe.push(&body);
+            reply.pipe.push(&failed.body);
             reply.pipe.end();
         }
         let Some(exchange) = client.exchange.as_deref_mut() else {
             return;
         };
-        let dialect = exchange.chat_dialect();
-        let server = &self.connections.server(exchange.server).config;
+        let url = &self.connections.server(exchange.server).config.url;
+        let FailedAnswer { head, body } = failed;
         let ending = ResponseEnd::Complete {
             status: head.status,
         };
-        // Following it would take the user's code and key to a server that they didn't name.
-        if head.status != 404 {
-            let location = head.headers.first_text("location").unwrap_or("nowhere");
-            // The message goes into the log as well.
-            let location = redact::without_credentials(location);
-            let message = format!(
-                "the model server at {} redirects {} to {location} (status {}), and tslp follows no redirects: name the server's \
-                 final address with `--upstream`",
-                server.url,
-                dialect.route_path(),
-                head.status,
-            );
-            let refusal = Refusal::new(502, "upstream_redirects", message);
+        if let Some(refusal) = failed.explained(exchange.chat_dialect(), url) {
             tracing::warn!(message = %refusal.message, "upstream");
             return self.replace_response(client, &refusal, ending);
         }
-        if lacks_route(&body, dialect) {
-            let message = format!(
-                "the model server at {} doesn't speak {}: it answers 404 to {}. Use a server that does, a newer version of it, or a \
-                 client that speaks another dialect; every model server takes /v1/chat/completions",
-                server.url,
-                dialect.display_name(),
-                dialect.route_path(),
-            );
-            // Claude Code hides the text of a 404 behind "an issue with the selected model", and Codex asks five times more.
-            let is_hidden = matches!(dialect, Dialect::Messages | Dialect::Responses);
-            let status = if is_hidden { 400 } else { 404 };
-            let refusal = Refusal::new(status, "upstream_lacks_route", message);
-            tracing::warn!(message = %refusal.message, "upstream");
-            return self.replace_response(client, &refusal, ending);
-        }
-        let framing = ResponseFraming::Length(body.len() as u64);
         let to = exchange.response_to();
-        head::write_relayed_response(
-            client.out.buffer(),
-            to,
-            &head,
-            framing,
-            &exchange.caller_fields(),
-        );
-        client.out.buffer().extend_from_slice(&body);
+        let episode = exchange.call().and_then(|call| call.chat.as_ref());
+        let episode = episode.map(|reply| reply.episode.to_string());
+        let mut fields = exchange.caller_fields();
+        fields.extend(episode.as_deref().map(|id| ("x-tslp-episode", id)));
+        let framing = ResponseFraming::Length(body.len() as u64);
+        head::write_relayed_response(client.out.buffer(), to, head, framing, &fields);
+        client.out.buffer().extend_from_slice(body);
         self.end_call(client, ending);
     }
 
@@ -521,7 +455,7 @@ impl MainLoop {
         let message = format!(
             "the model server at {url} can't be reached ({reason}): start it, or name another with `--upstream`"
         );
-        self.call_refused(client, &Refusal::new(502, "upstream_unreachable", message));
+        self.call_refused(client, &Refusal::new("upstream_unreachable", message));
     }
 
     /// The upstream's connection ended, or was given up, before the response was complete.
@@ -532,7 +466,7 @@ impl MainLoop {
         let url = &self.connections.server(client.server()).config.url;
         let message = format!("the model server at {url} broke off: {reason}");
         tracing::warn!(%message, "upstream");
-        let refusal = Refusal::new(502, "upstream_broke", message);
+        let refusal = Refusal::new("upstream_broke", message);
         match client.call().map(|call| call.reader.received_so_far()) {
             None => {}
             Some(ReceivedSoFar::Nothing | ReceivedSoFar::Bytes) => {
@@ -544,7 +478,7 @@ impl MainLoop {
 
     /// Answers in the upstream's place; no byte of a response has been passed on.
     pub(super) fn call_refused(&mut self, client: &mut Client, refusal: &Refusal) {
-        tracing::warn!(status = refusal.status, message = %refusal.message, "upstream");
+        tracing::warn!(code = refusal.code, message = %refusal.message, "upstream");
         if self.keep_first_reply(client) {
             return;
         }

@@ -177,7 +177,7 @@ impl MainLoop {
                 "the model server at {url} refused to go on after a tool's result (status {})",
                 reply.status
             );
-            let refusal = Refusal::new(502, "upstream_refused_round", message);
+            let refusal = Refusal::new("upstream_refused_round", message);
             return match is_whole {
                 true => self.replace_response(client, &refusal, ResponseEnd::UpstreamBroken),
                 false => self.response_broke(client, &refusal),
@@ -188,7 +188,7 @@ impl MainLoop {
         let rest = reply.pipe.last_bytes();
         if reply.pipe.is_refused() {
             let reason = "the reply can't be read, so its calls of tools can't be judged";
-            let refusal = Refusal::new(502, "calls_not_judged", reason.to_owned());
+            let refusal = Refusal::new("calls_not_judged", reason.to_owned());
             return self.replace_response(client, &refusal, ResponseEnd::UpstreamBroken);
         }
         let head = reply.head.take();
@@ -235,12 +235,12 @@ impl MainLoop {
                 return self.round_complete(client, false);
             }
             let reason = "its calls of tools are longer than what the Guardian reads of a reply";
-            let refusal = Refusal::new(502, "calls_not_judged", reason.to_owned());
+            let refusal = Refusal::new("calls_not_judged", reason.to_owned());
             return self.response_broke(client, &refusal);
         }
         if reply.pipe.is_continued() && reply.pipe.is_whole() {
             let reason = "a later round's body is longer than what is kept of one";
-            let refusal = Refusal::new(502, "upstream_broke", reason.to_owned());
+            let refusal = Refusal::new("upstream_broke", reason.to_owned());
             return self.response_broke(client, &refusal);
         }
         if is_too_long {

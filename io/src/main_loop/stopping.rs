@@ -14,7 +14,7 @@ const SAID: &str = "\n\n[tslp] Stopped by the user (`tslp stop`).";
 /// The answer to a chat request meanwhile: of a status that no client sends again.
 pub(super) fn refusal() -> Refusal {
     let message = "the user has stopped all agents (`tslp stop`); `tslp resume` in a terminal lets them go on";
-    Refusal::new(400, "agents_stopped", message)
+    Refusal::new("agents_stopped", message)
 }
 
 impl MainLoop {

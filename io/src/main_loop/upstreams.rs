@@ -1,5 +1,7 @@
 //! Links to the upstream: choosing, connecting, writing requests, closing.
 
+use std::io;
+
 use tslp_wire::http::request::Persistence;
 
 use super::client::{
@@ -191,7 +193,12 @@ impl MainLoop {
                 // Back into the resolver's order, which `connect_client` expects.
                 addresses.reverse();
                 if addresses.is_empty() {
-                    self.call_unreachable(client, &error.to_string());
+                    let reason = match error.kind() {
+                        // OpenCode and Pi ask again at the system's own words.
+                        io::ErrorKind::ConnectionRefused => "nothing listens there".to_owned(),
+                        _ => error.to_string(),
+                    };
+                    self.call_unreachable(client, &reason);
                 } else {
                     self.connect_rest(key, client, addresses);
                 }

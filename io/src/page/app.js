@@ -195,6 +195,7 @@ function turnCard(turn) {
     h('p', { class: 'words' }, words(turn)),
     refused.slice(0, 3).map(it => chip('bad', `✕ ${it.entity ?? ''} ${lostOf(it) ? `lost ${count(lostOf(it), 'line')}` : shortReason(it.reason)}`)),
     refused.length > 3 ? chip('bad', `${refused.length - 3} more refused`) : null,
+    stateOf(turn, 'UNJUDGED').slice(0, 3).map(it => chip('', `${it.entity} unjudged`)),
     became.slice(0, 3).map(it => chip('good', `✓ ${it.entity}`)),
     became.length > 3 ? chip('good', `${became.length - 3} more true`) : null,
     turn.hydrated.length ? chip('', `${turn.hydrated.length} shown`) : null,
@@ -245,8 +246,8 @@ function verdict(it, turn) {
     body ?? (it.proposed ? textOf(it.proposed) : null),
     unmet.length ? h('ul', { class: 'rules', 'aria-label': 'Rules that kept it out' }, unmet.map(rule)) : null,
     it.rules.length > unmet.length ? h('details', {}, h('summary', {}, `All ${it.rules.length} rules`), h('ul', { class: 'rules' }, it.rules.map(rule))) : null,
-    isRefused ? [copyable(`tslp confirm ${quoted(it.entity)}`), copyable(`tslp reject ${quoted(it.entity)}`),
-      it.disk === 'refused' ? copyable(`tslp undo --episode ${turn.episode}`) : null] : null,
+    isRefused ? [it.disk === 'refused' ? copyable(`tslp undo --episode ${turn.episode}`) : null,
+      copyable(`tslp confirm ${quoted(it.entity)}`), copyable(`tslp reject ${quoted(it.entity)}`)] : null,
     /^(superseded|unknown)$/.test(it.disk ?? '') ? copyable(`tslp accept ${quoted(file)}`) : null);
 }
 
@@ -260,7 +261,7 @@ async function showTurn(id) {
   const [turn, said] = await Promise.all([read(`/turn?episode=${id}`), listed(id)]);
   openTurn = turn.outcome ? null : `turn/${id}`;
   const at = pick => () => read(`/turn?episode=${id}&whole=true`).then(whole => pick(whole).text);
-  const order = { refused: 0, dropped: 1, removed: 2, true: 3 };
+  const order = { refused: 0, unjudged: 1, dropped: 2, removed: 3, true: 4 };
   const judged = [...turn.versions].sort((a, b) => order[a.state] - order[b.state]);
   const last = turn.prompt?.length - 1;
   return [h('p', { class: 'soft' }, link('turns', '← Turns'), ` · turn ${id}`, said ? ` · ${said.client ? `${said.client} · ` : ''}${said.model} · ${said.at} · session ${said.session_id}${said.added_ms === null ? '' : ` · ${said.added_ms.toFixed(1)} ms added`}` : ''),
@@ -434,7 +435,8 @@ async function showEntity(name) {
     h('p', {}, now ? [chip('good', 'true'), chip('', `from the ${now.origin}`), it.episode ? [link(`turn/${it.episode}`, `turn ${it.episode}`), ' '] : null, h('span', { class: 'soft' }, `since ${now.last_updated.slice(0, 19).replace('T', ' ')} `)]
       : chip('warn', it.tombstoned ? 'removed a short while ago' : 'nothing is true of it now'),
     now?.stale ? chip('bad', `STALE: your file holds ${now.disk === 'refused' ? 'the refused change' : 'something else'}`) : now ? chip('', `on disk: ${now.disk.replaceAll('_', ' ')}`) : null),
-    now?.stale ? [copyable(`tslp accept ${quoted(file)}`), copyable(`tslp undo ${quoted(file)}`)] : null,
+    now?.stale ? [copyable(`tslp undo ${quoted(file)}`),
+      copyable(now.disk === 'refused' ? `tslp confirm ${quoted(it.entity)}` : `tslp accept ${quoted(file)}`)] : null,
     timeline(it.story.filter(event => event.state)),
     it.on_disk && code ? sideBySide(code, onDisk, [wasTrue, onDisk ? 'What your file holds' : 'Your file holds nothing of it'], [runs(it.code), runs(it.on_disk)]).body
       : !now && code ? h('p', { class: 'soft' }, `${wasTrue}; your file still holds it:`) : null,

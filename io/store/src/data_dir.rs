@@ -25,6 +25,19 @@ pub enum DataDirError {
         /// The workspace.
         workspace: PathBuf,
     },
+    /// Its ledger is another project's.
+    #[error(
+        "the ledger in {} is of another folder that was at {}, with other files; name another data directory with --data-dir DIR, or \
+         delete the file `root` in that one if it is this project",
+        path.display(),
+        workspace.display()
+    )]
+    OtherProject {
+        /// The data directory.
+        path: PathBuf,
+        /// The workspace.
+        workspace: PathBuf,
+    },
     /// Neither a home nor a data folder is known.
     #[error("there is no home folder to keep the ledger in; name a folder with --data-dir DIR")]
     NoHome,

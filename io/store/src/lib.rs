@@ -8,6 +8,7 @@ pub mod data_dir;
 pub mod evidence;
 pub mod ledger;
 pub mod progress;
+pub mod project;
 pub mod salvage;
 pub mod scrub;
 pub mod startup;

@@ -107,6 +107,7 @@ pub fn copy_prefix(
         Ok(())
     })?;
     opened.log.append_waiting(&mut waiting)?;
+    opened.log.note_former_workspace()?;
     let rebuilt = startup::rebuild_tables(&mut opened.log);
     rebuilt.map_err(|error| SalvageError::Rebuild(Box::new(error)))?;
     let flaw = flaw.map(|error| match error {

@@ -181,7 +181,7 @@ fn missing_route() {
         };
         let message = message.as_str().unwrap();
         assert!(
-            message.contains(spoken.path) && message.contains("Use a server"),
+            message.contains(spoken.path) && message.contains("use a server"),
             "{message}"
         );
         assert_eq!(error["type"] == "error", spoken.path == "/v1/messages");
@@ -193,7 +193,18 @@ fn missing_route() {
         ] {
             upstream.will(Answer::Plain(404, "application/json", missing.into()));
             let response = tslp.request("POST", spoken.path, &[JSON], body.as_bytes());
-            assert_eq!((response.status(), &*response.text()), (404, missing));
+            let told = response.text().replace('\\', "");
+            assert_eq!(
+                response.status(),
+                if is_hidden { 400 } else { 404 },
+                "{told}"
+            );
+            let named = [
+                "model 'm' not found",
+                "'resp_1' not found",
+                "file_abc not found",
+            ];
+            assert!(named.iter().any(|named| told.contains(named)), "{told}");
         }
     }
 }
@@ -403,15 +414,15 @@ fn user_is_told() {
     }
 }
 
-/// A streamed reply ends with the line unless it is off or the client has tools.
+/// A streamed reply ends with the line unless it is off; an agent's user is told what to do with their file.
 #[test]
 fn line_after_stream() {
     let lazy = fenced("src/ring.c", LAZY);
     for (flags, tools, is_told) in [
         (&[][..], false, true),
         (&["--notices-in-reply", "never"], false, false),
-        (&[], true, false),
-        (&["--notices-in-reply", "always"], true, true),
+        (&["--notices-in-reply", "chats"], true, false),
+        (&[], true, true),
     ] {
         let (places, upstream) = (Places::new(), Upstream::start());
         let tslp = Tslp::with(&places, &upstream.url, flags);
@@ -424,6 +435,10 @@ fn line_after_stream() {
         upstream.will_say(lazy.clone());
         let said = tslp.chat(&request).said();
         match is_told {
+            true if tools => assert!(
+                said.starts_with(&(lazy.clone() + "\n\n[tslp] src/ring.c::ring_put lost `")),
+                "{said}"
+            ),
             true => assert!(said.starts_with(&[&lazy, REFUSED].concat()), "{said}"),
             false => assert_eq!(said, lazy),
         }
@@ -602,7 +617,8 @@ fn shape_of_denial() {
     for spoken in &SPOKEN {
         let body = (spoken.request)("hello").to_string();
         let response = tslp.request("POST", spoken.path, &[JSON], body.as_bytes());
-        assert_eq!(response.status(), 401);
+        let is_hidden = ["/v1/messages", "/v1/responses"].contains(&spoken.path);
+        assert_eq!(response.status(), if is_hidden { 400 } else { 401 });
         let error: Value = serde_json::from_slice(&response.body).unwrap();
         assert_eq!(error["type"] == "error", spoken.path == "/v1/messages");
         assert_eq!(error["error"].is_string(), spoken.path.starts_with("/api/"));

@@ -110,7 +110,7 @@ fn changed_while_running() {
     let tslp = Tslp::start(&places, &upstream);
     ledger_file::forge_truth(&places.data, |truth| truth.slice = SliceHash([0; 32]));
     let refused = tslp.chat(&prompt("what does `ring_put` do?"));
-    assert_eq!(refused.status(), 503, "what is not there is not guessed");
+    assert_eq!(refused.status(), 400, "what is not there is not guessed");
     assert!(
         tslp.log()
             .contains("no longer holds what is true of src/ring.c"),
@@ -225,10 +225,10 @@ fn check_safe_mode(places: &Places, upstream: &Upstream) {
         &[JSON],
         prompt("hello").to_string().as_bytes(),
     );
-    assert_eq!(refused.status(), 503);
+    assert_eq!(refused.status(), 400);
     let error = &refused.json()["error"];
     assert_eq!(error["code"], "ledger_failed");
-    assert_eq!(error["type"], "server_error");
+    assert_eq!(error["type"], "proxy_error");
     let message = error["message"].as_str().unwrap();
     let advice = ["backup", "copy", "salvage"];
     assert!(
@@ -424,7 +424,7 @@ fn limited_file_size() {
         answered = response.episode();
         assert!(answered < 1000, "the limit is never met");
     };
-    assert_eq!(refused.status(), 503, "{refused:?}");
+    assert_eq!(refused.status(), 400, "{refused:?}");
     assert_eq!(refused.json()["error"]["code"], "ledger_failed");
     assert!(answered > 0);
     let again = tslp.request(
@@ -433,7 +433,7 @@ fn limited_file_size() {
         &[JSON],
         prompt("again").to_string().as_bytes(),
     );
-    assert_eq!(again.status(), 503, "{again:?}");
+    assert_eq!(again.status(), 400, "{again:?}");
     assert_eq!(tslp.get("/health").status(), 200);
     drop(tslp);
     // With space again, everything that was answered is there, and it goes on.
@@ -485,7 +485,7 @@ fn check_taken_away(take_away: impl Fn(&Places), by_a_prompt: bool) {
     }
     eventually(|| (tslp.page("/health")["status"] == "ledger_failed").then_some(()));
     let refused = tslp.chat(&prompt("hello again"));
-    assert_eq!(refused.status(), 503);
+    assert_eq!(refused.status(), 400);
     let said = refused.text();
     assert!(said.contains("while tslp had it open"), "{said}");
     assert!(said.contains("ledger.db.rescued"), "{said}");

@@ -70,12 +70,12 @@ fn full_file_system() {
         answered = response.episode();
         assert!(answered < 1000, "the disk is never full");
     };
-    assert_eq!(refused.status(), 503, "{refused:?}");
+    assert_eq!(refused.status(), 400, "{refused:?}");
     let error = &refused.json()["error"];
     assert_eq!(error["code"], "ledger_failed");
     let message = error["message"].as_str().unwrap();
     assert!(message.contains("is full; free space"), "{message}");
-    assert_eq!(ask("again").status(), 503);
+    assert_eq!(ask("again").status(), 400);
     assert_eq!(tslp.get("/health").status(), 200);
 
     std::fs::remove_file(inside(&tslp, &places.data.join("ballast"))).unwrap();

@@ -224,6 +224,10 @@ impl<'p> Tslp<'p> {
         }
     }
 
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     pub(crate) fn client(&self) -> Connection {
         Connection::connect(self.address)
     }

@@ -218,7 +218,7 @@ fn without_model_server() {
         "@tslp forget #dns",
     ] {
         let response = tslp.chat(&prompt(line));
-        assert_eq!(response.status(), 502, "{line}");
+        assert_eq!(response.status(), 400, "{line}");
     }
     tslp.at_rest();
     let rows = places.cli_json(&["records"]).1["records"].clone();

@@ -98,18 +98,18 @@ fn wrong_requests() {
     let post = |fields: &[(&str, &str)], body: &[u8]| tslp.request("POST", CHAT, fields, body);
     for form in ["text/plain", "application/x-www-form-urlencoded", ""] {
         let form = [("Content-Type", form)];
-        error(&post(&form, body.as_bytes()), 415, "content_type");
+        error(&post(&form, body.as_bytes()), 400, "content_type");
     }
     for coding in ["gzip", "deflate", "zstd", "br"] {
         let zipped = [JSON, ("Content-Encoding", coding)];
-        let message = error(&post(&zipped, b"\x1f\x8b\x08"), 415, "content_encoding");
+        let message = error(&post(&zipped, b"\x1f\x8b\x08"), 400, "content_encoding");
         assert!(message.contains("enable_request_compression"), "{message}");
     }
     let large = prompt(&"x".repeat(5000)).to_string();
-    let message = error(&post(&[JSON], large.as_bytes()), 413, "body_too_large");
+    let message = error(&post(&[JSON], large.as_bytes()), 400, "body_too_large");
     assert!(message.contains("4096"), "{message}");
     let foreign = [JSON, ("Origin", "https://evil.example")];
-    let message = error(&post(&foreign, body.as_bytes()), 403, "foreign_origin");
+    let message = error(&post(&foreign, body.as_bytes()), 400, "foreign_origin");
     names_a_setting(&message);
     for (method, path) in [
         ("GET", CHAT),
@@ -174,7 +174,7 @@ fn upstream_down() {
         &[JSON],
         prompt("hello").to_string().as_bytes(),
     );
-    let message = error(&response, 502, "upstream_unreachable");
+    let message = error(&response, 400, "upstream_unreachable");
     assert!(
         message.contains("--upstream") && message.contains(&url),
         "{message}"
@@ -185,6 +185,119 @@ fn upstream_down() {
     let checks = doctor["checks"].as_array().unwrap();
     let check = checks.iter().find(|check| check["check"] == "upstream");
     assert_eq!(check.unwrap()["status"], "warning");
+    assert!(upstream.saw_nothing());
+}
+
+/// What a server answers in place of a reply is told at a status that clients show, with what to do; what they show as it is stays so.
+#[test]
+fn failed_answers() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let page = "<!doctype html><title>Oh</title><p>No such thing";
+    // The server's status and body; the status for chat completions and for messages, whether asking again may help, and words.
+    let cases = [
+        (
+            401,
+            r#"{"error":{"message":"bad key"}}"#,
+            [401, 400],
+            false,
+            "(\"bad key\"); set the server's key",
+        ),
+        (
+            403,
+            "Forbidden",
+            [400, 400],
+            false,
+            "(\"Forbidden\"); set the server's key",
+        ),
+        (405, "", [400, 400], false, "it doesn't speak that"),
+        (501, page, [400, 400], false, "; it doesn't speak that"),
+        (
+            404,
+            r#"{"error":{"message":"model 'm' is unknown"}}"#,
+            [404, 400],
+            false,
+            "model 'm' is unknown",
+        ),
+        (
+            422,
+            r#"{"detail":"too hot"}"#,
+            [400, 400],
+            false,
+            "(\"too hot\"); the request",
+        ),
+        (
+            500,
+            r#"{"error":"it requires more memory"}"#,
+            [400, 400],
+            false,
+            "it requires more memory",
+        ),
+        (
+            503,
+            "loading",
+            [503, 503],
+            true,
+            "(\"loading\"); send it again",
+        ),
+        (
+            429,
+            r#"{"error":{"message":"slowly"}}"#,
+            [429, 429],
+            true,
+            "slowly",
+        ),
+    ];
+    for (status, body, told, may_pass, words) in cases {
+        for (path, told) in [CHAT, "/v1/messages"].into_iter().zip(told) {
+            upstream.will(Answer::Plain(status, "text/plain", body.into()));
+            let request = json!({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hello"}]});
+            let response = tslp.request("POST", path, &[JSON], request.to_string().as_bytes());
+            assert_eq!(
+                response.status(),
+                told,
+                "{status} {body} {}",
+                response.text()
+            );
+            let message = response.json()["error"]["message"]
+                .as_str()
+                .unwrap()
+                .to_owned();
+            assert!(message.contains(words), "{words} in {message}");
+            let is_own = response.text() != body;
+            let forbidden = response.header("x-should-retry") == Some("false");
+            assert!(!is_own || forbidden != may_pass, "{status} {body}");
+        }
+    }
+    upstream.will(Answer::Plain(200, "text/html", page.into()));
+    let message = error(&tslp.chat(&prompt("hello")), 400, "upstream_lacks_route");
+    assert!(message.contains("that is no model server"), "{message}");
+}
+
+/// A base URL without its `/v1`, or with two, is told in the dialect of the client.
+#[test]
+fn wrong_base() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    for (path, status, base) in [
+        ("/chat/completions", 404, "/v1"),
+        ("/v1/v1/chat/completions", 404, "/v1"),
+        ("/v1/v1/messages", 400, ""),
+        ("/messages", 400, ""),
+        ("/responses", 400, "/v1"),
+        ("/v1/api/chat", 404, ""),
+    ] {
+        let response = tslp.request("POST", path, &[JSON], b"{}");
+        assert_eq!(response.status(), status, "{path}");
+        let body = response.json();
+        let message = body["error"]["message"].as_str().or(body["error"].as_str());
+        let message = message.unwrap();
+        let end = format!(
+            "set the client's base URL to http://{}{base}",
+            tslp.address()
+        );
+        assert!(message.ends_with(&end), "{message}");
+    }
     assert!(upstream.saw_nothing());
 }
 
@@ -323,7 +436,7 @@ fn silent_upstream() {
         &[JSON],
         prompt("hello").to_string().as_bytes(),
     );
-    let message = error(&response, 504, "upstream_first_byte_timeout");
+    let message = error(&response, 400, "upstream_first_byte_timeout");
     names_a_setting(&message);
     told.recv_timeout(PATIENCE).expect("the upstream is closed");
     assert_eq!(tslp.ended(1)["outcome"], "upstream_unreachable");

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::full_disk::{can_mount, in_namespace};
-use crate::harness::{Places, RING, Tslp, eventually, serving};
+use crate::harness::{CHAT, JSON, Places, RING, Tslp, eventually, prompt, serving};
 use tslp_scripted::{Answer, Server};
 
 use crate::upstream::Upstream;
@@ -344,6 +344,46 @@ fn own_key() {
     }
 }
 
+/// A proxy that is killed comes back at its port, and goes on from its ledger; one that is asked to stop doesn't.
+#[test]
+fn killed_proxy() {
+    let run = Run::new();
+    let (mut client, said) = run.start(&["aider"]);
+    let base = said.split(' ').next().unwrap();
+    let address: std::net::SocketAddr = base["http://".len()..]
+        .trim_end_matches("/v1")
+        .parse()
+        .unwrap();
+    let pid = || {
+        let door = tslp_io::door::client::DoorClient::connect(&run.data_dir());
+        let status = door
+            .ok()
+            .flatten()?
+            .ask("status", "find its process", json!({}))
+            .ok()?;
+        assert_eq!(status["address"], address.to_string());
+        Pid::from_raw(i32::try_from(status["pid"].as_i64()?).unwrap())
+    };
+    let ask = |text: &str| {
+        let mut connection = tslp_scripted::Connection::connect(address);
+        let body = prompt(text).to_string();
+        connection.send("POST", CHAT, &[JSON], body.as_bytes());
+        connection.response().status()
+    };
+    run.upstream.will_say("one");
+    assert_eq!(ask("one"), 200);
+    let first = pid().unwrap();
+    kill_process(first, Signal::KILL).unwrap();
+    let second = eventually(|| pid().filter(|pid| *pid != first));
+    run.upstream.will_say("two");
+    assert_eq!(ask("two"), 200);
+    kill_process(second, Signal::TERM).unwrap();
+    run.is_gone();
+    run.end_client();
+    assert_eq!(client.wait().unwrap().code(), Some(7));
+    assert!(pid().is_none());
+}
+
 /// The cause why no proxy starts is said where no log could be written, with room for a lock and without.
 #[test]
 fn no_room() {
@@ -352,7 +392,7 @@ fn no_room() {
     if !can_mount(&run.places) {
         return;
     }
-    for (ballast, words) in [("60k", "data directory"), ("64k", "has room")] {
+    for (ballast, words) in [("56k", "data directory"), ("64k", "has room")] {
         let full = format!(
             "mount -t tmpfs -o size=64k,mode=700 none \"$DATA\" && \
              head -c {ballast} /dev/zero > \"$DATA/ballast\" && exec \"$0\" \"$@\""

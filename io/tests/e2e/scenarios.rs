@@ -535,7 +535,11 @@ fn other_models_answer() {
             "@tslp external GPT-9\n{}",
             fenced("src/more.c", more)
         ));
-        assert_eq!(tslp.state().get("src/more.c::more"), None, "{path}");
+        assert_eq!(
+            tslp.state()["src/more.c::more"]["origin"],
+            "model",
+            "{path}"
+        );
         say(&fenced("src/ring.c", RING));
         let truth = tslp.artifact("src/ring.c::ring_put");
         let better = RING.replace("value)", "value, int more)");

@@ -143,7 +143,7 @@ fn check_found_behind(places: &Places, upstream: &Upstream, flaw: &str) {
     eventually(|| (tslp.page("/doctor")["checks"][0]["check"] == "safe mode").then_some(()));
     let body = prompt("hello").to_string();
     let refused = tslp.request("POST", CHAT, &[JSON], body.as_bytes());
-    assert_eq!(refused.status(), 503);
+    assert_eq!(refused.status(), 400);
     assert_eq!(refused.json()["error"]["code"], "ledger_failed");
     let message = refused.json()["error"]["message"].to_string();
     assert!(message.contains(flaw), "{message}");

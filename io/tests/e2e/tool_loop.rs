@@ -469,7 +469,7 @@ fn third_same_output() {
     }
     let told = upstream.next().text();
     assert!(
-        told.contains("Tools are halted") && told.contains("@tslp resume"),
+        told.contains("Tools are halted") && !told.contains("tslp resume"),
         "{told}"
     );
     tslp.stop();
@@ -487,7 +487,7 @@ fn looking_outside() {
     assert!(said.contains("SCOPE-BREACH"), "{said}");
     assert_eq!(said.matches("SCOPE-BREACH").count(), 1, "said once: {said}");
     assert!(
-        said.ends_with("\nTools are halted: one named a path that is protected or outside of the workspace. They run again once you say `@tslp resume` in a prompt.\n"),
+        said.ends_with("\n\n[tslp] Tools are halted: one named a path that is protected or outside of the workspace. They run again once you say `@tslp resume` in a prompt.\n"),
         "{said}"
     );
     tslp.stop();
@@ -733,7 +733,7 @@ fn mode_and_server() {
     let becomes = |mode: &str| {
         eventually(|| (tslp.page("/health")["mode"] == mode).then_some(()));
     };
-    assert_eq!(tslp.chat(&prompt("Hello?")).status(), 502);
+    assert_eq!(tslp.chat(&prompt("Hello?")).status(), 400);
     becomes("NO_AI_PROVIDER");
     net::listen(&socket, 16).unwrap();
     let upstream = Upstream::on(TcpListener::from(socket), 1 << 20);

@@ -465,11 +465,11 @@ fn failed_ledger() {
         message: "the disk is full".to_owned(),
     });
     let response = waiting.message();
-    assert_eq!(response.status(), 503);
+    assert_eq!(response.status(), 400);
     assert!(response.text().contains("the disk is full"));
     assert_eq!(response.header("x-should-retry"), Some("false"));
     let mut later = proxy.client();
-    assert_eq!(later.send(proxy.chat("{}")).message().status(), 503);
+    assert_eq!(later.send(proxy.chat("{}")).message().status(), 400);
     assert_eq!(
         proxy
             .client()
@@ -587,7 +587,7 @@ fn redirect_explained() {
     );
     let proxy = Proxy::start(&upstream.url, Engine::Echo);
     let response = proxy.client().send(proxy.chat("{}")).message();
-    assert_eq!(response.status(), 502);
+    assert_eq!(response.status(), 400);
     let text = response.text();
     for part in [
         "upstream_redirects",

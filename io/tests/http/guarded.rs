@@ -54,20 +54,20 @@ fn hosts_origins_and_types() {
         (format!("host: LOCALHOST:{{port}}\r\n{JSON}"), 200),
         (format!("Host: box.lan\r\n{JSON}"), 200),
         (format!("Host: box.lan:{{port}}\r\n{JSON}"), 200),
-        (format!("Host: localhost\r\n{JSON}"), 421),
-        (format!("Host: localhost:1\r\n{JSON}"), 421),
-        (format!("Host: evil.example:{{port}}\r\n{JSON}"), 421),
+        (format!("Host: localhost\r\n{JSON}"), 400),
+        (format!("Host: localhost:1\r\n{JSON}"), 400),
+        (format!("Host: evil.example:{{port}}\r\n{JSON}"), 400),
         (
             format!("Host: localhost.evil.example:{{port}}\r\n{JSON}"),
-            421,
+            400,
         ),
-        (format!("Host: 0.0.0.0:{{port}}\r\n{JSON}"), 421),
+        (format!("Host: 0.0.0.0:{{port}}\r\n{JSON}"), 400),
         (
             format!("Host: localhost:{{port}}@evil.example\r\n{JSON}"),
-            421,
+            400,
         ),
-        (format!("Host: localhost.:{{port}}\r\n{JSON}"), 421),
-        (format!("Host:\r\n{JSON}"), 421),
+        (format!("Host: localhost.:{{port}}\r\n{JSON}"), 400),
+        (format!("Host:\r\n{JSON}"), 400),
         (JSON.to_owned(), 400),
         (format!("{own}{own}{JSON}"), 400),
         (
@@ -75,20 +75,20 @@ fn hosts_origins_and_types() {
             200,
         ),
         (format!("{own}{JSON}Origin: https://app.example\r\n"), 200),
-        (format!("{own}{JSON}Origin: http://localhost:1\r\n"), 403),
+        (format!("{own}{JSON}Origin: http://localhost:1\r\n"), 400),
         (
             format!("{own}{JSON}Origin: https://localhost:{{port}}\r\n"),
-            403,
+            400,
         ),
-        (format!("{own}{JSON}Origin: https://evil.example\r\n"), 403),
-        (format!("{own}{JSON}Origin: null\r\n"), 403),
-        (format!("{own}{JSON}Sec-Fetch-Site: cross-site\r\n"), 403),
-        (format!("{own}{FORM}"), 415),
+        (format!("{own}{JSON}Origin: https://evil.example\r\n"), 400),
+        (format!("{own}{JSON}Origin: null\r\n"), 400),
+        (format!("{own}{JSON}Sec-Fetch-Site: cross-site\r\n"), 400),
+        (format!("{own}{FORM}"), 400),
         (own.to_owned(), 200),
-        (format!("{own}Origin: https://evil.example\r\n"), 403),
-        (format!("{own}Origin: null\r\n"), 403),
-        (format!("{own}{JSON}Content-Encoding: gzip\r\n"), 415),
-        (format!("{own}{JSON}Content-Encoding: zstd\r\n"), 415),
+        (format!("{own}Origin: https://evil.example\r\n"), 400),
+        (format!("{own}Origin: null\r\n"), 400),
+        (format!("{own}{JSON}Content-Encoding: gzip\r\n"), 400),
+        (format!("{own}{JSON}Content-Encoding: zstd\r\n"), 400),
     ];
     for (headers, status) in &cases {
         check(&proxy, &upstream, headers, *status);
@@ -218,7 +218,11 @@ fn routes_and_methods() {
     let upstream = Upstream::answering(OK);
     let proxy = Proxy::start(&upstream.url, Engine::Echo);
     let cases = [
-        ("GET /health", 200, "{\"mode\":\"BOOT\",\"status\":\"ok\"}"),
+        (
+            "GET /health",
+            200,
+            "{\"mode\":\"BOOT\",\"reason\":\"nothing was tested yet\",\"status\":\"ok\"}",
+        ),
         ("GET /doctor", 200, "{\"page\":\"Doctor\"}"),
         ("GET /state", 200, "State(StateQuery"),
         (
@@ -249,7 +253,7 @@ fn routes_and_methods() {
         ("POST /", 405, "GET, HEAD"),
         ("GET /v1", 404, "unknown_route"),
         ("GET /api/../tags", 400, "dot segments"),
-        ("POST /v1//messages", 404, "spelt exactly so"),
+        ("POST /v1//messages", 400, "spelt exactly so"),
         ("POST /API/Chat/", 404, "spelt exactly so"),
         ("GET /api/chat", 405, "POST"),
         ("POST /health", 405, "GET, HEAD"),

@@ -157,7 +157,9 @@ fn run_engine(
             ToEngine::Audited { outcome, .. } => format!("audited {outcome:?}"),
             ToEngine::WindowsSaid(said) => format!("windows {said:?}"),
             ToEngine::Parsed(..) => "parsed".to_owned(),
-            ToEngine::Act { .. } | ToEngine::AdoptFile { .. } => "acted".to_owned(),
+            ToEngine::Act { .. } | ToEngine::AdoptFile { .. } | ToEngine::AdoptAsked { .. } => {
+                "acted".to_owned()
+            }
             ToEngine::Shutdown => "shutdown".to_owned(),
         };
         if let (ToEngine::Prompt { exchange, body, .. }, Engine::Echo | Engine::EchoUndurable) =

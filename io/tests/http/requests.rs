@@ -212,11 +212,11 @@ const CASES: &[Case] = &[
     // Bodies that the chat route doesn't take.
     refused(
         "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost:{port}\r\nContent-Type: application/json\r\n\r\n",
-        411,
+        400,
     ),
     refused(
         "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost:{port}\r\nContent-Type: application/json\r\nContent-Length: 33554433\r\n\r\n",
-        413,
+        400,
     ),
 ];
 
@@ -311,7 +311,7 @@ fn limit_of_chunked_bodies() {
         .send("3e8\r\n")
         .send(" ".repeat(1000))
         .send("\r\n1\r\n \r\n");
-    assert_eq!(client.message().status(), 413);
+    assert_eq!(client.message().status(), 400);
     assert!(upstream.seen.is_empty() && proxy.nothing_noted());
 }
 

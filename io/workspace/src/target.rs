@@ -1,8 +1,9 @@
 //! Files that a person names on the command line: relative to the current folder if they are there, else to the
 //! workspace.
 
+use std::fmt;
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use tslp_core::path::RelPath;
 
@@ -15,6 +16,16 @@ pub enum NamedTarget {
     Folder(RelPath),
     /// Anything else beneath it.
     File(RelPath),
+}
+
+/// From the workspace's root.
+impl fmt::Display for NamedTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Workspace => f.write_str("."),
+            Self::Folder(path) | Self::File(path) => path.fmt(f),
+        }
+    }
 }
 
 /// The reason why an argument names nothing in the workspace.
@@ -104,32 +115,10 @@ pub(crate) fn rel_path(relative: &Path) -> Option<RelPath> {
         .filter(|path| path.as_str() == text)
 }
 
-/// The path relative to the workspace: as it is written, else by where its links lead.
+/// The path relative to the workspace, by where its links lead.
 fn relative_path(path: &Path, workspace: &Path) -> Option<PathBuf> {
-    let written = without_dots(path);
-    if let Some(Ok(relative)) = written.map(|path| path.strip_prefix(workspace).map(Path::to_owned))
-    {
-        return Some(relative);
-    }
-    // Second, since a link inside the workspace keeps its own name in the ledger.
     let real = path.canonicalize().ok()?;
     real.strip_prefix(workspace).map(Path::to_owned).ok()
-}
-
-/// The same path without `.` and `..`; `None` if a `..` follows a symbolic link, which leads somewhere else.
-fn without_dots(path: &Path) -> Option<PathBuf> {
-    let mut clean = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir if clean.is_symlink() => return None,
-            Component::ParentDir => {
-                clean.pop();
-            }
-            other => clean.push(other),
-        }
-    }
-    Some(clean)
 }
 
 #[cfg(test)]
@@ -210,13 +199,13 @@ mod tests {
         at.check("proj", "", "workspace");
     }
 
-    /// A link is named by its own name, and followed only on the way to the workspace.
+    /// A link is another name of a file.
     #[test]
     fn named_links() {
         let at = places();
         std::os::unix::fs::symlink(&at.workspace, at.root.join("link")).unwrap();
         at.check("", "link/src/a.c", "file src/a.c");
         std::os::unix::fs::symlink("src/a.c", at.workspace.join("alias.c")).unwrap();
-        at.check("proj", "alias.c", "file alias.c");
+        at.check("proj", "alias.c", "file src/a.c");
     }
 }

@@ -51,6 +51,7 @@ impl Keeps<SessionRow> for Sessions {
             last_prompt,
             system: row.system,
             open: open_prompt(&row)?,
+            is_subagent: row.is_subagent,
             ..Session::default()
         };
         self.sessions.insert(row.session, session);
@@ -333,6 +334,7 @@ fn session_row(session: SessionId, state: &Session) -> SessionRow {
         open_user: open.and_then(|open| open.user_key),
         in_flight: open.map(|open| open.in_flight),
         in_tool_chain: open.map(|open| open.in_tool_chain),
+        is_subagent: state.is_subagent,
     }
 }
 

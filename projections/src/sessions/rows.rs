@@ -12,7 +12,7 @@ use crate::table::Text;
 
 row! {
     /// `sessions`: conversations that can be continued.
-    pub struct SessionRow in table "sessions", version 8;
+    pub struct SessionRow in table "sessions", version 9;
     key {
         /// The session.
         session: SessionId,
@@ -58,6 +58,8 @@ row! {
         in_tool_chain: Option<bool>,
         /// The event that composed the last prompt.
         composed_seq: Seq,
+        /// Whether a call of the model's opened it.
+        is_subagent: bool,
     }
 }
 

@@ -13,8 +13,9 @@ use crate::stale::Divergence;
 use crate::state_map::FormerVersion;
 use crate::vault::VaultLocation;
 use tslp_core::artifact::Origin;
-use tslp_core::entity::EntityId;
-use tslp_core::event::{Audited, ContentKind, RecordChanged};
+use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::event::{Audited, ContentKind, FileAuthor, RecordChanged};
+use tslp_core::gate::GateReport;
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
@@ -146,15 +147,36 @@ impl StateView<'_> {
 
 /// Versions that wait for promotion, oldest first.
 impl StateView<'_> {
-    /// The models' open proposals of a session.
+    /// The open proposals of a session that aren't the user's.
     #[must_use]
     pub fn proposals_in(&self, session: SessionId) -> Vec<Proposal> {
         self.state
             .proposals
             .iter()
-            .filter(|proposed| proposed.session == session && proposed.origin == Origin::Model)
+            .filter(|proposed| proposed.session == session && proposed.origin != Origin::User)
             .cloned()
             .collect()
+    }
+
+    /// The models' open proposals since an episode that a rule which they failed themselves keeps out.
+    #[must_use]
+    pub fn refused_since(&self, first: EpisodeId) -> Vec<Proposal> {
+        let is_refused = |proposed: &&Proposal| {
+            let report = proposed.report.as_ref();
+            report.is_some_and(GateReport::refuses)
+                && proposed.origin != Origin::User
+                && proposed.episode >= first
+        };
+        let all = self.state.proposals.iter();
+        all.filter(is_refused).cloned().collect()
+    }
+
+    /// Open proposals for a symbol of this name in any file.
+    #[must_use]
+    pub fn proposals_named(&self, symbol: &Symbol) -> Vec<Proposal> {
+        let open = self.state.proposals.iter();
+        let named = open.filter(|it| it.entity.symbol.as_ref() == Some(symbol));
+        named.cloned().collect()
     }
 
     /// Open proposals for an entity.
@@ -177,6 +199,12 @@ impl StateView<'_> {
     #[must_use]
     pub fn disk_finding(&self, path: &RelPath) -> Option<LastFinding<'_>> {
         self.state.disk_finding(path)
+    }
+
+    /// Who made the path what it was when it was last looked at.
+    #[must_use]
+    pub fn disk_author(&self, path: &RelPath) -> FileAuthor {
+        self.state.state_map.disk_author(path)
     }
 
     /// Whether the path has held the same since before the Vault held these bytes.

@@ -17,6 +17,7 @@ use tslp_core::policy::EditRepair;
 use tslp_core::reason::Reason;
 use tslp_decide::check;
 use tslp_decide::fitted;
+use tslp_decide::place::Standpoint;
 use tslp_decide::tools::{self, ToolJudging};
 use tslp_projections::guardian::ToolSession;
 
@@ -122,8 +123,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             return None;
         }
         let was_shown = |text: &str| self.saw_lines(episode, text);
-        let root = &self.policy.workspace_root;
-        fitted::fitted_arguments(&self.view(), root, call, &was_shown)
+        let session = self.session_of(episode).unwrap_or_default();
+        let at = Standpoint::of(&self.policy, session);
+        fitted::fitted_arguments(&self.view(), at, call, &was_shown)
     }
 
     /// The user's check has come to its end; `output` is what it printed, as models may see it.

@@ -12,7 +12,6 @@ use tslp_core::ids::{EpisodeId, UnixMillis};
 use tslp_core::message::ToolCall;
 use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
-use tslp_decide::code_reader::CodeReader;
 use tslp_decide::draft::{DraftAttempt, JudgedDraft};
 use tslp_decide::found_code::MessageEnd;
 use tslp_decide::prompt;
@@ -51,10 +50,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             is_of_draft: true,
             ..self.view()
         };
-        let code = CodeReader {
-            session: Some(session),
-            ..self.code_reader(&view)
-        };
+        let code = self.reply_reader(&view, session);
         let found = self.code_of_reply(code, text, calls, MessageEnd::Whole);
         if found.is_empty() {
             return JudgedDraft::default().compared_with(changed_first);

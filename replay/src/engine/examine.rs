@@ -4,10 +4,12 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use tslp_core::artifact::Origin;
 use tslp_core::event::ReplyOutcome;
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
-use tslp_core::message::{ToolCall, Tools};
+use tslp_core::ids::SessionId;
+use tslp_core::message::ToolCall;
 use tslp_core::path::RelPath;
 use tslp_core::policy::OnStale;
 use tslp_core::record;
@@ -19,6 +21,7 @@ use tslp_decide::direct::{self, ResolvedDirective};
 use tslp_decide::found_code::{self, FoundCode, MessageEnd};
 use tslp_decide::hydrate;
 use tslp_decide::mention::Mentions;
+use tslp_decide::place::Standpoint;
 use tslp_decide::promote::MessagePieces;
 use tslp_decide::prompt::{self, PastedCode, PromptReader};
 use tslp_decide::receive::{PromptRepetition, ReceivedPrompt};
@@ -33,6 +36,9 @@ use crate::pending::{
 };
 use tslp_projections::state::StateView;
 use tslp_projections::store::Store;
+
+/// Most files that calls have changed otherwise than by a judged edit and that are read again with each prompt.
+const UNJUDGED_FILES_MAX: usize = 32;
 
 impl<G: Grammars, S: Store> Engine<G, S> {
     /// Reads a prompt that is recorded, records its directives, and says what to look at.
@@ -65,7 +71,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let reader = self.prompt_reader(&view, &request, &received, &authors);
         let refused = given.refused.into_iter().map(|(reason, directive)| {
             let said = received.repetition;
-            let resolved = direct::resolve_directive(&view, &self.policy, &directive, said);
+            let resolved =
+                direct::resolve_directive(&view, self.standpoint(&work), &directive, said);
             (reason, resolved.entity.ok())
         });
         let refused = refused.collect();
@@ -125,20 +132,30 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             PromptRepetition::First
             | PromptRepetition::Regenerated
             | PromptRepetition::Ambiguous => {
-                let mut touches = touch::by_prompt(self.code_reader(&view), &prompt);
-                let unknown = |path: &RelPath| self.unknown_file(path.as_str());
+                let mut touches =
+                    touch::by_prompt(self.code_reader(&view, received.session), &prompt);
+                let unknown = |path: &RelPath| self.unknown_file(SessionId(0), path.as_str());
                 touches.extend(cited.iter().filter_map(unknown));
                 let mut seen = BTreeSet::new();
                 touches.retain(|path| seen.insert(path.clone()));
                 touches
             }
         };
+        let (session, at) = (received.session, work.at);
+        let written = touch::by_answered_calls(self.code_reader(&view, session), at);
+        touches.extend(
+            written
+                .into_iter()
+                .filter(|it| !touches.contains(it))
+                .collect::<Vec<_>>(),
+        );
         // What is accepted is read anyway.
         touches.retain(|path| !reads.contains(path));
-        let mut aftermath = match request.tools {
-            Tools::Offered => view.state.sessions().refused_files(received.session),
-            Tools::None => Vec::new(),
-        };
+        let stale = view.state.stale().iter().map(|(entity, _)| &entity.path);
+        let unjudged = stale.filter(|path| view.disk_author(path).origin != Origin::User);
+        let unjudged: BTreeSet<&RelPath> = unjudged.collect();
+        let unjudged = unjudged.into_iter().take(UNJUDGED_FILES_MAX);
+        let mut aftermath: Vec<RelPath> = unjudged.cloned().collect();
         let differs = |path: &RelPath| {
             let mut entities = self.entities_of(path).into_iter();
             entities.any(|it| view.divergence(&it).is_some() || view.state.stale().is_unsaved(&it))
@@ -193,7 +210,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         authors: &'r BTreeMap<usize, MessageAuthors>,
     ) -> PromptReader<'r> {
         PromptReader {
-            code: self.code_reader(view),
+            code: self.code_reader(view, received.session),
             request,
             received,
             authors,
@@ -211,7 +228,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let view = self.view();
         let shown_before = prompt::shown_before(&view, received.session);
         prompt::mentions(
-            self.code_reader(&view),
+            self.code_reader(&view, received.session),
             (prompt, request.tools),
             code,
             &shown_before,
@@ -223,6 +240,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         &self,
         reply: Reply,
         outcome: ReplyOutcome,
+        candidates: &[RelPath],
         work: BatchBuilder,
     ) -> PendingReply {
         let cut = if reply.finish_reason.as_deref() == Some("length") {
@@ -235,12 +253,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let is_judged = outcome == ReplyOutcome::Completed && session.is_some();
         let (found, touches) = if is_judged {
             let view = self.view();
-            let code = CodeReader {
-                session,
-                ..self.code_reader(&view)
-            };
+            let code = self.reply_reader(&view, work.session);
             let found = self.code_of_reply(code, &reply.text, &reply.tool_calls, cut);
-            let touches = touch::by_reply(code, &reply.text, &reply.tool_calls, &found);
+            let said = (&*reply.text, &*reply.tool_calls);
+            let touches = touch::by_reply(code, said, &found, candidates);
             (found, touches)
         } else {
             (Vec::new(), Vec::new())
@@ -248,18 +264,22 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let mut checks = DiskChecks::default();
         for found in &found {
             checks.add_code(&self.view(), found);
+            if let Some(to) = found.moves_to(&self.policy.workspace_root) {
+                checks.add_file(&self.view(), &to);
+            }
         }
         let notes = match is_judged {
             true => records::proposals_in(&reply.text),
             false => Vec::new(),
         };
-        self.check_notes(&notes, &mut checks);
+        self.check_notes(&notes, work.session, &mut checks);
         PendingReply {
             notes,
             checks: checks.into_vec(),
             touches,
             measured: Vec::new(),
             exceeded: None,
+            end: cut,
             calls: if is_judged {
                 reply.tool_calls
             } else {
@@ -273,9 +293,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     }
 
     /// Has the files looked at that proposed records cite.
-    fn check_notes(&self, notes: &[String], checks: &mut DiskChecks) {
+    fn check_notes(&self, notes: &[String], session: SessionId, checks: &mut DiskChecks) {
         let view = self.view();
-        for path in records::proposed_files(&view, &self.policy, notes) {
+        for path in records::proposed_files(&view, Standpoint::of(&self.policy, session), notes) {
             checks.add_file(&view, &path);
         }
     }
@@ -283,7 +303,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// Reads the code in a user's text, and changes nothing.
     pub fn read_users_code(&self, text: &str) {
         let view = self.view();
-        let _ = found_code::find_users_code(self.code_reader(&view), text);
+        let _ = found_code::find_users_code(self.code_reader(&view, SessionId(0)), text);
         let _ = unfenced::has_pathless_code(&self.grammars, text);
     }
 
@@ -313,7 +333,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         work: BatchBuilder,
     ) -> PendingReply {
         let view = self.view();
-        let code = self.code_reader(&view);
+        let code = self.code_reader(&view, work.session);
         let found = match source {
             // No call makes code true.
             record::MCP_SOURCE => Vec::new(),
@@ -324,13 +344,14 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             checks.add_code(&view, found);
         }
         let notes = records::proposals_in(text);
-        self.check_notes(&notes, &mut checks);
+        self.check_notes(&notes, work.session, &mut checks);
         PendingReply {
             checks: checks.into_vec(),
             touches: Vec::new(),
             notes,
             measured: Vec::new(),
             exceeded: None,
+            end: MessageEnd::Whole,
             calls: Vec::new(),
             text: String::new(),
             found,
@@ -342,7 +363,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// The user's text without the code in it.
     pub(super) fn text_around_code(&self, text: &str) -> String {
         let view = self.view();
-        found_code::text_around_code(self.code_reader(&view), text)
+        found_code::text_around_code(self.code_reader(&view, SessionId(0)), text)
     }
 }
 

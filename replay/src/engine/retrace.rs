@@ -11,11 +11,12 @@ use tslp_core::artifact::Origin;
 use tslp_core::directive::Directive;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
-    AuditAnswered, AuditOutcome, DirectiveGiven, Dropped, Event, Format, PromptReceived,
-    ReadFailure, Recorded, ReplyEnded, ReplyImported, RulesInForce, ToolCallRef,
+    AuditAnswered, AuditOutcome, DirectiveGiven, Dropped, Event, Format, PlaceObserved,
+    PromptReceived, ReadFailure, Recorded, ReplyEnded, ReplyImported, RulesInForce, ToolCallRef,
 };
 use tslp_core::extract::{GrammarTag, Grammars};
 use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::UnixMillis;
 use tslp_core::message::{Attempt, ToolCall};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
@@ -30,7 +31,7 @@ use tslp_decide::shown::TakenFromDisk;
 
 use super::Engine;
 use super::standing::PromptStanding;
-use crate::pending::{BatchBuilder, DiskAnswers, FileFinding, PendingAudit};
+use crate::pending::{BatchBuilder, DiskAnswers, FileFinding, PendingAudit, TouchedText};
 use crate::trace::{Difference, DifferenceCause, RecordedStep};
 use tslp_projections::store::Store;
 
@@ -111,6 +112,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 .map(|message| Some(message.key))
                 .collect(),
             known_length: 0,
+            folder: None,
             omitted_prefix: {
                 let held = u32::try_from(prompt.messages.len()).unwrap_or(u32::MAX);
                 prompt.length.saturating_sub(held)
@@ -134,6 +136,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         pending.aftermath.extend::<Vec<RelPath>>(shown);
         let answers = DiskAnswers {
             findings: self.findings_on_record(),
+            aliases: self.aliases_on_record(),
             texts: self.files_on_record(&pending.reads),
             touched: self.texts_of_touched(&pending.touches),
             aftermath: self.aftermath_on_record(&pending.aftermath),
@@ -154,7 +157,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             reply.text.push_str(&text);
         }
         reply.tool_calls = self.calls_on_record(&ended.tool_calls);
-        let mut pending = self.read_reply(reply, ended.outcome, work);
+        let mut pending = self.read_reply(reply, ended.outcome, &[], work);
         pending.touches = self.touched_on_record(&[]);
         let answers = DiskAnswers {
             findings: self.findings_on_record(),
@@ -229,8 +232,26 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// Looks at files between other steps.
     pub(crate) fn retrace_looks(&mut self, mut work: BatchBuilder) {
-        let findings = self.findings_on_record();
+        let (aliases, findings) = (self.aliases_on_record(), self.findings_on_record());
+        self.observe_aliases(aliases, &mut work);
         self.observe(findings, &mut work);
+    }
+
+    /// The other names of files that come next on record, as a look finds them.
+    fn aliases_on_record(&self) -> Vec<PlaceObserved> {
+        let looks = self.trace.iter().flat_map(RecordedStep::leading_looks);
+        looks
+            .filter_map(|recorded| match &recorded.event {
+                Event::PlaceObserved(seen) => Some(PlaceObserved {
+                    written: match seen.written.starts_with('/') {
+                        true => seen.written.clone(),
+                        false => [&self.policy.workspace_root, "/", &seen.written].concat(),
+                    },
+                    ..seen.clone()
+                }),
+                _ => None,
+            })
+            .collect()
     }
 
     /// What the next files on record held when they were looked at.
@@ -304,9 +325,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     fn touched_on_record(&self, accepted: &[RelPath]) -> Vec<RelPath> {
         let queue = self.trace.iter().flat_map(|trace| &trace.queue);
         let taken = queue.filter_map(|recorded| match &recorded.event {
-            Event::ArtifactCaptured(captured)
-                if captured.format == Format::Disk && captured.origin == Origin::User =>
-            {
+            Event::ArtifactCaptured(captured) if captured.format == Format::Disk => {
                 captured.path.clone()
             }
             _ => None,
@@ -361,9 +380,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         paths.iter().map(judged).collect()
     }
 
-    fn texts_of_touched(&self, touched: &[RelPath]) -> Vec<Option<String>> {
+    /// Their looks are on record, with the times.
+    fn texts_of_touched(&self, touched: &[RelPath]) -> Vec<Option<TouchedText>> {
         let files = self.files_on_record(touched).into_iter();
-        files.map(|file| file.and_then(Result::ok)).collect()
+        let texts = files.map(|file| file.and_then(Result::ok));
+        texts.map(|text| Some((text?, UnixMillis(0)))).collect()
     }
 
     /// What the record says of the whole request: older messages aren't recorded again.

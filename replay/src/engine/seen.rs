@@ -69,26 +69,6 @@ impl SentTexts {
         sent
     }
 
-    /// Of a client's messages, with what was put into them before.
-    pub(super) fn of_messages<'m>(
-        view: &StateView<'_>,
-        session: SessionId,
-        history: History,
-        messages: impl Iterator<Item = &'m ReadMessage>,
-    ) -> Self {
-        let mut sent = Self::without_texts(session, history);
-        messages.for_each(|message| sent.add_message(view, message));
-        let injected = view
-            .state
-            .sessions()
-            .amendments(session)
-            .injected
-            .into_iter();
-        let injected = injected.map(|injected| SentText::Stored(injected.text));
-        sent.texts.extend(injected);
-        sent
-    }
-
     const fn without_texts(session: SessionId, history: History) -> Self {
         Self {
             session,

@@ -302,7 +302,7 @@ impl Law {
                 self.acknowledged.remove(entity);
                 let is_known = match disk.at(&entity.path) {
                     Some(DiskEntry::File(_)) => true,
-                    Some(DiskEntry::Locked) => false,
+                    Some(DiskEntry::Locked | DiskEntry::Link(_)) => false,
                     // That a file is gone is known of one that was there.
                     None => self.files_seen.contains(&entity.path),
                 };
@@ -446,7 +446,9 @@ impl Law {
     fn check_against_disk(&self, disk: &Disk, entity: &EntityId, shown: SliceHash) {
         match disk.at(&entity.path) {
             None => {}
-            Some(DiskEntry::Locked) => panic!("shown, though disk can't be read: {entity}"),
+            Some(DiskEntry::Locked | DiskEntry::Link(_)) => {
+                panic!("shown, though disk can't be read: {entity}")
+            }
             Some(DiskEntry::File(_)) => {
                 let seen = on_disk(disk, entity);
                 let is_acknowledged = self.acknowledged.get(entity) == Some(&seen);

@@ -73,7 +73,12 @@ pub(super) struct ModelReply {
     pub(super) text: String,
     /// A tool call: its name and its arguments.
     pub(super) call: Option<(&'static str, String)>,
+    /// Whether its client has the workspace under another root.
+    pub(super) is_foreign: bool,
 }
+
+/// The root of clients in another file system.
+const FOREIGN_ROOT: &str = "/home/dev/proj/";
 
 impl ModelReply {
     /// Whether none of its code may become true without the user, whatever was true before.
@@ -100,7 +105,7 @@ impl ModelReply {
     #[must_use]
     pub(super) fn is_faithful(&self, base: &[Function]) -> bool {
         let is_known = base.iter().any(|known| known.name == self.function.name);
-        is_known && matches!(self.kind, ReplyKind::Fragment)
+        is_known && matches!(self.kind, ReplyKind::Fragment) && !self.is_foreign
     }
 }
 
@@ -175,7 +180,15 @@ pub(super) fn make_reply(chance: &mut Dice, tracked: impl Fn(&str) -> Vec<Functi
         ),
         _ => text,
     };
+    let is_foreign = chance.percent(20);
+    let in_root = |text: &str| match is_foreign {
+        true => text.replace(path, &[FOREIGN_ROOT, path].concat()),
+        false => text.to_owned(),
+    };
+    let text = in_root(&text);
+    let call = call.map(|(name, arguments)| (name, in_root(&arguments)));
     ModelReply {
+        is_foreign,
         kind,
         path,
         function,

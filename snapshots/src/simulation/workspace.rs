@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tslp_core::event::ReadFailure;
 use tslp_core::path::RelPath;
+use tslp_decide::place::PlaceFinding;
 use tslp_workspace::observer::{ChangeTimes, Files, Identity, OpenFile, WallClock as _};
 
 use super::clock::SimClock;
@@ -154,6 +155,10 @@ impl WorkspaceEntry {
 impl Files for Workspace {
     fn identity(&self, path: &RelPath) -> Option<Identity> {
         self.state().entries.get(path).map(WorkspaceEntry::identity)
+    }
+
+    fn place(&self, written: &str) -> Option<PlaceFinding> {
+        Some(self.snapshot().place(written))
     }
 
     fn open(&self, path: &RelPath) -> Result<Option<Box<dyn OpenFile>>, ReadFailure> {

@@ -1,5 +1,5 @@
-# A Python function is the whole file, and its body loses its indentation on disk: the file is
-# STALE as the function is, and no code is shown.
+# A Python function is the whole file, and its body loses its indentation on disk: the file is taken as
+# it is, and the function, which can't be read, stays what it was.
 law engine 4 | A file is compared as a whole, with its first line
 
 disk g.py

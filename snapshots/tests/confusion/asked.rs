@@ -76,7 +76,11 @@ fn goes(case: &Case, prompt: &str, removal: Removal) -> Option<bool> {
     let rest = case.file.replacen(text, "", 1);
     let line_end = if text.ends_with('\n') { "" } else { "\n" };
     let edit = |by: &str| {
-        let by = if by.is_empty() { String::new() } else { format!("{by}{line_end}") };
+        let by = if by.is_empty() {
+            String::new()
+        } else {
+            format!("{by}{line_end}")
+        };
         format!("<<<<<<< SEARCH\n{text}{line_end}=======\n{by}>>>>>>> REPLACE\n")
     };
     let added = match case.style().map(|style| style.language) {
@@ -114,7 +118,9 @@ fn removals() {
         let gone = played.iter().filter(|(is_gone, _)| *is_gone).count();
         let of = |wanted: bool| {
             let such = played.iter().filter(|(is_gone, _)| *is_gone == wanted);
-            such.map(|(_, name)| name.as_str()).collect::<Vec<_>>().join("\n")
+            such.map(|(_, name)| name.as_str())
+                .collect::<Vec<_>>()
+                .join("\n")
         };
         println!("{gone} of {} gone: {prompt}", played.len());
         (gone, played.len(), of(true), of(false))
@@ -126,9 +132,14 @@ fn removals() {
         ("`NAME` in PATH は使われていません。", Removal::Listed),
     ] {
         let (gone, all, _, kept) = count(prompt, removal, &is_unused);
-        assert!(all >= TRIALS / 2 && gone * 20 >= all * 19, "{gone} of {all}: {prompt}\n{kept}");
+        assert!(
+            all >= TRIALS / 2 && gone * 20 >= all * 19,
+            "{gone} of {all}: {prompt}\n{kept}"
+        );
     }
-    let (gone, all, _, kept) = count("Call `NAME` in PATH otherwise.", Removal::Renamed, &|_| true);
+    let (gone, all, _, kept) = count("Call `NAME` in PATH otherwise.", Removal::Renamed, &|_| {
+        true
+    });
     assert!(gone * 20 >= all * 19, "{gone} of {all} renamed\n{kept}");
     for (prompt, removal) in [
         ("Please work on PATH.", Removal::ListedChanged),

@@ -8,6 +8,7 @@ mod lexer;
 mod sources;
 
 mod function;
+mod healing;
 mod margin;
 mod statements;
 

@@ -154,7 +154,11 @@ fn measure_alone() {
             let new = read(&path, &file, &change.symbol);
             if let Some((base, new)) = base.as_ref().zip(new) {
                 let measure = measure(base.code(), new.code(), PartCounts::default());
-                *table.entry(kind).or_default().entry(measure.effect).or_default() += 1;
+                *table
+                    .entry(kind)
+                    .or_default()
+                    .entry(measure.effect)
+                    .or_default() += 1;
             }
         }
     }

@@ -7,14 +7,6 @@ use crate::case::Case;
 use crate::dice::Dice;
 use crate::margin::{indent, is_remark, lines};
 
-/// What a function may lose without a word, whatever is left of it.
-pub(crate) const NEVER: [&str; 4] = [
-    "guard dropped",
-    "handler emptied",
-    "handler dropped",
-    "decorator dropped",
-];
-
 /// What may pass once in a hundred times.
 pub(crate) const BY_SHARE: [&str; 8] = [
     "if dropped",
@@ -406,8 +398,15 @@ pub(crate) fn damaged(
     damaged.retain(|(_, new)| new != text);
     // What is taken away alone is deliberate, so another change stands beside it.
     let first = outer.first().map(|it| it.place.start);
-    for (_, new) in damaged.iter_mut().filter(|(kind, _)| kind.ends_with("dropped")) {
-        let mark = if matches!(language, "Python" | "Go") { "" } else { ";" };
+    for (_, new) in damaged
+        .iter_mut()
+        .filter(|(kind, _)| kind.ends_with("dropped"))
+    {
+        let mark = if matches!(language, "Python" | "Go") {
+            ""
+        } else {
+            ";"
+        };
         if let Some(first) = first {
             // Without a decorator all of it begins sooner.
             let at = match new.starts_with(&text[..first]) {

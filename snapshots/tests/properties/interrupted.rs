@@ -34,12 +34,12 @@ fn prompt(proxy: &mut Proxy, text: &str, session: Option<&str>, attempt: Attempt
         attempt,
         tools: Tools::None,
     };
-    let pending = proxy.receive(NOW, request);
+    let pending = proxy.receive(NOW, request, &mut |_| Vec::new());
     proxy.compose(pending, DiskAnswers::default()).episode
 }
 
 fn end(proxy: &mut Proxy, episode: EpisodeId, outcome: ReplyOutcome) {
-    let pending = proxy.end_reply(NOW, episode, Reply::default(), outcome);
+    let pending = proxy.end_reply(NOW, episode, Reply::default(), outcome, &mut |_| Vec::new());
     proxy.judge(pending, DiskAnswers::default());
 }
 

@@ -11,3 +11,4 @@ mod simulation;
 mod stories;
 mod tools;
 mod two_files;
+mod unattributed;

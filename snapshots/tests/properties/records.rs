@@ -60,7 +60,7 @@ fn facts_alone() {
             text: "int f(void) {\n    return 1;\n}\n".into(),
         });
         stage.step(step("@tslp accept a.c"));
-        stage.step(Step::Tools);
+        stage.step(Step::Tools(tslp_core::message::Tools::Reading));
         let in_force = |stage: &Stage| {
             let (state, mut scope) = (stage.state(), Vec::new());
             state.visit_rows(SCOPE, &mut |row| scope.push(row));

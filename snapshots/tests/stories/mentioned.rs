@@ -7,7 +7,7 @@ use std::path::Path;
 use tslp_core::policy::Policy;
 use tslp_decide::mention;
 use tslp_snapshots::script;
-use tslp_snapshots::stage::{EngineMemory, ROOT, Stage};
+use tslp_snapshots::stage::{AT, EngineMemory, Stage};
 
 /// A stage that knows all files of the tree.
 fn tree(folder: &Path) -> Stage {
@@ -51,7 +51,7 @@ fn sentences_bring_what_was_meant() {
             .filter(|it| *it != "-")
             .map(str::to_owned)
             .collect();
-        let found = mention::scan(&sentence.replace("\\n", "\n"), ROOT, &view, &[]);
+        let found = mention::scan(&sentence.replace("\\n", "\n"), AT, &view, &[]);
         let symbols = found
             .symbols
             .iter()
@@ -87,7 +87,7 @@ fn long_texts_of_names_are_read_once() {
     let stage = tree(&folder);
     let view = stage.view();
     let names = "take ".repeat(200_000);
-    assert!(mention::scan(&names, ROOT, &view, &[]).symbols.is_empty());
+    assert!(mention::scan(&names, AT, &view, &[]).symbols.is_empty());
     let places = "toolz/itertoolz.py:98:1: E501\n".repeat(20_000);
-    assert_eq!(mention::scan(&places, ROOT, &view, &[]).symbols.len(), 1);
+    assert_eq!(mention::scan(&places, AT, &view, &[]).symbols.len(), 1);
 }

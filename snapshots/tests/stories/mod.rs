@@ -37,6 +37,9 @@ topics! {
     /// Who speaks: what a message repeats of the model's or a tool's, and what it quotes, isn't the
     /// user's.
     authors
+    /// Files that broke, by a merge or by a slip: what can't be read is as it was, and nothing is made of
+    /// it.
+    broken
     /// A conversation's context cleared: what goes to the model afterwards.
     clear
     /// The user's rules for code that models write (docs/repair.md).
@@ -85,6 +88,8 @@ topics! {
     /// Languages that are read by the patterns of `symbols.json` (spec §4.1, step 2), and one with
     /// a grammar.
     patterns
+    /// Which file a path means: other mounts, links, working folders, worktrees, names with blanks.
+    places
     /// The Recent Context window (spec §8.4).
     recent_context
     /// What is kept for the project: note, forget and accept, what a model proposes, and its life

@@ -16,6 +16,7 @@ pub(super) fn has_diff_mark(line: &str, next: &str) -> bool {
         || line.starts_with("@@ ")
         || line == "@@"
         || line.starts_with("--- ") && next.starts_with("+++ ")
+        || is_rename(line, next)
 }
 
 /// The end of a bare diff that starts at a line, if one does. Empty lines belong to it only if more of it follows.
@@ -40,21 +41,18 @@ fn opens_bare_diff(text: &str, at: usize) -> bool {
     let mut lines = lines_from(text, at).map(|(_, line)| line);
     let mut next_line = || lines.next().unwrap_or_default();
     let line = next_line();
-    match line.strip_prefix("diff --git ") {
-        Some(paths) if git_paths(paths).is_some() => {
-            let next = next_line();
-            PLAIN_LINES
-                .iter()
-                .chain(&OPENING_LINES)
-                .any(|start| next.starts_with(start))
-        }
-        Some(_) => false,
-        None => {
-            line.starts_with("--- ")
-                && next_line().starts_with("+++ ")
-                && next_line().starts_with("@@")
-        }
+    let next = next_line();
+    if line.starts_with("diff --git ") {
+        let mut starts = PLAIN_LINES.iter().chain(&OPENING_LINES);
+        return starts.any(|start| next.starts_with(start));
     }
+    is_rename(line, next)
+        || line.starts_with("--- ") && next.starts_with("+++ ") && next_line().starts_with("@@")
+}
+
+/// Whether two lines are git's headers of a file that gets another path.
+fn is_rename(line: &str, next: &str) -> bool {
+    line.starts_with("rename from ") && next.starts_with("rename to ")
 }
 
 /// The beginnings of header lines that say nothing of an edit.
@@ -247,8 +245,12 @@ impl<'t> DiffReader<'t> {
             return Ok(());
         }
         let is_body = text.starts_with(['+', '-', ' ']);
-        if is_body && self.files.is_empty() {
-            self.files.push(FileDiff::at(start));
+        let renames = text.starts_with("rename from ");
+        if (is_body || renames) && self.files.is_empty() {
+            self.files.push(FileDiff {
+                announced: renames,
+                ..FileDiff::at(start)
+            });
         }
         let file = self.files.last_mut().ok_or(Malformed)?;
         let begins_with = |starts: &[&str]| starts.iter().any(|start| text.starts_with(start));

@@ -11,7 +11,11 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::EpisodeId;
 use tslp_core::reason::Reason;
 
+use super::goes_along;
 use crate::evidence::replies::prompt_contents;
+
+/// What an entry is of a change that nothing here could judge.
+pub(crate) const UNJUDGED: &str = "UNJUDGED";
 
 /// Most entries kept of one episode; the rest is in the ledger.
 const ENTRIES_PER_EPISODE: usize = 64;
@@ -19,7 +23,7 @@ const ENTRIES_PER_EPISODE: usize = 64;
 /// One event of an episode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EpisodeEntry {
-    /// The kind of event: `hydrated`, `withheld`, `notice`, a level of confidence or an artifact's state.
+    /// The kind of event: `hydrated`, `withheld`, `notice`, a level of confidence, an artifact's state or `UNJUDGED`.
     pub what: &'static str,
     /// The transition, if it is one: two of them end in the same state.
     pub transition: Option<Transition>,
@@ -99,7 +103,8 @@ impl EpisodeEntries {
                     not_whole: match (captured.origin, captured.completeness) {
                         (Origin::User, Completeness::Elided) => Some(Reason::Elided),
                         (Origin::User, Completeness::Truncated) => Some(Reason::Truncated),
-                        (Origin::User, Completeness::Full) | (Origin::Model, _) => None,
+                        (Origin::User, Completeness::Full)
+                        | (Origin::Model | Origin::Unattributed, _) => None,
                     },
                 });
             }
@@ -110,8 +115,12 @@ impl EpisodeEntries {
                 let (episode, file) = (captured.episode, captured.file.as_ref());
                 if resolved.level != Level::Confirmed {
                     // Clients send examples in their rules with every prompt; what the user should hear of, a notice says.
-                    if captured.origin == Origin::Model || resolved.reason != Reason::NoDefinition {
-                        self.add(episode, resolved.level.as_str(), file, resolved.reason);
+                    let is_models = captured.origin != Origin::User;
+                    let is_unjudged = is_models && file.is_some() && resolved.reason.is_unjudged();
+                    let level = resolved.level.as_str();
+                    let what = if is_unjudged { UNJUDGED } else { level };
+                    if is_models || resolved.reason != Reason::NoDefinition {
+                        self.add(episode, what, file, resolved.reason);
                     }
                 } else if let Some(reason) = captured.not_whole {
                     for version in &resolved.versions {
@@ -134,7 +143,17 @@ impl EpisodeEntries {
             }
             Event::PromotionRefused(refused) => {
                 let reason = refused.report.conclusion.unwrap_or(Reason::GrantMissing);
-                self.add(episode, "PROPOSED", Some(&refused.entity), reason);
+                let what = match reason.is_unjudged() {
+                    true => UNJUDGED,
+                    false => "PROPOSED",
+                };
+                let told = self.story(episode).entries.iter();
+                let told = told.filter(|it| it.what == what);
+                let mut told = told.filter_map(|it| it.entity.as_ref());
+                let is_told = told.any(|it| it.path == refused.entity.path);
+                if !(is_told && goes_along(refused)) {
+                    self.add(episode, what, Some(&refused.entity), reason);
+                }
             }
             Event::DraftRefused(draft) => {
                 let what = match draft.told {

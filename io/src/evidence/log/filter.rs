@@ -91,7 +91,7 @@ pub fn is_about(event: &Event, wanted: &EntityId) -> bool {
         return about;
     };
     match event {
-        Event::DiskObserved(DiskObserved { path, finding }) => {
+        Event::DiskObserved(DiskObserved { path, finding, .. }) => {
             *path == wanted.path
                 && match finding {
                     DiskFinding::File(file) if file.grammar.is_some() => {

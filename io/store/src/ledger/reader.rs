@@ -23,8 +23,8 @@ use super::error::{LedgerError, TableError};
 use super::open_options::OpenOptions;
 use super::packing::Unpacker;
 use super::recognise::{
-    check_format, check_pages, check_schema, check_version, other_workspace, recorded_workspace,
-    stored_workspace,
+    check_format, check_pages, check_schema, check_version, moved_from, other_workspace,
+    recorded_workspace, stored_workspace,
 };
 use super::tables::{ArchiveRows, ProjectionTables, TableStatements, TablesState};
 
@@ -524,7 +524,10 @@ impl LedgerReader {
         let workspace = self.workspace()?;
         let recorded =
             recorded_workspace(&self.connection).map_err(self.database.sqlite_error("read"))?;
-        if recorded.is_some_and(|recorded| recorded != workspace.to_string_lossy()) {
+        let moved_from =
+            moved_from(&self.connection).map_err(self.database.sqlite_error("read"))?;
+        let known = [workspace.to_string_lossy().into_owned(), moved_from];
+        if recorded.is_some_and(|recorded| !known.contains(&recorded)) {
             return Err(other_workspace(&self.database, &workspace));
         }
         Ok(workspace)

@@ -10,6 +10,7 @@ use tslp_replay::log::Stored;
 
 use super::connection;
 use super::error::{LedgerError, TableError};
+use super::recognise::recorded_workspace;
 use super::sqlite_log::{Batch, CheckpointMode, SqliteLog};
 
 /// Rows collected before they are written in the order of their keys, so that a page is written once and not for each row.
@@ -129,6 +130,17 @@ impl SqliteLog {
     /// When the log is poisoned or SQLite fails.
     pub fn begin_rebuild(&mut self) -> Result<TableRebuild<'_>, LedgerError> {
         TableRebuild::begin(self)
+    }
+
+    /// Notes the workspace that the events name, which were another ledger's.
+    ///
+    /// # Errors
+    /// When SQLite fails.
+    pub fn note_former_workspace(&mut self) -> Result<(), LedgerError> {
+        let named = recorded_workspace(&self.connection);
+        named
+            .and_then(|named| connection::set_meta(&self.connection, "moved_from", named))
+            .map_err(self.database.sqlite_error("write"))
     }
 
     /// Moves a rebuild's rows out of the WAL, and frees the page cache that it needed.

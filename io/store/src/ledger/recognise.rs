@@ -250,3 +250,9 @@ pub(crate) fn stored_workspace(connection: &Connection) -> rusqlite::Result<Path
         _ => PathBuf::new(),
     })
 }
+
+/// The workspace that the events of a ledger that was taken over name; empty if it wasn't.
+pub(super) fn moved_from(connection: &Connection) -> rusqlite::Result<String> {
+    let named: Option<Option<String>> = meta_value(connection, "moved_from")?;
+    Ok(named.flatten().unwrap_or_default())
+}

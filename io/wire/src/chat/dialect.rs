@@ -37,18 +37,6 @@ pub enum Dialect {
     OllamaGenerate,
 }
 
-/// The JSON shape of an error answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ErrorShape {
-    /// `{"error":{"message","type","param","code"}}`.
-    #[default]
-    OpenAi,
-    /// `{"type":"error","error":{"type","message"}}`.
-    Anthropic,
-    /// `{"error":"message"}`.
-    Ollama,
-}
-
 /// The JSON form of a request's messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum MessagesForm {
@@ -101,16 +89,6 @@ impl Dialect {
             Self::Messages => "Anthropic's messages",
             Self::OllamaChat => "Ollama's chat",
             Self::OllamaGenerate => "Ollama's generate",
-        }
-    }
-
-    /// The shape of errors that its clients read.
-    #[must_use]
-    pub const fn error_shape(self) -> ErrorShape {
-        match self {
-            Self::ChatCompletions | Self::Completions | Self::Responses => ErrorShape::OpenAi,
-            Self::Messages => ErrorShape::Anthropic,
-            Self::OllamaChat | Self::OllamaGenerate => ErrorShape::Ollama,
         }
     }
 

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::Value;
+use tslp_core::guardian;
 use tslp_core::message::{Attempt, Role, Tools};
 use tslp_core::read_message::ReadMessage;
 use tslp_core::recent_map::RecentMap;
@@ -54,6 +55,20 @@ pub(super) enum MessageSource {
     /// One of the messages as they were walked.
     Unit(usize),
 }
+
+/// The fields that give a reply's form, in the dialects and of local servers.
+const REPLY_FORMS: [&str; 10] = [
+    "response_format",
+    "format",
+    "output_format",
+    "json_schema",
+    "grammar",
+    "guided_json",
+    "guided_regex",
+    "guided_choice",
+    "guided_grammar",
+    "structured_outputs",
+];
 
 /// The fields in which clients offer tools.
 const TOOLS: [&str; 2] = ["tools", "functions"];
@@ -206,11 +221,13 @@ pub fn read_request<'b>(
     let model: Option<String> = walked
         .field_text("model")
         .and_then(|json| serde_json::from_str(json).ok());
-    let offers = |name: &str| {
-        walked
-            .field_text(name)
-            .is_some_and(|json| !matches!(json, "null" | "[]"))
-    };
+    let offered = TOOLS.into_iter().filter_map(|name| walked.field_text(name));
+    let offered = offered.filter(|json| !matches!(*json, "null" | "[]"));
+    let tools = offered.map(|json| match guardian::reads_files(json) {
+        true => Tools::Reading,
+        false => Tools::Offered,
+    });
+    let tools = tools.max().unwrap_or_default();
     let request = Request {
         model: model.map_or_else(String::new, |model| {
             redact::without_credentials(&model).into_owned()
@@ -219,11 +236,7 @@ pub fn read_request<'b>(
         session_name: envelope.session_name,
         continues: None,
         attempt: envelope.attempt,
-        tools: if TOOLS.into_iter().any(offers) {
-            Tools::Offered
-        } else {
-            Tools::None
-        },
+        tools,
     };
     Ok(Some((body, request)))
 }
@@ -301,6 +314,29 @@ impl RequestBody<'_> {
     pub fn asks_for_one_choice(&self) -> bool {
         let choices = self.walked.field_text("n");
         choices.is_none_or(|choices| matches!(choices, "null" | "1"))
+    }
+
+    /// Whether the reply is to have a form that a program reads, so that nothing may be added to it.
+    #[must_use]
+    pub fn asks_for_form(&self) -> bool {
+        let names_form = |json: &str| match serde_json::from_str(json).unwrap_or_default() {
+            Value::Null | Value::Bool(false) => false,
+            Value::String(form) => !form.is_empty() && form != "text",
+            Value::Object(form) => !form.is_empty() && form.get("type") != Some(&"text".into()),
+            _ => true,
+        };
+        let inside = |json: &str| {
+            let holder: Value = serde_json::from_str(json).unwrap_or_default();
+            let form = holder.get("format").map(Value::to_string);
+            form.is_some_and(|form| names_form(&form))
+        };
+        let fields = self.walked.fields.iter();
+        let mut fields = fields.map(|(name, json)| (name.as_str(), *json));
+        fields.any(|(name, json)| match name {
+            name if REPLY_FORMS.contains(&name) => names_form(json),
+            "text" | "output_config" => inside(json),
+            _ => false,
+        })
     }
 
     /// The response that the request goes on from, where it names one in place of the conversation.

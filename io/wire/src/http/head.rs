@@ -1,6 +1,6 @@
 //! Writes message heads and chunk framing; nothing here decides what to send.
 
-use crate::chat::dialect::ErrorShape;
+use crate::chat::dialect::Dialect;
 
 use super::error::Refusal;
 use super::headers::Headers;
@@ -111,8 +111,8 @@ pub struct ResponseTo {
     pub persistence: Persistence,
     /// Whether the body is sent or only measured (HEAD).
     pub content: ResponseContent,
-    /// The shape of error bodies that the client expects.
-    pub errors: ErrorShape,
+    /// The dialect of errors that the client reads; `None` for what isn't chat.
+    pub errors: Option<Dialect>,
 }
 
 /// Whether a response carries its body.
@@ -144,6 +144,12 @@ impl OwnAnswer {
             content_type: "application/json",
             body,
         }
+    }
+
+    /// A refusal, as clients of a dialect show it.
+    #[must_use]
+    pub fn refusal(refusal: &Refusal, dialect: Option<Dialect>) -> Self {
+        Self::json(refusal.status(dialect), refusal.body(dialect))
     }
 }
 
@@ -201,12 +207,11 @@ pub fn write_event_stream_head(out: &mut Vec<u8>, to: ResponseTo, extra: &[(&str
 pub fn write_refusal(out: &mut Vec<u8>, to: ResponseTo, refusal: &Refusal, extra: &[(&str, &str)]) {
     let mut fields: Vec<(&str, &str)> = extra.to_vec();
     fields.extend(refusal.header);
-    if refusal.code == "ledger_failed" {
-        // SDKs retry a 503 unless this header forbids it.
+    if !refusal.may_pass() {
+        // Clients would ask again for minutes, and show nothing meanwhile.
         fields.push(("x-should-retry", "false"));
     }
-    let answer = OwnAnswer::json(refusal.status, refusal.body(to.errors));
-    write_own_response(out, to, &fields, &answer);
+    write_own_response(out, to, &fields, &OwnAnswer::refusal(refusal, to.errors));
 }
 
 /// Appends the upstream's response head with framing of ours.

@@ -136,10 +136,10 @@ pub fn parse_head(bytes: &[u8], scan: &mut HeadScan, limits: &HeadLimits) -> Hea
         Err(fault) => return HeadProgress::Refused(Refusal::malformed(fault.to_string())),
     };
     if scan.first_line_bytes() > limits.line_bytes_max {
-        return refused_head(414, "target_too_long", "the request line is too long");
+        return refused_head("target_too_long", "the request line is too long");
     }
     if end.unwrap_or(bytes.len()) > limits.head_bytes_max {
-        return refused_head(431, "head_too_large", "the request's headers are too large");
+        return refused_head("head_too_large", "the request's headers are too large");
     }
     match end {
         None => HeadProgress::Partial,
@@ -151,8 +151,8 @@ pub fn parse_head(bytes: &[u8], scan: &mut HeadScan, limits: &HeadLimits) -> Hea
     }
 }
 
-fn refused_head(status: u16, code: &'static str, message: &'static str) -> HeadProgress {
-    HeadProgress::Refused(Refusal::new(status, code, message))
+fn refused_head(code: &'static str, message: &'static str) -> HeadProgress {
+    HeadProgress::Refused(Refusal::new(code, message))
 }
 
 fn read_head(bytes: &[u8], limits: &HeadLimits) -> Result<RequestHead, Refusal> {
@@ -192,7 +192,7 @@ fn read_head(bytes: &[u8], limits: &HeadLimits) -> Result<RequestHead, Refusal> 
 fn parse_refusal(error: httparse::Error, bytes: &[u8]) -> Refusal {
     match error {
         httparse::Error::TooManyHeaders => {
-            Refusal::new(431, "too_many_headers", "the request has too many headers")
+            Refusal::new("too_many_headers", "the request has too many headers")
         }
         httparse::Error::Version => version_refusal(bytes),
         httparse::Error::HeaderName => Refusal::malformed(
@@ -217,11 +217,7 @@ fn version_refusal(bytes: &[u8]) -> Refusal {
         && name[6] == b'.'
         && name[7].is_ascii_digit();
     if well_formed {
-        Refusal::new(
-            505,
-            "http_version",
-            "only HTTP/1.0 and HTTP/1.1 are spoken here",
-        )
+        Refusal::new("http_version", "only HTTP/1.0 and HTTP/1.1 are spoken here")
     } else {
         Refusal::malformed("the request line is malformed")
     }
@@ -243,7 +239,6 @@ fn read_target(target: &str, method: &str) -> Result<(String, Option<String>), R
     // Its target is an authority, and a tunnel would carry bytes past the guard.
     if method == "CONNECT" {
         return Err(Refusal::new(
-            501,
             "method_not_implemented",
             "this is no forward proxy: CONNECT is not spoken here",
         ));
@@ -330,7 +325,6 @@ fn read_coding(coding: &[u8]) -> Result<BodyLength, Refusal> {
             if last.eq_ignore_ascii_case(b"chunked") && others.iter().all(known) =>
         {
             Err(Refusal::new(
-                501,
                 "transfer_coding",
                 "the only transfer coding spoken here is chunked",
             ))
@@ -358,7 +352,6 @@ fn read_expectation(headers: &Headers, version: HttpVersion) -> Result<Expectati
         Some(_) if version == HttpVersion::Http10 => Ok(Expectation::None),
         Some(value) if value.eq_ignore_ascii_case(b"100-continue") => Ok(Expectation::Continue),
         Some(_) => Err(Refusal::new(
-            417,
             "expectation",
             "the only expectation spoken here is 100-continue",
         )),

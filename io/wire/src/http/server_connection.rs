@@ -197,7 +197,7 @@ mod tests {
                         connection.start_next();
                     }
                     ClientEvent::Refused(refusal) => {
-                        return format!("{story}{} {}", refusal.status, refusal.message);
+                        return format!("{story}{} {}", refusal.status(None), refusal.message);
                     }
                 }
             }

@@ -19,13 +19,14 @@ pub(super) struct WorkspaceRoot {
     resolution: PathResolution,
 }
 
-/// The way in which a path is resolved without leaving the root.
+/// The way in which a path is resolved without leaving the root. A file is read under its own name alone: through a link it would be
+/// another one for every rule (`place.rs` says which).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PathResolution {
-    /// The kernel does it: `openat2` with `RESOLVE_BENEATH` (Linux 5.6 and later). Links that stay inside are followed.
+    /// The kernel does it: `openat2` with `RESOLVE_BENEATH` and `RESOLVE_NO_SYMLINKS` (Linux 5.6 and later).
     #[cfg(target_os = "linux")]
     Kernel,
-    /// We open part by part and follow no link at all, since we couldn't know where it leads.
+    /// We open part by part.
     PartByPart,
 }
 
@@ -129,7 +130,7 @@ const READ: OFlags = OFlags::RDONLY
 
 #[cfg(target_os = "linux")]
 const BENEATH: rustix::fs::ResolveFlags =
-    rustix::fs::ResolveFlags::BENEATH.union(rustix::fs::ResolveFlags::NO_MAGICLINKS);
+    rustix::fs::ResolveFlags::BENEATH.union(rustix::fs::ResolveFlags::NO_SYMLINKS);
 
 #[cfg(target_os = "linux")]
 const RESOLVE_ATTEMPTS: usize = 8;
@@ -153,7 +154,7 @@ impl From<Errno> for OpenRefusal {
 pub(super) fn read_failure(errno: Errno) -> ReadFailure {
     match errno {
         Errno::ACCESS | Errno::PERM => ReadFailure::Denied,
-        Errno::XDEV => ReadFailure::Escapes,
+        Errno::XDEV | Errno::LOOP => ReadFailure::Escapes,
         Errno::ISDIR | Errno::NXIO => ReadFailure::NotAFile,
         Errno::FBIG | Errno::OVERFLOW => ReadFailure::TooLarge,
         Errno::TIMEDOUT => ReadFailure::TimedOut,

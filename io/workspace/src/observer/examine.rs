@@ -69,10 +69,16 @@ impl ObserverCounters {
 }
 
 /// A file's whole content, read while nothing about the file changed.
-struct SteadyContent {
-    bytes: Vec<u8>,
-    identity: Identity,
+pub(super) struct SteadyContent {
+    pub(super) bytes: Vec<u8>,
+    pub(super) identity: Identity,
     read_at: UnixMillis,
+}
+
+/// Bytes as the ledger may hold them.
+pub(super) fn text_of(bytes: &[u8]) -> Result<String, ReadFailure> {
+    let text = String::from_utf8(redact::recordable(bytes).into_owned());
+    text.map_err(|_| ReadFailure::Failed)
 }
 
 impl ObserverShared {
@@ -119,7 +125,8 @@ impl ObserverShared {
             && let Some(file) = known.fingerprint.disk_file(&check.symbols)
         {
             increment(&self.counters.unchanged);
-            return Ok(Some(file));
+            let changed_at = known.identity.changed_at();
+            return Ok(Some(DiskFile { changed_at, ..file }));
         }
         for _ in 0..READS_MAX {
             let Some(mut file) = root.open(&check.path)? else {
@@ -138,10 +145,8 @@ impl ObserverShared {
         root: &dyn Files,
         path: &RelPath,
     ) -> Result<Option<String>, ReadFailure> {
-        self.file_bytes(root, path)?
-            .map(|bytes| String::from_utf8(redact::recordable(&bytes).into_owned()))
-            .map(|text| text.map_err(|_| ReadFailure::Failed))
-            .transpose()
+        let steady = self.steady_content(root, path)?;
+        steady.map(|it| text_of(&it.bytes)).transpose()
     }
 
     /// The file's bytes; `None` if there is no such file.
@@ -150,12 +155,21 @@ impl ObserverShared {
         root: &dyn Files,
         path: &RelPath,
     ) -> Result<Option<Vec<u8>>, ReadFailure> {
+        Ok(self.steady_content(root, path)?.map(|it| it.bytes))
+    }
+
+    pub(super) fn steady_content(
+        &self,
+        root: &dyn Files,
+        path: &RelPath,
+    ) -> Result<Option<SteadyContent>, ReadFailure> {
         for _ in 0..READS_MAX {
             let Some(mut file) = root.open(path)? else {
                 return Ok(None);
             };
-            if let Some(steady) = self.read(&mut *file)? {
-                return Ok(Some(steady.bytes));
+            let steady = self.read(&mut *file)?;
+            if steady.is_some() {
+                return Ok(steady);
             }
         }
         Err(ReadFailure::Unsteady)
@@ -209,8 +223,9 @@ impl ObserverShared {
             trust,
             fingerprint: Arc::clone(&fingerprint),
         };
+        let changed_at = known.identity.changed_at();
         lock_unpoisoned(&self.cache).insert(check.path.clone(), known);
-        file
+        DiskFile { changed_at, ..file }
     }
 
     /// The fingerprint from the last recorded observation, if the text is the same and the current grammar had read it.

@@ -6,6 +6,7 @@ use std::io::Read;
 use rustix::io::Errno;
 use tslp_core::event::ReadFailure;
 use tslp_core::path::RelPath;
+use tslp_decide::place::PlaceFinding;
 
 use super::beneath::{WorkspaceRoot, read_failure};
 use super::identity::{Identity, is_regular};
@@ -20,6 +21,12 @@ pub trait Files {
     /// # Errors
     /// The reason why the file can't be read.
     fn open(&self, path: &RelPath) -> Result<Option<Box<dyn OpenFile>>, ReadFailure>;
+
+    /// Where an absolute path leads; `None` if that can't be told.
+    fn place(&self, written: &str) -> Option<PlaceFinding> {
+        let _ = written;
+        None
+    }
 }
 
 /// A file that is being read.

@@ -7,6 +7,8 @@ use tslp_core::entity::Symbol;
 use tslp_core::event::{DiskFile, DiskSlice};
 use tslp_core::extract::{Extraction, GrammarTag};
 use tslp_core::hash::{ArtifactHash, SliceHash};
+use tslp_core::ids::UnixMillis;
+use tslp_core::name_hash::{NameHash, may_name};
 use tslp_core::slice;
 
 /// A symbol's name in 16 bytes. Names are only ever looked up within one file.
@@ -27,8 +29,10 @@ struct DefinitionHashes {
     definitions: u32,
     /// Sorted by key; `None` of a symbol that the file doesn't define.
     slices: Box<[(SymbolKey, Option<SliceHash>)]>,
-    /// Whether these are all of the file's definitions.
+    /// Whether these are all of the file's definitions that can be read.
     is_complete: bool,
+    /// The sorted words of a broken file, which may define what they name.
+    hidden: Option<Box<[NameHash]>>,
 }
 
 impl Fingerprint {
@@ -56,6 +60,7 @@ impl Fingerprint {
                 definitions: seen.definitions,
                 slices: sorted_slices(slices),
                 is_complete: false,
+                hidden: None,
             }),
         })
     }
@@ -73,11 +78,13 @@ impl Fingerprint {
                 slices: Vec::new(),
                 definitions: 0,
                 grammar: None,
+                changed_at: UnixMillis(0),
             });
         };
         // A set: findings are compared and recorded, so each symbol is there once and in order.
         let wanted: BTreeSet<&Symbol> = symbols.iter().collect();
-        let slices = wanted.into_iter().map(|symbol| {
+        let known = wanted.into_iter().filter(|it| !parsed.hides(it));
+        let slices = known.map(|symbol| {
             Some(DiskSlice {
                 symbol: symbol.clone(),
                 slice: parsed.slice(symbol)?,
@@ -88,6 +95,7 @@ impl Fingerprint {
             slices: slices.collect::<Option<Vec<DiskSlice>>>()?,
             definitions: parsed.definitions,
             grammar: Some((*parsed.grammar).clone()),
+            changed_at: UnixMillis(0),
         })
     }
 
@@ -112,7 +120,22 @@ impl DefinitionHashes {
             definitions: u32::try_from(extraction.top_level().len()).unwrap_or(u32::MAX),
             slices: sorted_slices(slices),
             is_complete: true,
+            hidden: extraction
+                .hidden_words(bytes)
+                .map(|words| words.into_iter().collect()),
         }
+    }
+
+    /// Whether it isn't known if the file defines the symbol.
+    fn hides(&self, symbol: &Symbol) -> bool {
+        let key = symbol_key(symbol);
+        let is_sound = self
+            .slices
+            .binary_search_by_key(&key, |(key, _)| *key)
+            .is_ok();
+        let is_named =
+            |hidden: &[NameHash]| may_name(symbol, |it| hidden.binary_search(&it).is_ok());
+        !is_sound && self.hidden.as_deref().is_some_and(is_named)
     }
 
     /// The symbol's slice, if it has one; `None` if nothing is known of it.

@@ -65,6 +65,12 @@ impl Identity {
         self.size > i128::from(bytes_max)
     }
 
+    /// When it was changed last: programs may set the one time, and the file system the other.
+    pub(super) fn changed_at(&self) -> UnixMillis {
+        let newest = self.modified_nanos.max(self.changed_nanos) / 1_000_000;
+        UnixMillis(i64::try_from(newest).unwrap_or_default())
+    }
+
     /// Whether a change made after `read_at` must show in the times. A time in the future never does.
     pub(super) fn settled_at(&self, read_at: UnixMillis) -> bool {
         let newest = self.modified_nanos.max(self.changed_nanos);

@@ -14,6 +14,7 @@ mod files;
 mod fingerprint;
 mod identity;
 mod off_files;
+mod place;
 mod touched;
 
 #[cfg(test)]
@@ -26,12 +27,13 @@ use std::thread;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
-use tslp_core::event::{DiskFinding, ReadFailure};
+use tslp_core::event::{DiskFinding, PlaceObserved, ReadFailure};
 use tslp_core::extract::Grammars;
 use tslp_core::path::RelPath;
 use tslp_core::scope::OffRules;
 use tslp_decide::direct::FileText;
-use tslp_replay::pending::{DiskCheck, OffFile};
+use tslp_decide::place::PlaceFinding;
+use tslp_replay::pending::{DiskCheck, OffFile, TouchedText};
 
 use beneath::WorkspaceRoot;
 use examine::ObserverShared;
@@ -56,11 +58,17 @@ pub trait WorkspaceObserver {
     fn read(&mut self, path: &RelPath) -> FileText;
 
     /// The text of a file that a prompt or a reply names; `None` if it may not be taken unasked.
-    fn touch(&mut self, path: &RelPath) -> Option<String>;
+    fn touch(&mut self, path: &RelPath) -> Option<TouchedText>;
 
-    /// The files that are off by these rules, as far as their text is new; all of them where the rules are.
-    fn off_files(&mut self, rules: &OffRules) -> Vec<OffFile> {
+    /// The files that are off by these rules, as far as their text is new; all of them, and their other names, where the rules are.
+    fn off_files(&mut self, rules: &OffRules) -> (Vec<OffFile>, Vec<PlaceObserved>) {
         let _ = rules;
+        (Vec::new(), Vec::new())
+    }
+
+    /// Finds where absolute paths lead, as far as that can be told.
+    fn places(&mut self, asked: Vec<String>) -> Vec<PlaceFinding> {
+        let _ = asked;
         Vec::new()
     }
 }
@@ -90,12 +98,17 @@ enum ObserverRequest {
     /// Read this file's text, if it may be taken.
     Touch {
         path: RelPath,
-        answer: Sender<Option<String>>,
+        answer: Sender<Option<TouchedText>>,
     },
     /// Read the files that are off.
     Off {
         rules: OffRules,
-        answer: Sender<Vec<OffFile>>,
+        answer: Sender<(Vec<OffFile>, Vec<PlaceObserved>)>,
+    },
+    /// Find where these paths lead.
+    Places {
+        asked: Vec<String>,
+        answer: Sender<Vec<PlaceFinding>>,
     },
 }
 
@@ -245,7 +258,7 @@ impl WorkspaceObserver for Observer {
             .unwrap_or_else(|failure| Some(Err(failure)))
     }
 
-    fn touch(&mut self, path: &RelPath) -> Option<String> {
+    fn touch(&mut self, path: &RelPath) -> Option<TouchedText> {
         let (answer, answered) = bounded(1);
         let request = ObserverRequest::Touch {
             path: path.clone(),
@@ -254,15 +267,21 @@ impl WorkspaceObserver for Observer {
         self.answer_in_time(request, &answered).ok().flatten()
     }
 
-    fn off_files(&mut self, rules: &OffRules) -> Vec<OffFile> {
+    fn off_files(&mut self, rules: &OffRules) -> (Vec<OffFile>, Vec<PlaceObserved>) {
         if rules.patterns().next().is_none() {
-            return Vec::new();
+            return (Vec::new(), Vec::new());
         }
         let (answer, answered) = bounded(1);
         let request = ObserverRequest::Off {
             rules: rules.clone(),
             answer,
         };
+        self.answer_in_time(request, &answered).unwrap_or_default()
+    }
+
+    fn places(&mut self, asked: Vec<String>) -> Vec<PlaceFinding> {
+        let (answer, answered) = bounded(1);
+        let request = ObserverRequest::Places { asked, answer };
         self.answer_in_time(request, &answered).unwrap_or_default()
     }
 }
@@ -291,6 +310,14 @@ fn answer_requests(path: &Path, shared: &ObserverShared, requests: &Receiver<Obs
             ObserverRequest::Off { rules, answer } => {
                 // Sending fails if the caller stopped waiting.
                 let _ = answer.send(off.look(path, &*shared.grammars, &rules));
+                continue;
+            }
+            ObserverRequest::Places { asked, answer } => {
+                let found = asked.iter();
+                let found =
+                    found.filter_map(|it| place::find(path, it, |inode| off.twin(inode)).ok());
+                // Sending fails if the caller stopped waiting.
+                let _ = answer.send(found.collect());
                 continue;
             }
             ObserverRequest::Touch { path, answer } => {
@@ -378,7 +405,12 @@ impl<F: Files> WorkspaceObserver for DirectObserver<F> {
         self.shared.file_text(&self.files, path).transpose()
     }
 
-    fn touch(&mut self, path: &RelPath) -> Option<String> {
+    fn touch(&mut self, path: &RelPath) -> Option<TouchedText> {
         self.shared.touched_text(&self.files, path)
+    }
+
+    fn places(&mut self, asked: Vec<String>) -> Vec<PlaceFinding> {
+        let places = asked.iter();
+        places.filter_map(|it| self.files.place(it)).collect()
     }
 }

@@ -3,14 +3,18 @@
 
 use std::collections::HashMap;
 use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use ignore::WalkBuilder;
+use ignore::{DirEntry, WalkBuilder};
+use tslp_core::event::PlaceObserved;
 use tslp_core::extract::Grammars;
 use tslp_core::path::RelPath;
 use tslp_core::scope::{self, OffRules};
 use tslp_replay::pending::OffFile;
+
+use super::place;
 
 /// Most files that are read, and the longest one; what is beyond is recognised by its path alone.
 const FILES_MAX: usize = 2000;
@@ -26,25 +30,30 @@ const OTHERS_BYTES_MAX: u64 = 4 << 20;
 /// Most entries of one walk: a prompt waits for it.
 const WALKED_MAX: usize = 10_000;
 
+/// A file's length, and when it was written.
+type FileVersion = (u64, Option<SystemTime>);
+
 /// What was read for the rules in force.
 #[derive(Default)]
 pub(super) struct OffFiles {
     rules: OffRules,
-    seen: HashMap<RelPath, (u64, Option<SystemTime>)>,
+    seen: HashMap<RelPath, FileVersion>,
     bytes: u64,
+    /// The names of the files that were read, by device and inode.
+    inodes: HashMap<(u64, u64), RelPath>,
     /// The files that aren't off and weren't read yet.
     others: Vec<PathBuf>,
 }
 
 impl OffFiles {
     /// The files whose text is new since the last look. All folders are looked through where the rules are other ones; from then on
-    /// those that a rule names, and the files that are known.
+    /// those that a rule names, and the files that are known. The other names of files are those of the first look.
     pub(super) fn look(
         &mut self,
         root: &Path,
         grammars: &dyn Grammars,
         rules: &OffRules,
-    ) -> Vec<OffFile> {
+    ) -> (Vec<OffFile>, Vec<PlaceObserved>) {
         let is_first = self.rules != *rules;
         if is_first {
             *self = Self {
@@ -71,7 +80,17 @@ impl OffFiles {
             self.others = files_below(root, true);
         }
         self.read_others(root, &mut found);
-        found
+        let mut aliases = Vec::new();
+        if is_first {
+            let entries = entries_below(root, false).map(DirEntry::into_path);
+            aliases = place::aliases_below(root, entries, |name| is_off_itself(rules, name));
+        }
+        (found, aliases)
+    }
+
+    /// The file that is off and has this device and inode.
+    pub(super) fn twin(&self, inode: (u64, u64)) -> Option<RelPath> {
+        self.inodes.get(&inode).cloned()
     }
 
     /// The next ones of the files that aren't off.
@@ -116,6 +135,10 @@ impl OffFiles {
         {
             self.bytes += about.len();
             self.seen.insert(path.clone(), version);
+            if is_off_itself(&self.rules, path.as_str()) {
+                let inode = (about.dev(), about.ino());
+                self.inodes.entry(inode).or_insert_with(|| path.clone());
+            }
             let is_code = grammars.language_of_path(&path).is_some();
             found.push(OffFile {
                 path,
@@ -134,15 +157,25 @@ impl OffFiles {
     }
 }
 
+/// Whether a rule means this name of a file, and not just another one.
+fn is_off_itself(rules: &OffRules, path: &str) -> bool {
+    let pattern = rules.pattern_for(path);
+    pattern.is_some_and(|pattern| scope::is_meant(pattern, path))
+}
+
 /// The files below a folder, the first ones; those that version control ignores as well, or not.
 fn files_below(folder: &Path, leaves_ignored: bool) -> Vec<PathBuf> {
+    let entries = entries_below(folder, leaves_ignored);
+    let files = entries.filter(|entry| entry.file_type().is_some_and(|it| it.is_file()));
+    files.map(DirEntry::into_path).collect()
+}
+
+fn entries_below(folder: &Path, leaves_ignored: bool) -> impl Iterator<Item = DirEntry> {
     let walk = WalkBuilder::new(folder)
         .standard_filters(leaves_ignored)
         .hidden(false)
         .follow_links(false)
         .filter_entry(|entry| entry.file_name() != ".git")
         .build();
-    let files = walk.take(WALKED_MAX).flatten();
-    let files = files.filter(|entry| entry.file_type().is_some_and(|it| it.is_file()));
-    files.map(ignore::DirEntry::into_path).collect()
+    walk.take(WALKED_MAX).flatten()
 }

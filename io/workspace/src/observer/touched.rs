@@ -2,18 +2,21 @@
 
 use ignore::gitignore::GitignoreBuilder;
 use tslp_core::path::RelPath;
+use tslp_replay::pending::TouchedText;
 
-use super::examine::ObserverShared;
+use super::examine::{ObserverShared, text_of};
 use super::files::Files;
 
 impl ObserverShared {
     /// The text of a file that may be taken without being asked for: readable, not hidden, and not ignored by a
     /// `.gitignore` of the workspace. Git's own settings aren't read.
-    pub(super) fn touched_text(&self, root: &dyn Files, path: &RelPath) -> Option<String> {
+    pub(super) fn touched_text(&self, root: &dyn Files, path: &RelPath) -> Option<TouchedText> {
         if !self.adopt_on_touch || is_hidden(path) || self.is_ignored(root, path) {
             return None;
         }
-        self.file_text(root, path).ok().flatten()
+        let steady = self.steady_content(root, path).ok().flatten()?;
+        let text = text_of(&steady.bytes).ok()?;
+        Some((text, steady.identity.changed_at()))
     }
 
     /// Whether git would ignore the file, or one of the folders that it is in.

@@ -108,16 +108,19 @@ impl World<'_> {
                     "{status} for nonsense"
                 ),
                 Request::Chat { .. } | Request::Relay => assert!(
-                    status >= 500,
+                    status >= 400,
                     "{status} that no model server gave: {}",
                     String::from_utf8_lossy(&response.body)
                 ),
             }
+            let told = String::from_utf8_lossy(&response.body);
+            let (is_of_ledger, is_of_server) =
+                (told.contains("ledger_failed"), told.contains("\"upstream_"));
             self.count_one(match status {
                 200 => "healthy",
                 408 => "too slow",
-                400..=499 => "refused as bad",
-                503 => "refused for the ledger",
+                _ if is_of_ledger => "refused for the ledger",
+                400..=499 if !is_of_server => "refused as bad",
                 _ => "refused for the model server",
             });
         } else {

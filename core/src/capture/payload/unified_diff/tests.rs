@@ -64,6 +64,14 @@ fn added_deleted_moved() {
         &["a.c to b.c"],
     );
     check(
+        "rename from a.c\nrename to b.c\n--- a/a.c\n+++ b/b.c\n@@ -1 +1 @@\n-x\n+y\n",
+        &["a.c to b.c \"x\\n\">\"y\\n\""],
+    );
+    check(
+        "diff --git a/a b.c b/c.c\nsimilarity index 90%\nrename from a b.c\nrename to c.c\n",
+        &["a b.c to c.c"],
+    );
+    check(
         "--- a/a.c\n+++ b/b.c\n@@ -1 +1 @@\n-x\n+y\n",
         &["a.c to b.c \"x\\n\">\"y\\n\""],
     );

@@ -1,0 +1,79 @@
+# No call is out between two turns: what changes then is the user's.
+
+touch
+tools
+disk shop/cart.py
+| def total(items):
+|     result = 0
+|     for item in items:
+|         if item.price < 0:
+|             raise ValueError(item)
+|         result += item.price * item.count
+|     return result
+|
+|
+| def discount(amount, percent):
+|     if percent > 100:
+|         raise ValueError(percent)
+|     return amount * (100 - percent) / 100
+user
+| Tidy shop/cart.py, please.
+call read
+| {"path": "shop/cart.py"}
+model
+| I read it.
+
+context tool
+| def total(items):
+|     result = 0
+|     for item in items:
+|         if item.price < 0:
+|             raise ValueError(item)
+|         result += item.price * item.count
+|     return result
+|
+|
+| def discount(amount, percent):
+|     if percent > 100:
+|         raise ValueError(percent)
+|     return amount * (100 - percent) / 100
+again
+call bash
+| {"command": "pytest"}
+model
+| I test.
+
+context tool
+| 2 passed
+again
+model
+| Tests pass.
+
+disk shop/cart.py
+| def total(items):
+|     return 0
+|
+|
+| def discount(amount, percent):
+|     if percent > 100:
+|         raise ValueError(percent)
+|     return amount * (100 - percent) / 100
+user
+| Read shop/cart.py again.
+call read
+| {"path": "shop/cart.py"}
+model
+| I read it.
+
+context tool
+| def total(items):
+|     return 0
+|
+|
+| def discount(amount, percent):
+|     if percent > 100:
+|         raise ValueError(percent)
+|     return amount * (100 - percent) / 100
+again
+model
+| Short.

@@ -1,0 +1,79 @@
+# The agent puts back what its command took out: the truth agrees, without a word of the user's.
+
+touch
+tools
+disk shop/cart.py
+| def total(items):
+|     result = 0
+|     for item in items:
+|         if item.price < 0:
+|             raise ValueError(item)
+|         result += item.price * item.count
+|     return result
+|
+|
+| def discount(amount, percent):
+|     if percent > 100:
+|         raise ValueError(percent)
+|     return amount * (100 - percent) / 100
+user
+| Tidy shop/cart.py, please.
+call read
+| {"path": "shop/cart.py"}
+model
+| I read it.
+
+context tool
+| def total(items):
+|     result = 0
+|     for item in items:
+|         if item.price < 0:
+|             raise ValueError(item)
+|         result += item.price * item.count
+|     return result
+|
+|
+| def discount(amount, percent):
+|     if percent > 100:
+|         raise ValueError(percent)
+|     return amount * (100 - percent) / 100
+again
+call bash
+| {"command": "sed -i '3,7d' shop/cart.py"}
+model
+| I shorten it.
+
+disk shop/cart.py
+| def total(items):
+|     return 0
+|
+|
+| def discount(amount, percent):
+|     if percent > 100:
+|         raise ValueError(percent)
+|     return amount * (100 - percent) / 100
+context tool
+again
+call bash
+| {"command": "git checkout shop/cart.py"}
+model
+| I put it back.
+
+disk shop/cart.py
+| def total(items):
+|     result = 0
+|     for item in items:
+|         if item.price < 0:
+|             raise ValueError(item)
+|         result += item.price * item.count
+|     return result
+|
+|
+| def discount(amount, percent):
+|     if percent > 100:
+|         raise ValueError(percent)
+|     return amount * (100 - percent) / 100
+context tool
+again
+model
+| As before.
