@@ -147,6 +147,14 @@ fn with(case: &Case, places: Vec<(Range<usize>, String)>) -> String {
     )
 }
 
+/// Without a part of the body. What is taken away alone is deliberate, so another change stands beside it.
+fn dropped_beside_a_call(case: &Case, kind: &'static str, place: Range<usize>) -> Edit {
+    let open = case.function.open + 1;
+    let call = "\n    trace_count(1);".to_owned();
+    let function = with(case, vec![(open..open, call), (place, String::new())]);
+    damaging(case, kind, "", function)
+}
+
 /// A placeholder at the head, in the middle and at the tail of the body, for one statement or for more.
 fn lazy(case: &Case, edits: &mut Vec<Edit>) {
     let text = &case.shown;
@@ -301,8 +309,7 @@ fn shrunk(case: &Case, edits: &mut Vec<Edit>) {
             .filter(|place| percents.contains(&(weight(&text[place.clone()]) * 100 / whole)))
             .collect();
         if let Some(place) = dice.of(&fitting) {
-            let shrunk = with(case, vec![(place.clone(), String::new())]);
-            edits.push(damaging(case, kind, "", shrunk));
+            edits.push(dropped_beside_a_call(case, kind, place.clone()));
         }
     }
 }
@@ -328,8 +335,7 @@ fn branch_dropped(case: &Case, edits: &mut Vec<Edit>) {
         .filter_map(|index| Some(at(index).start..at(closes(index + 1)?).end))
         .find(|place| weight(&text[place.clone()]) > 4 && !has_directive(place));
     if let Some(place) = branch {
-        let dropped = with(case, vec![(place, String::new())]);
-        edits.push(damaging(case, "an else branch dropped", "", dropped));
+        edits.push(dropped_beside_a_call(case, "an else branch dropped", place));
     }
     let marks: Vec<usize> = (0..code.len())
         .filter(|index| matches!(&text[at(*index)], "case" | "default"))
@@ -345,8 +351,7 @@ fn branch_dropped(case: &Case, edits: &mut Vec<Edit>) {
             && !has_directive(place)
     };
     if let Some(place) = cases.into_iter().find(is_whole) {
-        let dropped = with(case, vec![(place, String::new())]);
-        edits.push(damaging(case, "a case dropped", "", dropped));
+        edits.push(dropped_beside_a_call(case, "a case dropped", place));
     }
 }
 

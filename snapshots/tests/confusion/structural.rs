@@ -7,9 +7,13 @@ use crate::case::Case;
 use crate::dice::Dice;
 use crate::margin::{indent, is_remark, lines};
 
-/// What may pass once in a hundred times.
-pub(crate) const BY_SHARE: [&str; 8] = [
+/// What may pass twice in a hundred times.
+pub(crate) const BY_SHARE: [&str; 12] = [
+    "guard dropped",
     "if dropped",
+    "handler emptied",
+    "handler dropped",
+    "decorator dropped",
     "loop dropped",
     "loop emptied",
     "loop called away",

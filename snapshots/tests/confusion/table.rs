@@ -1,6 +1,6 @@
 //! The confusion table: kinds of edits against what became of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::edit::Worth;
@@ -60,6 +60,12 @@ impl Table {
             };
             self.surprises.entry(row).or_default().push(said);
         }
+    }
+
+    /// The kinds of edits of this worth.
+    pub(crate) fn kinds(&self, worth: Worth) -> BTreeSet<&'static str> {
+        let rows = self.rows.keys().filter(|(of, ..)| *of == worth);
+        rows.map(|(_, kind, _)| *kind).collect()
     }
 
     /// Trials of this worth, and those of them that went as they should, of kinds for which `counts` says yes.
