@@ -15,17 +15,15 @@ pub(crate) const WORDS: &str = include_str!("change_words.txt");
 /// The sentences of a prompt, for telling which entities it asks to change.
 pub(super) struct AskedChanges<'p> {
     vocabulary: Vocabulary,
-    requests: Vocabulary,
     sentences: Vec<Sentence<'p>>,
 }
 
 impl<'p> AskedChanges<'p> {
     pub(super) fn of(prompt: &'p str) -> Self {
-        let requests = Vocabulary::read(sentence::WORDS);
+        let vocabulary = Vocabulary::read(WORDS);
         Self {
-            vocabulary: Vocabulary::read(WORDS),
-            sentences: sentence::sentences(prompt, &requests),
-            requests,
+            sentences: sentence::sentences(prompt, &vocabulary),
+            vocabulary,
         }
     }
 
@@ -60,7 +58,7 @@ impl<'p> AskedChanges<'p> {
             let word = bare_word(word);
             word.chars().all(|c| c.is_ascii_digit())
                 || self.vocabulary.has_word("opening", &word)
-                || self.requests.has_word("polite", &word)
+                || self.vocabulary.has_word("polite", &word)
         };
         let Some(verb) = words.find(|word| !is_opening(word)) else {
             return false;

@@ -7,14 +7,11 @@ use tslp_core::entity::{EntityId, last_component};
 use tslp_core::opening_fence::lines_outside;
 use tslp_core::word_list::Vocabulary;
 
-/// What the words of a request mean, as data.
-pub(super) const WORDS: &str = include_str!("removal_words.txt");
-
 /// One sentence. A line ends one, too: people who write lists leave out the stops.
 pub(super) struct Sentence<'p> {
     /// The words up to each mark.
     pub(super) clauses: Vec<Vec<&'p str>>,
-    /// Whether it asks what to do, and is neither a polite request nor an order that asks for agreement.
+    /// Whether it asks what to do, and is no polite request.
     pub(super) is_question: bool,
     /// The number of its paragraph.
     pub(super) paragraph: usize,
@@ -26,7 +23,7 @@ impl<'p> Sentence<'p> {
     }
 }
 
-/// The sentences of a prompt; `vocabulary` is that of [`WORDS`].
+/// The sentences of a prompt, by the words of a request.
 pub(super) fn sentences<'p>(prompt: &'p str, vocabulary: &Vocabulary) -> Vec<Sentence<'p>> {
     let mut sentences: Vec<Sentence<'p>> = Vec::new();
     let mut paragraph = 0;
@@ -89,25 +86,12 @@ fn goes_on(vocabulary: &Vocabulary, word: &str) -> bool {
 
 /// Whether a sentence that ends with a question mark asks something.
 fn is_question(vocabulary: &Vocabulary, clauses: &[Vec<&str>]) -> bool {
-    let has = |kind: &str, word: &str| says(vocabulary, kind, &bare_word(word));
     let is_polite = |word: &&str| {
         let word = bare_word(word);
         let verb = word.split('-').next().unwrap_or_default();
         vocabulary.has_word("polite", verb) || vocabulary.is_held("polite_in", &word)
     };
-    // An order after which only agreement is asked for: "Rename `a`, ok?"
-    let is_order = || {
-        let [order, .., tag] = clauses else {
-            return false;
-        };
-        let verb = order.iter().find(|word| !has("lead", word));
-        let is_verb = |word: &&str| {
-            let kinds = ["remove", "rename", "rename_it"];
-            kinds.iter().any(|kind| has(kind, word))
-        };
-        verb.is_some_and(is_verb) && tag.iter().all(|word| *word == "?" || has("tag", word))
-    };
-    !clauses.iter().flatten().any(is_polite) && !is_order()
+    !clauses.iter().flatten().any(is_polite)
 }
 
 /// Words between whitespace. What is marked as code is one by itself, whatever is in it and around it.
@@ -132,13 +116,6 @@ fn words_in(text: &str) -> impl Iterator<Item = &str> {
         piece.split(move |c| is_space(c) && !is_code)
     });
     words.filter(|word| !word.is_empty())
-}
-
-/// Whether a word is one of these, or holds one in a language without spaces.
-pub(super) fn says(vocabulary: &Vocabulary, kind: &str, word: &str) -> bool {
-    vocabulary.has_word(kind, word)
-        || vocabulary.is_held(&alloc::format!("{kind}_in"), word)
-        || kind == "not" && is_contracted(word)
 }
 
 /// "don't"
