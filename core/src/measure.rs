@@ -314,14 +314,27 @@ fn is_subsequence(short: &[&str], long: &[&str]) -> bool {
     short.iter().all(|token| long.any(|it| it == token))
 }
 
-/// Whether the code ends with an earlier line of its base: the last one was dropped and not replaced.
+/// Whether the last line was dropped and not replaced: an earlier line of the base ends the code now, or a new one that has nothing
+/// to do with it, such as `return 0` or `exit(1)`.
 fn is_end_dropped(before: &str, after: &str) -> bool {
     let (old, new): (Vec<String>, Vec<String>) =
         (line_keys(before).collect(), line_keys(after).collect());
     let (Some((last, earlier)), Some(now)) = (old.split_last(), new.last()) else {
         return false;
     };
-    last != now && !new.contains(last) && earlier.contains(now)
+    let known: BTreeSet<&str> = names_in(before).collect();
+    let end = after.lines().rfind(|line| words_of(line).next().is_some());
+    let is_foreign = || {
+        let mut names = names_in(end.unwrap_or_default());
+        !names.any(|name| known.contains(name))
+    };
+    last != now && !new.contains(last) && (earlier.contains(now) || is_foreign())
+}
+
+/// Words that are neither keywords of parts nor numbers.
+fn names_in(text: &str) -> impl Iterator<Item = &str> {
+    let begins_name = |word: &&str| !word.starts_with(|c: char| c.is_ascii_digit());
+    words_of(text).filter(move |word| begins_name(word) && Part::of_keyword(word).is_none())
 }
 
 /// Measures the imports of a file against those of its base; each is given as the text and the ranges of its imports. A lost
@@ -420,6 +433,8 @@ mod tests {
         assert_eq!(effect(&dropped, counted("return\n")), Effect::Loss);
         let replaced = BASE.replace("return sum", "return total(all)");
         assert_eq!(effect(&replaced, PartCounts::default()), Effect::Whole);
+        let stubbed = BASE.replace("return sum", "return 0");
+        assert_eq!(effect(&stubbed, PartCounts::default()), Effect::Loss);
     }
 
     #[test]

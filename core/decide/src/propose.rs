@@ -717,9 +717,7 @@ impl<'v> BlockJudge<'v> {
                 view,
                 judging.policy.thresholds,
                 (judging.episode, judging.asked),
-                &|known| {
-                    judging.gained.moved.contains(known) || sentence::names(judging.asked, known)
-                },
+                &|known| judging.gained.moved.contains(known),
                 found,
                 resolution,
             ),
@@ -810,8 +808,12 @@ impl<'v> BlockJudge<'v> {
 
     /// Whether a new definition of the block resembles the known one, and the user's text names that (spec §12).
     fn is_renamed_by_name(&self, known: &EntityId) -> bool {
-        let mut renames = self.renames.values();
-        renames.any(|rename| rename.known == *known) && sentence::names(self.judging.asked, known)
+        let asked = self.judging.asked;
+        self.renames.iter().any(|(new, rename)| {
+            let new = new.symbol.as_ref();
+            rename.known == *known
+                && new.is_some_and(|new| rename::is_named_for_renaming(asked, known, new))
+        })
     }
 
     fn is_deleted(&self, found: &FoundCode, extent: Extent, entity: &EntityId) -> bool {

@@ -39,13 +39,13 @@ const COMPARED_MAX: usize = 256;
 
 /// New symbols of a block that are suspected to be renames, each with the missing definition that it resembles most.
 /// `asked` is the user's prompt: a name that the user asked for is no suspicion, unless it takes the place of a definition that
-/// `is_leaving`, because the user asked for its renaming.
+/// the prompt names, or that `is_moved`.
 #[must_use]
 pub fn suspected_renames(
     view: &StateView<'_>,
     thresholds: Thresholds,
     (episode, asked): (EpisodeId, &str),
-    is_leaving: &dyn Fn(&EntityId) -> bool,
+    is_moved: &dyn Fn(&EntityId) -> bool,
     found: &FoundCode,
     resolution: &Resolution,
 ) -> BTreeMap<EntityId, RenameSuspicion> {
@@ -62,20 +62,29 @@ pub fn suspected_renames(
     new.into_iter()
         .filter_map(|(candidate, symbol)| {
             let is_asked_for = sentence::holds_word(asked, symbol.last_component());
+            let is_leaving =
+                |known: &EntityId| is_moved(known) || is_named_for_renaming(asked, known, symbol);
             let suspicion = missing
                 .without_qualifier(symbol)
                 .or_else(|| {
                     same_symbol_elsewhere(view, thresholds, (episode, asked), found, candidate)
-                        .filter(|suspicion| !is_leaving(&suspicion.known))
+                        .filter(|suspicion| !is_moved(&suspicion.known))
                 })
                 .or_else(|| {
                     missing
-                        .most_alike((thresholds, is_leaving), found, candidate, symbol)
+                        .most_alike((thresholds, &is_leaving), found, candidate, symbol)
                         .filter(|suspicion| !is_asked_for || is_leaving(&suspicion.known))
                 })?;
             Some((candidate.entity.clone(), suspicion))
         })
         .collect()
+}
+
+/// Whether the user's text names a definition that is to bear another name. One that keeps its name, under another path or in
+/// another class, is no rename of it.
+pub(super) fn is_named_for_renaming(asked: &str, known: &EntityId, new: &Symbol) -> bool {
+    let name = known.symbol.as_ref().map(Symbol::last_component);
+    name != Some(new.last_component()) && sentence::names(asked, known)
 }
 
 /// The same symbol in another file, unless the user names this file: if the model was shown that file, it probably wrote the

@@ -27,7 +27,7 @@ use crate::trial::refusal;
 const FOLDER: &str = "TSLP_RELEASES";
 
 /// Changed functions taken of one package.
-const PER_PACKAGE: usize = 12;
+const PER_PACKAGE: usize = 200;
 
 /// Longest file that is taken.
 const FILE_BYTES_MAX: usize = 64 << 10;
