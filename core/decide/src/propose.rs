@@ -822,8 +822,14 @@ impl<'v> BlockJudge<'v> {
         };
         let is_named = sentence::names(self.judging.asked, entity);
         let applied = found.edit.as_ref().and_then(|it| it.outcome.as_ref().ok());
+        let file = EntityId::file(entity.path.clone());
+        let file = self.view.current_version(&file).map(|it| it.version);
         let is_quoted = found.format != Format::Fence
-            && applied.is_some_and(|it| self.is_edited(&entity.path, symbol, it));
+            && applied.is_some_and(|it| {
+                // An edit of a file that is true as a whole changes one piece, the file.
+                file.is_some_and(|file| it.changed.contains(&file))
+                    || self.is_edited(&entity.path, symbol, it)
+            });
         let is_all =
             || extent == Extent::WholeFile && is_named && self.only_deletes(found, &entity.path);
         (is_quoted || is_all())
