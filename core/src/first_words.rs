@@ -22,7 +22,8 @@ pub fn first_words(text: &str) -> String {
     for line in lines_outside(text).map(str::trim) {
         let tag = line
             .strip_prefix('<')
-            .and_then(|rest| rest.strip_suffix('>'));
+            .and_then(|rest| rest.strip_suffix('>'))
+            .filter(|name| !name.contains('>'));
         if let Some(name) = element {
             if tag.is_some_and(|tag| tag.strip_prefix('/') == Some(name)) {
                 element = None;

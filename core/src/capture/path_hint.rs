@@ -60,7 +60,8 @@ pub fn info_string(info: &str) -> FenceInfo {
         Some((path, _)) => path.trim_end(),
         None => rest,
     };
-    let spaced = path_reference(spaced).filter(|it| is_spaced_path(it.path) || is_path(it.path));
+    let spaced = path_reference(spaced)
+        .filter(|it| it.path.contains(['/', '\\']) && is_spaced_path(it.path) || is_path(it.path));
     let attribute = attribute_path(info).map(|path| PathReference {
         path,
         stated_extent: StatedExtent::Unstated,
