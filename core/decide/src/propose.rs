@@ -588,7 +588,15 @@ fn suppresses_notice(
             proposal.slice == version.slice && proposal.refused_for() == Some(complaint.reason)
         })
     };
+    // What a file on disk lacks still is told already.
+    let stands = |entity: &EntityId| {
+        found.format == Format::Disk
+            && view.divergence(entity) == Some(Divergence::Refused)
+            && (view.proposals_for(entity).iter())
+                .any(|it| it.refused_for() == Some(complaint.reason))
+    };
     match complaint.reason {
+        _ if complaint.entity.as_ref().is_some_and(stands) => true,
         Reason::BaseUnknown
         | Reason::EditMalformed
         | Reason::EditNeedsWholeFile
