@@ -873,7 +873,8 @@ impl<'v> BlockJudge<'v> {
             let is_renamed = gets_said_name && self.removals.says_name(path, symbol);
             let is_asked = self.removals.names_definition(path, symbol);
             let is_unlisted = || is_left_out(&entity) || has_successor(&entity);
-            let is_spelled = divergence.is_none_or(|it| it == Divergence::Gone)
+            let is_settled = divergence.is_none_or(|it| it == Divergence::Gone);
+            let is_spelled = (is_settled || self.judging.written.is_on_disk())
                 && ((is_renamed || is_asked) && (is_of_edit(symbol) || is_rewritten(&entity))
                     || is_asked && is_listing && is_unlisted());
             let is_whole = extent == Extent::WholeFile;
@@ -992,6 +993,12 @@ impl<'v> BlockJudge<'v> {
         if report.passed {
             report.passed = false;
             report.conclusion = conclusion;
+            // What holds a loss on disk has lost it, too.
+            let kept = report.verdicts.iter_mut();
+            let mut kept = kept.filter(|it| it.rule == Reason::CodeKept);
+            if let (true, Some(kept)) = (self.judging.written.is_on_disk(), kept.next()) {
+                kept.met = false;
+            }
         }
         let rename = self.renames.get(&version.entity);
         recorder.push(Event::PromotionRefused(PromotionRefused {
