@@ -237,7 +237,23 @@ pub fn propose(
                 || disk_verdict_in(view, (found, &resolution), candidate) == DiskVerdict::Agrees
         });
     }
+    if judging.written.is_on_disk() {
+        // What the client didn't apply isn't changed back: the file doesn't hold the change yet.
+        let is_unsaved = |it: &&Candidate| {
+            let made_by = view.disk_author(&it.entity.path).reply;
+            let current = view.current_version(&it.entity);
+            view.state.stale().is_unsaved(&it.entity)
+                && current.is_some_and(|current| current.episode >= made_by)
+        };
+        let all = changed.len();
+        changed.retain(|it| !is_unsaved(it));
+        let is_mixed = changed.len() < all;
+        changed.retain(|it| it.entity.symbol.is_some() || !is_mixed);
+    }
     let judge = BlockJudge::new(judging, found, &resolution, unseen);
+    if judging.written.is_on_disk() && changed.is_empty() && judge.leaving.is_empty() {
+        return Vec::new();
+    }
     if !judge.leaving.is_empty() && found.edit.as_ref().is_some_and(|it| it.outcome.is_err()) {
         // The file goes: there is no code to judge.
         changed.clear();
