@@ -273,7 +273,9 @@ pub fn reads_files(tools: &str) -> bool {
         let is_writer = has(&|it| WRITTEN_ARGUMENTS.iter().any(|words| words.contains(&it)))
             || holds_any(WRITING_TOOLS, &name);
         takes_line
-            || is_terminal && (schema.is_none() || has(&|it| lists(TYPED_ARGUMENTS, it)))
+            || is_terminal && has(&|it| lists(TYPED_ARGUMENTS, it))
+            || !has(&|it| it == "properties")
+                && (is_terminal || name.starts_with("read") || name.starts_with("view"))
             || takes_path && !is_writer && !is_other
             || kind.starts_with("text_editor")
     })

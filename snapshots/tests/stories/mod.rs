@@ -113,6 +113,8 @@ topics! {
     stale
     /// What an authoritative update of a whole file leaves out (spec §9.2).
     tombstones
+    /// What calls change on disk by other ways than judged edits.
+    unattributed
     /// Code that the model writes over without having seen it (spec §12: mutation base
     /// unacknowledged).
     unseen
