@@ -14,8 +14,8 @@ use tslp_core::artifact::Origin;
 use tslp_core::directive::Directive;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
-    AuditOutcome, ContentKind, DirectiveGiven, DiskFile, DiskFinding, Event, History,
-    NoticeIssued, PlaceObserved, RecordChanged, ReplyImported, ReplyOutcome, Verb,
+    AuditOutcome, ContentKind, DirectiveGiven, DiskFile, DiskFinding, Event, History, NoticeIssued,
+    PlaceObserved, RecordChanged, ReplyImported, ReplyOutcome, Verb,
 };
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
@@ -1020,9 +1020,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 // Disk holds it, whoever has seen what was there before.
                 seen: &|entities| match written {
                     WriteState::OnDisk(_) => BTreeSet::new(),
-                    WriteState::NotYet => {
-                        engine.entities_seen(&engine.model_sight(None), entities)
-                    }
+                    WriteState::NotYet => engine.entities_seen(&engine.model_sight(None), entities),
                 },
             };
             propose::propose(judging, found, pieces)

@@ -527,7 +527,7 @@ fn is_typed(found: &FoundCode, place: &CodeSource) -> bool {
     match place {
         CodeSource::Disk(_) => true,
         CodeSource::CurrentPrompt | CodeSource::RepeatedPrompt => found.format == Format::Fence,
-        CodeSource::Context | CodeSource::Another => false,
+        CodeSource::Context | CodeSource::PassedOn | CodeSource::Another => false,
     }
 }
 
