@@ -207,7 +207,7 @@ fn import_reply<S: Store>(
             // A model reads the answer, and what acts is the user's to say.
             let mut words = answer_words(Verb::Note, &about, reason);
             if source == record::MCP_SOURCE && words.contains("tslp accept") {
-                words = reason.meaning().into();
+                words = "it waits for the user's word".into();
             }
             let is_done = reason.carries_out_directive();
             results.push(ActResult::new(&about, reason.code(), words, is_done));

@@ -603,10 +603,8 @@ impl ClientJudge<'_> {
                 };
                 patched_paths(patch).iter().for_each(|it| self.writing(it));
             }
-            "tslp" => {
-                if operands.first().is_some_and(|it| lists(OPERATOR_VERBS, it)) {
-                    self.deny(Harm::Proxy, "only the user decides what tslp does");
-                }
+            "tslp" if operands.first().is_some_and(|it| lists(OPERATOR_VERBS, it)) => {
+                self.deny(Harm::Proxy, "only the user decides what tslp does");
             }
             "kill" | "pkill" | "killall" | "systemctl" | "service" | "docker" | "podman"
             | "launchctl" | "taskkill" => {
