@@ -241,6 +241,14 @@ pub fn can_write(tool: &str, arguments: &str) -> bool {
     !is_reader || !parts.iter().all(only_reads)
 }
 
+/// Whether a call changes the files that it names and no others: it has paths to write, and nothing that is run.
+#[must_use]
+pub fn writes_named_alone(tool: &str, arguments: &str) -> bool {
+    let parts = call_parts(tool, arguments);
+    let is = |wanted: CallPart| parts.iter().any(|(part, _)| *part == wanted);
+    is(CallPart::Write) && !is(CallPart::Shell) && !is(CallPart::Code)
+}
+
 /// Whether one of the tools of a request's JSON reads files, by its shape: it takes a command line, or a path and nothing to write
 /// there. A tool without a schema is known by its name.
 #[must_use]
