@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::agents::{called, calls, numbered, request};
-use crate::harness::{Places, RING_BETTER, RING_PUT, Tslp, user};
+use crate::harness::{CHAT, JSON, Places, RING_BETTER, RING_PUT, Tslp, user};
 use crate::upstream::Upstream;
 
 const GUTTED: &str = "int ring_put(struct ring *r, int value) {\n    return 0;\n}\n";
@@ -81,7 +81,9 @@ fn last_text_of_a_turn() {
     let quoted =
         format!("Generate a title for this conversation:\nuser: Tidy up.\nassistant: {said}");
     let title = json!({"model": "m", "messages": [user(&quoted)]});
-    assert_eq!(ends(&tslp, &upstream, &title), "I tidied `ring_put`.");
+    upstream.will_say("I tidied `ring_put`.");
+    let titled = tslp.request("POST", CHAT, &[JSON], title.to_string().as_bytes());
+    assert_eq!(titled.said(), "I tidied `ring_put`.");
     messages.push(json!({"role": "assistant", "content": "For bytes."}));
     messages.push(user(
         "Provide a detailed prompt for continuing our conversation above.",
