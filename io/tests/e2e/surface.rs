@@ -49,7 +49,9 @@ fn gut(tslp: &Tslp<'_>, upstream: &Upstream, messages: &mut Vec<Value>) {
 
 fn ends(tslp: &Tslp<'_>, upstream: &Upstream, request: &Value) -> String {
     upstream.will_say("I tidied `ring_put`.");
-    tslp.chat(request).said()
+    // A client's own request makes no episode that one could wait for.
+    let body = request.to_string();
+    tslp.request("POST", CHAT, &[JSON], body.as_bytes()).said()
 }
 
 /// The turn's last text says what was lost and the way back, once; no model reads that.
@@ -81,9 +83,7 @@ fn last_text_of_a_turn() {
     let quoted =
         format!("Generate a title for this conversation:\nuser: Tidy up.\nassistant: {said}");
     let title = json!({"model": "m", "messages": [user(&quoted)]});
-    upstream.will_say("I tidied `ring_put`.");
-    let titled = tslp.request("POST", CHAT, &[JSON], title.to_string().as_bytes());
-    assert_eq!(titled.said(), "I tidied `ring_put`.");
+    assert_eq!(ends(&tslp, &upstream, &title), "I tidied `ring_put`.");
     messages.push(json!({"role": "assistant", "content": "For bytes."}));
     messages.push(user(
         "Provide a detailed prompt for continuing our conversation above.",
