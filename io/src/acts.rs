@@ -204,10 +204,12 @@ fn import_reply<S: Store>(
             _ => None,
         };
         if let Some((about, reason)) = of_record.filter(|(about, _)| about.starts_with('#')) {
-            // A model reads the answer, and what acts is the user's to say.
             let mut words = answer_words(Verb::Note, &about, reason);
-            if source == record::MCP_SOURCE && words.contains("tslp accept") {
-                words = reason.meaning().into();
+            // A model reads the answer, and what acts is the user's to say.
+            let act = words.find("tslp accept");
+            let clause = act.and_then(|at| words[..at].rfind([';', ':']));
+            if let Some(at) = clause.filter(|_| source == record::MCP_SOURCE) {
+                words = String::from(&words[..at]).into();
             }
             let is_done = reason.carries_out_directive();
             results.push(ActResult::new(&about, reason.code(), words, is_done));

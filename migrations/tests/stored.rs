@@ -273,7 +273,9 @@ fn meaningless_values() {
         let path = &format!("{path:x<15}")[..15];
         check(
             "disk_observed",
-            &format!("{{\"path\":\"{sound}\",\"finding\":\"missing\"}}"),
+            &format!(
+                "{{\"path\":\"{sound}\",\"finding\":\"missing\",\"author\":{{\"origin\":\"user\",\"reply\":0}}}}"
+            ),
             [(sound, &path.replace('\\', "\\\\")), (sound, path)],
             "normalised",
         );

@@ -257,21 +257,16 @@ impl Proposals {
             wholes.any(|whole| whole.artifact == proposed.artifact)
         };
         let is_refused = |proposed: &&Proposal| {
-            // A file that holds a loss is refused with it.
-            let is_lost = proposed.refused_for().is_some_and(Reason::is_lost_code);
             let judged = proposed.report.iter().filter(|report| report.refuses());
             let own = judged.flat_map(GateReport::own_failures);
             proposed.origin != Origin::User
-                && (entity.symbol.is_none() && is_lost
-                    || own.into_iter().any(|rule| match rule {
-                        // These say when the change came, not what it is.
-                        Reason::BaseUnmoved | Reason::DiskAgrees => false,
-                        // Each definition of a whole file fails for those that the file lacks.
-                        Reason::SymbolsKept => {
-                            entity.symbol.is_none() || !is_of_whole_file(proposed)
-                        }
-                        _ => true,
-                    }))
+                && own.into_iter().any(|rule| match rule {
+                    // These say when the change came, not what it is.
+                    Reason::BaseUnmoved | Reason::DiskAgrees => false,
+                    // Each definition of a whole file fails for those that the file lacks.
+                    Reason::SymbolsKept => entity.symbol.is_none() || !is_of_whole_file(proposed),
+                    _ => true,
+                })
         };
         let lacks_symbols = |proposed: &Proposal| {
             let mut own = proposed.report.iter().flat_map(GateReport::own_failures);

@@ -970,7 +970,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             let is_undone = self.entities_of(path).into_iter().any(|entity| {
                 let current = view.current_version(&entity);
                 view.state.stale().is_unsaved(&entity)
-                    && current.is_some_and(|it| it.episode <= author.reply)
+                    && current.is_some_and(|it| it.episode < author.reply)
             });
             if author.origin == Origin::User
                 || !is_observed

@@ -197,7 +197,7 @@ pub fn compose(
     hydration.notices.retain(|notice| {
         // What the model itself has written the user needn't resolve.
         let is_models_own = |entity: &EntityId| match prompt.on_record {
-            Some(seen) => !seen.has_noticed(entity, |_| true),
+            Some(seen) => !seen.has_noticed(entity, |reason| reason == notice.reason),
             None => sight.is_own_edit(entity),
         };
         let is_own_change = |entity: &EntityId| {

@@ -33,7 +33,7 @@ pub fn author_of(view: &StateView<'_>, path: &RelPath, changed_at: UnixMillis) -
             let origin = Origin::Model;
             return FileAuthor { origin, reply };
         }
-        if author == FileAuthor::USER {
+        if author == FileAuthor::USER && !guardian::writes_named_alone(&call.name, &arguments) {
             let origin = Origin::Unattributed;
             author = FileAuthor { origin, reply };
         }

@@ -331,7 +331,10 @@ fn work_in(view: &StateView<'_>, session: SessionId, is_meant: impl Fn(&AskedRow
     let refused = refused.filter(|path| !view.state.scope().off().is_off(path.as_str()));
     let refused = refused.flat_map(|path| view.proposals_under(&path));
     let refused = refused.filter(|it| it.session == session && it.origin == Origin::Model);
-    let refused = refused.filter_map(|it| Some((it.entity.clone(), it.refused_for()?)));
+    let refused = refused.filter_map(|it| {
+        let reason = it.refused_for().filter(|reason| !reason.is_unjudged())?;
+        Some((it.entity.clone(), reason))
+    });
     let refused: BTreeSet<(EntityId, Reason)> = refused.collect();
     let (build, test) = last_runs(view.state.at_hand().calls().rev(), &text);
     Work {

@@ -38,10 +38,7 @@ pub fn hydration_candidates(
     let mut list: Vec<(EntityId, Reason)> = Vec::new();
     let mut seen = BTreeSet::new();
     // What was only pasted is in no file that they could read.
-    let can_read = |path: &RelPath| {
-        let is_there = matches!(view.disk_finding(path), Some(LastFinding::File(_)));
-        tools.read_files() && is_there
-    };
+    let can_read = |path: &RelPath| tools.read_files() && view.state.state_map().was_there(path);
     let is_true = |entity: &EntityId| {
         let files = view.state.state_map();
         view.current_version(entity).is_some()

@@ -236,7 +236,23 @@ pub fn propose(
                 || disk_verdict_in(view, (found, &resolution), candidate) == DiskVerdict::Agrees
         });
     }
+    if judging.written.is_on_disk() {
+        // What the client didn't apply isn't changed back: the file doesn't hold the change yet.
+        let is_unsaved = |it: &&Candidate| {
+            let made_by = view.disk_author(&it.entity.path).reply;
+            let current = view.current_version(&it.entity);
+            view.state.stale().is_unsaved(&it.entity)
+                && current.is_some_and(|current| current.episode >= made_by)
+        };
+        let all = changed.len();
+        changed.retain(|it| !is_unsaved(it));
+        let is_mixed = changed.len() < all;
+        changed.retain(|it| it.entity.symbol.is_some() || !is_mixed);
+    }
     let judge = BlockJudge::new(judging, found, &resolution, unseen);
+    if judging.written.is_on_disk() && changed.is_empty() && judge.leaving.is_empty() {
+        return Vec::new();
+    }
     if !judge.leaving.is_empty() && found.edit.as_ref().is_some_and(|it| it.outcome.is_err()) {
         // The file goes: there is no code to judge.
         changed.clear();
@@ -594,7 +610,15 @@ fn suppresses_notice(
             proposal.slice == version.slice && proposal.refused_for() == Some(complaint.reason)
         })
     };
+    // What a file on disk lacks still is told already.
+    let stands = |entity: &EntityId| {
+        found.format == Format::Disk
+            && view.divergence(entity) == Some(Divergence::Refused)
+            && (view.proposals_for(entity).iter())
+                .any(|it| it.refused_for() == Some(complaint.reason))
+    };
     match complaint.reason {
+        _ if complaint.entity.as_ref().is_some_and(stands) => true,
         Reason::BaseUnknown
         | Reason::EditMalformed
         | Reason::EditNeedsWholeFile
@@ -789,7 +813,8 @@ impl<'v> BlockJudge<'v> {
             let divergence = self.view.divergence(&entity);
             if extent == Extent::WholeFile && self.is_elsewhere(&entity) {
                 Some((entity, Reason::MovedOrCopied))
-            } else if divergence.is_none_or(|it| it == Divergence::Gone)
+            } else if (divergence.is_none_or(|it| it == Divergence::Gone)
+                || self.judging.written.is_on_disk())
                 && (self.is_renamed_by_name(&entity) || self.is_deleted(found, extent, &entity))
             {
                 Some((entity, Reason::OmittedByUpdate))
@@ -978,6 +1003,12 @@ impl<'v> BlockJudge<'v> {
         if report.passed {
             report.passed = false;
             report.conclusion = conclusion;
+            // What holds a loss on disk has lost it, too.
+            let kept = report.verdicts.iter_mut();
+            let mut kept = kept.filter(|it| it.rule == Reason::CodeKept);
+            if let (true, Some(kept)) = (self.judging.written.is_on_disk(), kept.next()) {
+                kept.met = false;
+            }
         }
         let rename = self.renames.get(&version.entity);
         recorder.push(Event::PromotionRefused(PromotionRefused {

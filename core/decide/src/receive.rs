@@ -137,8 +137,9 @@ fn record_prompt(
         folder = match spoken.role {
             Role::User if folder.is_some() || knows.is_some() => {
                 let parts = capture::foreign_parts(spoken.text).into_iter();
-                let stated = parts.filter_map(|it| place::stated_folder(&spoken.text[it.range]));
-                stated.last().or(folder)
+                let mut stated =
+                    parts.filter_map(|it| place::stated_folder(&spoken.text[it.range]));
+                stated.next_back().or(folder)
             }
             Role::User | Role::Other => place::stated_folder(spoken.text).or(folder),
             _ => folder,

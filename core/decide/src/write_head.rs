@@ -17,7 +17,7 @@ use super::resolve::{self, Candidate, Resolution};
 use super::shown::{self, TakenFromDisk};
 use tslp_core::artifact::{Level, Origin, Version};
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{Event, Extent, NoticeIssued};
+use tslp_core::event::{Event, Extent, Format, NoticeIssued};
 use tslp_core::gate::{self, Completeness, DiskVerdict, Thresholds};
 use tslp_core::hash::SliceHash;
 use tslp_core::ids::{EpisodeId, SessionId};
@@ -274,9 +274,7 @@ fn decide_block(
             omitted.extend(omitted_parts(view, found, resolution));
         }
         // A client that shows what disk holds doesn't say who made it so.
-        let is_users = |it: &EntityId| {
-            matches!(place, CodeSource::Disk(_)) || !observe::is_of_others(view, it)
-        };
+        let is_users = |it: &EntityId| is_typed(found, place) || !observe::is_of_others(view, it);
         omitted.retain(|entity| {
             is_users(entity)
                 && (*place != CodeSource::Context
@@ -524,6 +522,15 @@ fn shows_changed_file(view: &StateView<'_>, session: SessionId, found: &FoundCod
     })
 }
 
+/// Whether the user decides themselves: by `accept`, or by pasting code in a fence. A client attaches files in other ways.
+fn is_typed(found: &FoundCode, place: &CodeSource) -> bool {
+    match place {
+        CodeSource::Disk(_) => true,
+        CodeSource::CurrentPrompt | CodeSource::RepeatedPrompt => found.format == Format::Fence,
+        CodeSource::Context | CodeSource::PassedOn | CodeSource::Another => false,
+    }
+}
+
 /// A definition that is true already says nothing new, unless disk contradicts it: then the user has now decided.
 fn says_something_new(
     view: &StateView<'_>,
@@ -540,7 +547,8 @@ fn says_something_new(
         // An edit says nothing of what it leaves alone.
         _ if same_as_truth => counts && found.edit.is_none() && view.divergence(entity).is_some(),
         CodeSource::Disk(_) => true,
-        _ if observe::is_of_others(view, entity)
+        _ if !is_typed(found, place)
+            && observe::is_of_others(view, entity)
             && observe::slice_on_disk(view, entity) == Some(candidate.slice) =>
         {
             false

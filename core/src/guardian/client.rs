@@ -241,6 +241,14 @@ pub fn can_write(tool: &str, arguments: &str) -> bool {
     !is_reader || !parts.iter().all(only_reads)
 }
 
+/// Whether a call changes the files that it names and no others: it has paths to write, and nothing that is run.
+#[must_use]
+pub fn writes_named_alone(tool: &str, arguments: &str) -> bool {
+    let parts = call_parts(tool, arguments);
+    let is = |wanted: CallPart| parts.iter().any(|(part, _)| *part == wanted);
+    is(CallPart::Write) && !is(CallPart::Shell) && !is(CallPart::Code)
+}
+
 /// Whether one of the tools of a request's JSON reads files, by its shape: it takes a command line, or a path and nothing to write
 /// there. A tool without a schema is known by its name.
 #[must_use]
@@ -273,7 +281,9 @@ pub fn reads_files(tools: &str) -> bool {
         let is_writer = has(&|it| WRITTEN_ARGUMENTS.iter().any(|words| words.contains(&it)))
             || holds_any(WRITING_TOOLS, &name);
         takes_line
-            || is_terminal && (schema.is_none() || has(&|it| lists(TYPED_ARGUMENTS, it)))
+            || is_terminal && has(&|it| lists(TYPED_ARGUMENTS, it))
+            || !has(&|it| it == "properties")
+                && (is_terminal || name.starts_with("read") || name.starts_with("view"))
             || takes_path && !is_writer && !is_other
             || kind.starts_with("text_editor")
     })
@@ -601,10 +611,8 @@ impl ClientJudge<'_> {
                 };
                 patched_paths(patch).iter().for_each(|it| self.writing(it));
             }
-            "tslp" => {
-                if operands.first().is_some_and(|it| lists(OPERATOR_VERBS, it)) {
-                    self.deny(Harm::Proxy, "only the user decides what tslp does");
-                }
+            "tslp" if operands.first().is_some_and(|it| lists(OPERATOR_VERBS, it)) => {
+                self.deny(Harm::Proxy, "only the user decides what tslp does");
             }
             "kill" | "pkill" | "killall" | "systemctl" | "service" | "docker" | "podman"
             | "launchctl" | "taskkill" => {

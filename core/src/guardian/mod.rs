@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 pub use class::{Capability, Class, Risk};
 pub use client::{
     CallPart, Harm, HarmFound, JUDGED_BYTES_MAX, builds_and_tests, call_parts, can_write,
-    judge_client_call, reads_files,
+    judge_client_call, reads_files, writes_named_alone,
 };
 pub use command::{COMMANDS_MAX, Join, LINE_BYTES_MAX, SimpleCommand, SplitError};
 pub use command_table::{ClassifiedCommand, classify};

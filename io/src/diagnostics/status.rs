@@ -75,7 +75,7 @@ fn status_of(subject: &DiagnosedSubject, reader: &LedgerReader) -> Result<Status
     let is_prompt = |row: &&EpisodeRow| row.episode != EpisodeId::OUTSIDE;
     let recent = episodes.iter().filter(is_prompt).rev().take(EPISODES_READ);
     let from = recent.map(|row| row.seq).min();
-    let since = changes_since(reader, from.unwrap_or(Seq(1)))?;
+    let since = ChangesSince::read(reader, from.unwrap_or(Seq(1)))?;
     let (places, refused) = (since.changed, since.refused);
     let text = |hash| {
         let bytes = reader.artifact(hash).ok().flatten()?;
@@ -234,67 +234,63 @@ impl ChangesSince {
     /// # Errors
     /// When the ledger can't be read.
     pub fn read(reader: &LedgerReader, from: Seq) -> Result<Self, LedgerError> {
-        changes_since(reader, from)
+        let (mut changed, mut refused) = (Vec::new(), Vec::<(EntityId, GateReport)>::new());
+        let (mut unread, mut unjudged) = (BTreeSet::new(), BTreeSet::new());
+        // What became true or was removed, and the versions of which something became, after the event that is looked at.
+        let (mut settled, mut moved_versions) = (BTreeSet::new(), BTreeSet::new());
+        let kinds = [
+            EventKind::PromotionRefused,
+            EventKind::Transitioned,
+            EventKind::VersionsPromoted,
+            EventKind::ArtifactResolved,
+            EventKind::ArtifactCaptured,
+        ];
+        reader.read_back(&kinds, from..=reader.head()?.seq, &mut |_, _, event| {
+            for moved in event.transitions() {
+                moved_versions.insert(moved.version);
+                let is_promoted = moved.transition == Transition::Promote;
+                let settles = is_promoted || moved.transition == Transition::Remove;
+                let is_last = settles && settled.insert(moved.entity.clone());
+                if is_last && is_promoted && moved.origin == Origin::Model {
+                    changed.push(moved.entity.clone());
+                }
+            }
+            match &event {
+                Event::ArtifactResolved(resolved) if resolved.reason.is_unjudged() => {
+                    unread.insert(resolved.capture);
+                }
+                Event::ArtifactCaptured(captured) if unread.remove(&captured.capture) => {
+                    let is_models = captured.origin == Origin::Model;
+                    unjudged.extend(captured.path.clone().filter(|_| is_models));
+                }
+                _ => {}
+            }
+            if let Event::PromotionRefused(change) = event
+                && change.report.refuses()
+            {
+                let is_known = refused.iter().any(|(known, _)| *known == change.entity);
+                let is_over =
+                    settled.contains(&change.entity) || moved_versions.contains(&change.version);
+                if !is_known && !is_over {
+                    refused.push((change.entity, change.report));
+                }
+            }
+            ControlFlow::Continue(())
+        })?;
+        // Where its parts are told, the file says nothing more.
+        let parts = changed.iter().filter(|it: &&EntityId| it.symbol.is_some());
+        let parts: BTreeSet<RelPath> = parts.map(|it| it.path.clone()).collect();
+        changed.retain(|it| it.symbol.is_some() || !parts.contains(&it.path));
+        gate::tell_once(&mut refused, |(entity, report)| (entity, Some(report)));
+        let reason = |report: GateReport| report.conclusion.unwrap_or(Reason::GrantMissing);
+        let refused = refused.into_iter();
+        let refused = refused.map(|(entity, report)| (entity, reason(report)));
+        Ok(Self {
+            changed,
+            refused: refused.collect(),
+            unjudged,
+        })
     }
-}
-
-fn changes_since(reader: &LedgerReader, from: Seq) -> Result<ChangesSince, LedgerError> {
-    let (mut changed, mut refused) = (Vec::new(), Vec::<(EntityId, GateReport)>::new());
-    let (mut unread, mut unjudged) = (BTreeSet::new(), BTreeSet::new());
-    // What became true or was removed, and the versions of which something became, after the event that is looked at.
-    let (mut settled, mut moved_versions) = (BTreeSet::new(), BTreeSet::new());
-    let kinds = [
-        EventKind::PromotionRefused,
-        EventKind::Transitioned,
-        EventKind::VersionsPromoted,
-        EventKind::ArtifactResolved,
-        EventKind::ArtifactCaptured,
-    ];
-    reader.read_back(&kinds, from..=reader.head()?.seq, &mut |_, _, event| {
-        for moved in event.transitions() {
-            moved_versions.insert(moved.version);
-            let is_promoted = moved.transition == Transition::Promote;
-            let settles = is_promoted || moved.transition == Transition::Remove;
-            let is_last = settles && settled.insert(moved.entity.clone());
-            if is_last && is_promoted && moved.origin == Origin::Model {
-                changed.push(moved.entity.clone());
-            }
-        }
-        match &event {
-            Event::ArtifactResolved(resolved) if resolved.reason.is_unjudged() => {
-                unread.insert(resolved.capture);
-            }
-            Event::ArtifactCaptured(captured) if unread.remove(&captured.capture) => {
-                let is_models = captured.origin == Origin::Model;
-                unjudged.extend(captured.path.clone().filter(|_| is_models));
-            }
-            _ => {}
-        }
-        if let Event::PromotionRefused(change) = event
-            && change.report.refuses()
-        {
-            let is_known = refused.iter().any(|(known, _)| *known == change.entity);
-            let is_over =
-                settled.contains(&change.entity) || moved_versions.contains(&change.version);
-            if !is_known && !is_over {
-                refused.push((change.entity, change.report));
-            }
-        }
-        ControlFlow::Continue(())
-    })?;
-    // Where its parts are told, the file says nothing more.
-    let parts = changed.iter().filter(|it: &&EntityId| it.symbol.is_some());
-    let parts: BTreeSet<RelPath> = parts.map(|it| it.path.clone()).collect();
-    changed.retain(|it| it.symbol.is_some() || !parts.contains(&it.path));
-    gate::tell_once(&mut refused, |(entity, report)| (entity, Some(report)));
-    let reason = |report: GateReport| report.conclusion.unwrap_or(Reason::GrantMissing);
-    let refused = refused.into_iter();
-    let refused = refused.map(|(entity, report)| (entity, reason(report)));
-    Ok(ChangesSince {
-        changed,
-        refused: refused.collect(),
-        unjudged,
-    })
 }
 
 /// The last test run, or the user's check if that ran later.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use tslp_core::artifact::{Origin, Version};
 use tslp_core::entity::EntityId;
-use tslp_core::event::{ArtifactCaptured, DiskFinding, Event, EventKind, FileAuthor, Format};
+use tslp_core::event::{ArtifactCaptured, DiskFinding, Event, EventKind, Format};
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq};
 use tslp_core::path::RelPath;
@@ -88,27 +88,20 @@ fn first_episode(reader: &LedgerReader, wish: &UndoWish) -> Result<Option<Episod
         }
         UndoWish::LastReply => {}
     }
-    let is_meant = |path: Option<&RelPath>| match wish {
-        UndoWish::File(wanted) => path == Some(wanted),
-        _ => true,
-    };
-    let mut found: Option<EpisodeId> = None;
-    let kinds = [EventKind::ArtifactCaptured, EventKind::DiskObserved];
-    reader.read_back(&kinds, Seq(1)..=Seq(u64::MAX), &mut |_, episode, event| {
-        // What a call changes is seen after the reply that made it.
-        if found.is_some_and(|found| found >= episode) {
+    let mut found = None;
+    let (kinds, all) = ([EventKind::ArtifactCaptured], Seq(1)..=Seq(u64::MAX));
+    reader.read_back(&kinds, all, &mut |_, episode, event| {
+        let is_wanted = match (&event, wish) {
+            (Event::ArtifactCaptured(captured), UndoWish::File(path)) => {
+                is_of_reply(captured) && captured.path.as_ref() == Some(path)
+            }
+            (Event::ArtifactCaptured(captured), _) => is_of_reply(captured),
+            _ => false,
+        };
+        if is_wanted {
+            found = Some(episode);
             return ControlFlow::Break(());
         }
-        let changed = match &event {
-            Event::ArtifactCaptured(captured) if is_of_reply(captured) => {
-                is_meant(captured.path.as_ref()).then_some(episode)
-            }
-            Event::DiskObserved(observed) if observed.author != FileAuthor::USER => {
-                is_meant(Some(&observed.path)).then_some(observed.author.reply)
-            }
-            _ => None,
-        };
-        found = found.max(changed);
         ControlFlow::Continue(())
     })?;
     Ok(found)
@@ -193,20 +186,9 @@ fn files_before(
     let mut at_prompt: BTreeMap<RelPath, DiskFinding> = BTreeMap::new();
     let mut sent = EpisodeId::OUTSIDE;
     reader.read_events(Seq(1), &mut |recorded| {
-        let by_call = match &recorded.event {
-            Event::DiskObserved(observed) => observed.author.reply,
-            _ => EpisodeId::OUTSIDE,
-        };
-        if recorded.episode.max(by_call) >= since {
+        if recorded.episode >= since {
             let mut paths = Vec::new();
             match &recorded.event {
-                // What was there before the first look at a file isn't known.
-                Event::DiskObserved(observed)
-                    if observed.author != FileAuthor::USER
-                        && state.disk_finding(&observed.path).is_some() =>
-                {
-                    paths.push(observed.path.clone());
-                }
                 Event::ArtifactCaptured(captured) if is_of_reply(captured) => {
                     of_model.insert(captured.capture);
                     paths.extend(captured.path.clone());

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{JSON, Places, Tslp};
+use crate::harness::{JSON, Places, Tslp, eventually};
 use crate::upstream::{Answer, Reply, Step, Upstream};
 use tslp_scripted::{Call, encoded};
 use tslp_wire::chat::dialect::Dialect;
@@ -222,6 +222,12 @@ fn check(path: &'static str, play: impl FnOnce(&mut Trial<'_>)) -> usize {
         &Turn::Model("Noted.".into()),
     );
     places.write("shop/cart.py", "def total(items):\n    return 0\n");
+    // A change in the same moment as a call would be the call's.
+    eventually(|| {
+        let file = std::fs::metadata(places.workspace.join("shop/cart.py"));
+        let changed = file.and_then(|it| it.modified()).expect("it was written");
+        (changed.elapsed().unwrap_or_default().as_millis() > 50).then_some(())
+    });
     play(&mut trial);
     let attempts = trial.attempts;
     trial.tslp.stop();

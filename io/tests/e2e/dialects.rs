@@ -302,7 +302,9 @@ fn conversation(path: &str, turns: &[(&str, String)]) -> Value {
             }
         })
         .collect();
-    let tools = json!([{"type": "function", "name": "Read", "input_schema": {}}]);
+    let schema = json!({"properties": {"file_path": {"type": "string"}}});
+    let tools =
+        json!([{"type": "function", "name": "Read", "input_schema": schema, "parameters": schema}]);
     match path {
         "/v1/responses" => json!({"model": "m", "tools": tools, "input": messages}),
         "/api/chat" => json!({"model": "m", "tools": tools, "stream": false, "messages": messages}),

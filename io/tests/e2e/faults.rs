@@ -80,9 +80,10 @@ fn replaced_by_a_rename() {
     });
 }
 
+/// Of what a broken text may hide nothing is known, so the last word holds.
 #[test]
 fn truncated_in_place() {
-    check("unknown", |file, _| {
+    check("same", |file, _| {
         fs::File::options()
             .write(true)
             .open(file)
@@ -178,7 +179,8 @@ fn one_function_indented() {
     };
     // Layout alone is no news.
     check(&file.replace("    ", "\t"), "same", "same");
-    check(&file.replace("    ", ""), "unknown", "unknown");
+    // Of what a broken text may hide nothing is known.
+    check(&file.replace("    ", ""), "same", "unknown");
     check(file, "same", "same");
 }
 

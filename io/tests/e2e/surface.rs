@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::agents::{called, calls, numbered, request};
-use crate::harness::{Places, RING_BETTER, RING_PUT, Tslp, user};
+use crate::harness::{CHAT, JSON, Places, RING_BETTER, RING_PUT, Tslp, user};
 use crate::upstream::Upstream;
 
 const GUTTED: &str = "int ring_put(struct ring *r, int value) {\n    return 0;\n}\n";
@@ -49,7 +49,9 @@ fn gut(tslp: &Tslp<'_>, upstream: &Upstream, messages: &mut Vec<Value>) {
 
 fn ends(tslp: &Tslp<'_>, upstream: &Upstream, request: &Value) -> String {
     upstream.will_say("I tidied `ring_put`.");
-    tslp.chat(request).said()
+    // A client's own request makes no episode that one could wait for.
+    let body = request.to_string();
+    tslp.request("POST", CHAT, &[JSON], body.as_bytes()).said()
 }
 
 /// The turn's last text says what was lost and the way back, once; no model reads that.

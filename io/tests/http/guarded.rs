@@ -249,7 +249,11 @@ fn routes_and_methods() {
         ("GET /summaries", 404, "unknown_route"),
         ("GET /similar", 404, "unknown_route"),
         ("POST /rewrite", 404, "unknown_route"),
-        ("GET /", 200, "{\"mode\":\"BOOT\",\"status\":\"ok\"}"),
+        (
+            "GET /",
+            200,
+            "{\"mode\":\"BOOT\",\"reason\":\"nothing was tested yet\",\"status\":\"ok\"}",
+        ),
         ("POST /", 405, "GET, HEAD"),
         ("GET /v1", 404, "unknown_route"),
         ("GET /api/../tags", 400, "dot segments"),

@@ -372,7 +372,7 @@ fn pipelined_in_order() {
         [
             "{\"page\":\"Doctor\"}",
             "{}",
-            "{\"mode\":\"BOOT\",\"status\":\"ok\"}",
+            "{\"mode\":\"BOOT\",\"reason\":\"nothing was tested yet\",\"status\":\"ok\"}",
             "{}",
             "{}"
         ]

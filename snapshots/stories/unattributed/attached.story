@@ -57,9 +57,7 @@ again
 model
 | Tidy.
 
-user
-| Explain this.
-|
+context
 | shop/cart.py
 | ```python
 | def total(items):
@@ -71,5 +69,7 @@ user
 |         raise ValueError(percent)
 |     return amount * (100 - percent) / 100
 | ```
+user
+| Explain this.
 model
 | It returns 0.

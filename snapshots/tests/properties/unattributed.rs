@@ -4,9 +4,11 @@ use tslp_core::artifact::Origin;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
+use tslp_projections::state::StateView;
 use tslp_snapshots::replay_check;
 use tslp_snapshots::script;
 use tslp_snapshots::stage::Stage;
+use tslp_snapshots::store::MemoryStore;
 
 /// A file with a function `total` to damage, and one that stays.
 struct Project {
@@ -160,7 +162,7 @@ fn story(project: &Project, damaged: &str, way: (&str, &str, &str)) -> String {
     }
     if way.0.ends_with("next prompt") {
         story += &format!(
-            "model\n| Done.\nuser\n| {path}\n| ```\n{}| ```\n",
+            "model\n| Done.\ncontext\n| {path}\n| ```\n{}| ```\nuser\n| Explain it.\n",
             bars(damaged)
         );
     }
@@ -197,7 +199,12 @@ fn never_true_never_the_users() {
 /// What is true, or the user's, that mustn't be.
 fn flaw(stage: &Stage, project: &Project, damaged: &str) -> Option<String> {
     let path = RelPath::from_normalised(project.path);
-    let view = stage.view();
+    let store = MemoryStore::default();
+    store.append(stage.ledger(), Vec::new());
+    let view = StateView {
+        store: &store,
+        ..stage.view()
+    };
     let text_of = |symbol: &str| {
         let entity = EntityId::symbol(path.clone(), Symbol::new(symbol));
         let current = view.current_version(&entity)?;

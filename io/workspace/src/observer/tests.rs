@@ -214,10 +214,16 @@ impl Workspace {
 
     /// The file's content hash and slices now differ from, or equal, those of before.
     fn check_change(&mut self, path: &str, expected: Change, change: impl FnOnce(&Self)) {
-        let before = self.find(path, &["f"]);
-        assert!(matches!(before, DiskFinding::File(_)), "{before:?}");
+        let find = |workspace: &mut Self| match workspace.find(path, &["f"]) {
+            DiskFinding::File(file) => DiskFile {
+                changed_at: UnixMillis(0),
+                ..file
+            },
+            other => panic!("{path}: {other:?}"),
+        };
+        let before = find(self);
         change(self);
-        let after = self.find(path, &["f"]);
+        let after = find(self);
         assert_eq!(
             after == before,
             expected == Change::Unseen,
