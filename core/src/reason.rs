@@ -4,8 +4,34 @@ use core::fmt;
 
 use crate::stored::{Meaningless, stored_text};
 
+/// What several reasons have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// A change is refused because code is missing. The notice about it names what is missing.
+    LostCode,
+    /// A change is judged by nobody: it is neither true nor refused.
+    Unjudged,
+    /// A change is refused until the user confirms it: something other than gate A keeps it out.
+    LeftToUser,
+    /// What is true of an entity is contradicted, by its file or by the user (spec §15).
+    Divergence,
+    /// A notice of a change outside of the conversation, or one that takes such a notice back.
+    ChangedOutside,
+    /// The model's next step depends on the notice: it says what to mend, or what not to count on. All others wait for the user's next
+    /// prompt, so that a chain of tool calls goes on undisturbed.
+    NextStep,
+    /// A directive did what it says.
+    Done,
+    /// A directive is answered with it.
+    Answer,
+    /// Tools are halted until the Operator resumes them.
+    Halts,
+    /// The tools of every session are halted, and not of one alone.
+    HaltsAll,
+}
+
 macro_rules! reasons {
-    ($($(#[doc = $doc:literal])+ $name:ident = $code:literal,)+) => {
+    ($($(#[doc = $doc:literal])+ $name:ident = $code:literal $([$($class:ident)+])?,)+) => {
         /// The reason for a decision. The codes are stable, because ledgers hold them.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Reason {
@@ -28,6 +54,22 @@ macro_rules! reasons {
                 let text = match self { $(Self::$name => concat!($($doc),+),)+ };
                 let (text, _) = text.split_once(" (spec").unwrap_or((text, ""));
                 text.trim().trim_end_matches('.')
+            }
+
+            /// Whether it is of a class.
+            #[must_use]
+            pub const fn is(self, class: Class) -> bool {
+                let classes: &[Class] = match self {
+                    $(Self::$name => &[$($(Class::$class),+)?],)+
+                };
+                let mut at = 0;
+                while at < classes.len() {
+                    if classes[at] as u8 == class as u8 {
+                        return true;
+                    }
+                    at += 1;
+                }
+                false
             }
 
             /// The reason with this code.
@@ -56,15 +98,15 @@ reasons! {
     /// Several tracked files fit.
     SeveralCandidates = "several_candidates",
     /// The path's language has no grammar here.
-    NoGrammar = "no_grammar",
+    NoGrammar = "no_grammar" [Unjudged],
     /// The parser met an error inside every definition, or found none.
-    ParseErrors = "parse_errors",
+    ParseErrors = "parse_errors" [NextStep],
     /// A pattern of `symbols.json` matches exactly, and path evidence.
     PatternMatch = "pattern_match",
     /// A pattern of `symbols.json` matches only in part, or the name isn't unique.
     PatternPartial = "pattern_partial",
     /// The code defines nothing that is read here: a prototype, a few statements, prose.
-    NoDefinition = "no_definition",
+    NoDefinition = "no_definition" [Unjudged],
     /// The path differs from a tracked one in upper and lower case alone.
     PathCaseDiffers = "path_case_differs",
     /// The edit applies exactly to the authoritative code.
@@ -76,7 +118,7 @@ reasons! {
     /// Nothing of the edited file is known.
     BaseUnknown = "base_unknown",
     /// A text that the edit replaces isn't in the authoritative code.
-    EditTextNotFound = "edit_text_not_found",
+    EditTextNotFound = "edit_text_not_found" [NextStep],
     /// A text that the edit replaces is there more than once.
     EditTextNotUnique = "edit_text_not_unique",
     /// In older ledgers: the edit makes a file that is known already, which now counts as written whole.
@@ -88,11 +130,11 @@ reasons! {
     /// The edit gives the file another path.
     FileMove = "file_move",
     /// Nothing here reads the file, so nobody judged its change: disk says what counts.
-    Unjudged = "unjudged",
+    Unjudged = "unjudged" [Unjudged],
     /// The block is larger than what is parsed.
-    TooLargeToParse = "too_large_to_parse",
+    TooLargeToParse = "too_large_to_parse" [Unjudged],
     /// The block quotes the proxy's own delimiters and could forge state if it were hydrated.
-    QuotesDelimiters = "quotes_delimiters",
+    QuotesDelimiters = "quotes_delimiters" [NextStep],
     /// The block held a credential, which was redacted before it was recorded.
     CredentialRedacted = "credential_redacted",
 
@@ -104,53 +146,53 @@ reasons! {
     /// The definition is there in full.
     FullDefinition = "full_definition",
     /// A placeholder replaces code that was left out.
-    Elided = "elided",
+    Elided = "elided" [LostCode LeftToUser NextStep],
     /// The reply or its code block broke off.
-    Truncated = "truncated",
+    Truncated = "truncated" [LostCode NextStep],
     /// A body that did something isn't replaced by one that does nothing.
     BodyGiven = "body_given",
     /// A body that did something is replaced by one that does nothing: a stub, a TODO.
-    Stub = "stub",
+    Stub = "stub" [LostCode NextStep],
     /// Nothing is defined twice.
     DefinedOnce = "defined_once",
     /// A symbol is defined more often than before, with the same head: old and new in one block.
-    DuplicateDefinition = "duplicate_definition",
+    DuplicateDefinition = "duplicate_definition" [NextStep],
     /// No top-level symbol of the base is missing.
     SymbolsKept = "symbols_kept",
     /// A top-level symbol of the base is missing.
-    SymbolsLost = "symbols_lost",
+    SymbolsLost = "symbols_lost" [LostCode NextStep],
     /// It keeps the project's rules for code.
     SpecMet = "spec_met",
     /// It breaks the project's rules for code.
-    SpecBroken = "spec_broken",
+    SpecBroken = "spec_broken" [LeftToUser NextStep],
     /// The reply has one block of code, as the project's rules want it.
     OneBlock = "one_block",
     /// The AST node count has not collapsed.
     NodesKept = "nodes_kept",
     /// Its syntax tree has far fewer nodes than before.
-    NodesCollapsed = "nodes_collapsed",
+    NodesCollapsed = "nodes_collapsed" [LostCode NextStep],
     /// The token count has not collapsed.
     TokensKept = "tokens_kept",
     /// It has far fewer tokens than before.
-    TokensCollapsed = "tokens_collapsed",
+    TokensCollapsed = "tokens_collapsed" [LostCode NextStep],
     /// Nothing was taken out of the code that nobody asked to take out.
     CodeKept = "code_kept",
     /// Code was replaced by a statement that only returns or fails.
-    StubInPlace = "stub_in_place",
+    StubInPlace = "stub_in_place" [LostCode LeftToUser NextStep],
     /// Code was removed without a replacement, and nobody asked for that.
-    RemovedUnasked = "removed_unasked",
+    RemovedUnasked = "removed_unasked" [LostCode LeftToUser NextStep],
     /// The code that the change replaces can't be had from the Vault, so nothing can be compared.
-    BaseUnreadable = "base_unreadable",
+    BaseUnreadable = "base_unreadable" [LeftToUser],
     /// The definition has its known name, or a new one (spec §12).
     NameKept = "name_kept",
     /// The definition is a known one under another name.
-    RenameSuspected = "rename_suspected",
+    RenameSuspected = "rename_suspected" [LeftToUser NextStep],
     /// The definition is a known one of another file, which keeps it.
-    MovedOrCopied = "moved_or_copied",
+    MovedOrCopied = "moved_or_copied" [LeftToUser NextStep],
     /// No tombstone of the user's forbids it (spec §9.2).
     NotRemoved = "not_removed",
     /// The user removed it a short while ago and didn't ask for it by name.
-    RemovedByUser = "removed_by_user",
+    RemovedByUser = "removed_by_user" [LeftToUser NextStep],
 
     // Gate B (spec §6).
     /// Same or expanded symbol set.
@@ -163,23 +205,23 @@ reasons! {
     UserVerified = "user_verified",
 
     /// It lacks nothing, and nothing vouches for it yet: no structure, no audit, and not the user.
-    GrantMissing = "grant_missing",
+    GrantMissing = "grant_missing" [LeftToUser],
 
     // ETV (spec §15).
     /// The file on disk agrees with what is held true.
-    DiskAgrees = "disk_agrees",
+    DiskAgrees = "disk_agrees" [ChangedOutside NextStep],
     /// The file on disk differs from what is held true.
-    Stale = "stale",
+    Stale = "stale" [LeftToUser Divergence NextStep],
     /// The file could not be read, so nothing is known of it.
-    DiskUnreadable = "disk_unreadable",
+    DiskUnreadable = "disk_unreadable" [LeftToUser Divergence NextStep],
     /// Nothing of it changed but definitions inside it, and the file on disk differs in something else.
     PartsChanged = "parts_changed",
     /// The base that the change was made on is still the current one.
     BaseUnmoved = "base_unmoved",
     /// The change was made on a version that isn't current any more, or on a definition that the ledger never knew.
-    BaseUnacknowledged = "base_unacknowledged",
+    BaseUnacknowledged = "base_unacknowledged" [LeftToUser],
     /// The file on disk still holds an earlier version.
-    DiskHoldsSuperseded = "disk_holds_superseded",
+    DiskHoldsSuperseded = "disk_holds_superseded" [Divergence],
 
     // Transitions.
     /// A newer authoritative version took its place.
@@ -193,17 +235,17 @@ reasons! {
 
     // Directives.
     /// The user took what disk holds as true.
-    UserAccepted = "user_accepted",
+    UserAccepted = "user_accepted" [Done Answer],
     /// The user dropped the proposal.
-    UserRejected = "user_rejected",
+    UserRejected = "user_rejected" [Done Answer],
     /// The user confirmed the proposal.
-    UserConfirmed = "user_confirmed",
+    UserConfirmed = "user_confirmed" [Done Answer],
     /// The directive names nothing that it applies to.
-    NothingToDo = "nothing_to_do",
+    NothingToDo = "nothing_to_do" [Answer],
     /// The proxy doesn't know the directive.
-    UnknownDirective = "unknown_directive",
+    UnknownDirective = "unknown_directive" [Answer],
     /// The proposal didn't pass gate A, so nobody can confirm it.
-    NotConfirmable = "not_confirmable",
+    NotConfirmable = "not_confirmable" [Answer],
     /// A line reads as a directive, and the user didn't type it: it repeats somebody else's words, or stands inside the message.
     DirectiveNotTyped = "directive_not_typed",
     /// A directive that lets tools do more isn't its message's first line.
@@ -211,25 +253,25 @@ reasons! {
     /// The prompt gives more directives than are carried out.
     TooManyDirectives = "too_many_directives",
     /// The directive names nothing.
-    TargetMissing = "target_missing",
+    TargetMissing = "target_missing" [Answer],
     /// The directive names a path outside of the workspace.
-    TargetOutside = "target_outside",
+    TargetOutside = "target_outside" [Answer],
     /// The directive's path can't be used, or matches several files.
-    TargetNotUsable = "target_not_usable",
+    TargetNotUsable = "target_not_usable" [Answer],
     /// The file that the user accepts isn't on disk.
-    FileMissing = "file_missing",
+    FileMissing = "file_missing" [Answer],
     /// The file that the user accepts doesn't define the symbol.
-    SymbolMissing = "symbol_missing",
+    SymbolMissing = "symbol_missing" [Answer],
     /// The file that the user accepts is a folder, too large, out of reach, or otherwise can't be read.
-    FileUnreadable = "file_unreadable",
+    FileUnreadable = "file_unreadable" [Answer],
     /// The file that the user accepts isn't UTF-8.
-    NotText = "not_text",
+    NotText = "not_text" [Answer],
     /// The file that the user accepts is larger than what is parsed.
-    TooLargeToAccept = "too_large_to_accept",
+    TooLargeToAccept = "too_large_to_accept" [Answer],
     /// The file that the user accepts is in a language that isn't supported.
-    LanguageNotRead = "language_not_read",
+    LanguageNotRead = "language_not_read" [Answer],
     /// The file that the user accepts defines nothing that parses.
-    NothingToAccept = "nothing_to_accept",
+    NothingToAccept = "nothing_to_accept" [Answer],
 
     // Hydration (spec §8).
     /// The prompt names the entity.
@@ -247,7 +289,7 @@ reasons! {
     /// The conversation shows the current version already, where the model sees it.
     InSight = "in_sight",
     /// An older message shows a version that isn't current any more, and nothing after it shows the current one.
-    NoLongerCurrent = "no_longer_current",
+    NoLongerCurrent = "no_longer_current" [ChangedOutside NextStep],
     /// Only the file is named, and the client has tools to read it with.
     LeftToTools = "left_to_tools",
     /// Its text isn't on record.
@@ -267,73 +309,73 @@ reasons! {
 
     // Tools (spec §8.5).
     /// The user granted tools a capability.
-    CapabilityGranted = "capability_granted",
+    CapabilityGranted = "capability_granted" [Done Answer],
     /// The user took a grant back.
-    CapabilityRevoked = "capability_revoked",
+    CapabilityRevoked = "capability_revoked" [Done Answer],
     /// Tools can't be granted what the directive names.
-    NotGrantable = "not_grantable",
+    NotGrantable = "not_grantable" [Answer],
     /// The user lets tools run again.
-    ToolsResumed = "tools_resumed",
+    ToolsResumed = "tools_resumed" [Done Answer],
     /// The user stopped all tools.
-    ToolsStopped = "tools_stopped",
+    ToolsStopped = "tools_stopped" [Done Answer Halts HaltsAll],
     /// The user stopped all agents, and with them all tools.
-    AgentsStopped = "agents_stopped",
+    AgentsStopped = "agents_stopped" [Done Answer Halts HaltsAll],
     /// A breach of the sandbox is lifted at a terminal only, and nothing is granted until then.
-    BreachStands = "breach_stands",
+    BreachStands = "breach_stands" [Answer],
     /// A tool used a grant that is no longer valid.
-    CapabilityEscalation = "capability_escalation",
+    CapabilityEscalation = "capability_escalation" [Halts],
     /// A tool named a path that is protected or outside of the workspace.
-    ScopeBreach = "scope_breach",
+    ScopeBreach = "scope_breach" [Halts],
     /// Tools asked several times for what no tool may do.
-    CommandClassViolation = "command_class_violation",
+    CommandClassViolation = "command_class_violation" [Halts],
     /// The budget of tools is used up.
-    BudgetExhausted = "budget_exhausted",
+    BudgetExhausted = "budget_exhausted" [Halts],
     /// The same call gave the same output several times.
-    RecursiveLoop = "recursive_loop",
+    RecursiveLoop = "recursive_loop" [Halts],
     /// A tool printed a credential.
-    CredentialInOutput = "credential_in_output",
+    CredentialInOutput = "credential_in_output" [Halts],
     /// A tool tried to get out of the sandbox.
-    SandboxBreach = "sandbox_breach",
+    SandboxBreach = "sandbox_breach" [Halts HaltsAll],
     /// The model wrote a tool's result itself.
     ForgedResult = "forged_result",
     /// Other hands have changed many files since the agent's last step.
-    ManyFilesChanged = "many_files_changed",
+    ManyFilesChanged = "many_files_changed" [NextStep],
     /// The model asked for a tool where none is run.
     ToolNotRun = "tool_not_run",
     /// Of something that a budget bounds nine tenths are used.
-    BudgetNearlyUsed = "budget_nearly_used",
+    BudgetNearlyUsed = "budget_nearly_used" [NextStep],
     /// A budget of the agents' work is used up: requests are refused until the Operator says `tslp resume`.
     AgentBudgetUsed = "agent_budget_used",
     /// A prompt is longer than what its model reads at once, and wasn't sent.
     WindowExceeded = "window_exceeded",
     /// The model has made the same call three times, with the same result each time.
-    CallRepeated = "call_repeated",
+    CallRepeated = "call_repeated" [NextStep],
     /// The model has written the same file three times in its last five replies, and nothing of it became true.
-    FileRewritten = "file_rewritten",
+    FileRewritten = "file_rewritten" [NextStep],
     /// The version that is shown was accepted in another conversation, and its file doesn't hold it yet.
     UnsavedElsewhere = "unsaved_elsewhere",
     /// Disk holds a change of the model's that was refused.
-    DiskHoldsRefused = "disk_holds_refused",
+    DiskHoldsRefused = "disk_holds_refused" [Divergence NextStep],
     /// The file was deleted.
-    FileGone = "file_gone",
+    FileGone = "file_gone" [Divergence],
     /// The file was changed outside, and the conversation was shown what it holds now: that counts, without what it lost.
-    TakenAsShown = "taken_as_shown",
+    TakenAsShown = "taken_as_shown" [NextStep],
     /// The user accepted that it is gone from disk.
-    DeletionAccepted = "deletion_accepted",
+    DeletionAccepted = "deletion_accepted" [Done Answer],
     /// The user supplied another version of it, which isn't complete: until it is, neither counts.
-    Contradicted = "contradicted",
+    Contradicted = "contradicted" [Divergence],
     /// A whole file that nothing here can parse, and that is what disk or the user's paste holds, byte for byte.
     ExactMatch = "exact_match",
     /// The client has run the calls of the reply that changed it, and the file holds it as it was before: that counts.
-    ChangeNotSaved = "change_not_saved",
+    ChangeNotSaved = "change_not_saved" [NextStep],
 
     // Scope.
     /// The user turned the file off.
-    OffByUser = "off_by_user",
+    OffByUser = "off_by_user" [NextStep],
     /// A message shows a file that the user turned off, and goes out without it.
-    OffInMessage = "off_in_message",
+    OffInMessage = "off_in_message" [NextStep],
     /// The user locked the file: it is shown whole, and nothing else is.
-    Locked = "locked",
+    Locked = "locked" [Done Answer],
     /// The user locked other files, and nothing else is shown.
     BypassedByLock = "bypassed_by_lock",
     /// A locked file can't be shown whole, so that the prompt isn't sent.
@@ -341,253 +383,63 @@ reasons! {
     /// The change is of a locked file, or none is locked.
     WithinLock = "within_lock",
     /// The user locked other files, and no other may be changed.
-    OutsideLock = "outside_lock",
+    OutsideLock = "outside_lock" [LeftToUser NextStep],
     /// The user turned files off.
-    TurnedOff = "turned_off",
+    TurnedOff = "turned_off" [Done Answer],
     /// The user turned files on again.
-    TurnedOn = "turned_on",
+    TurnedOn = "turned_on" [Done Answer],
     /// The user took a lock away.
-    Unlocked = "unlocked",
+    Unlocked = "unlocked" [Done Answer],
     /// There are as many rules of scope as are kept.
-    TooManyRules = "too_many_rules",
+    TooManyRules = "too_many_rules" [Answer],
     /// The user says that the message holds another model's answer.
-    ExternalAnswer = "external_answer",
+    ExternalAnswer = "external_answer" [Answer],
     /// The user said what the work is for.
-    GoalChanged = "goal_changed",
+    GoalChanged = "goal_changed" [Done Answer],
     /// A conversation begins, and is told what the work is for.
     GoalTold = "goal_told",
     /// What a conversation held so far goes to no model any more, and it is told where the work stands.
-    ContextCleared = "context_cleared",
+    ContextCleared = "context_cleared" [Done Answer],
     /// The user clears a conversation from elsewhere: its next prompt begins it anew.
-    ClearAsked = "clear_asked",
+    ClearAsked = "clear_asked" [Done Answer],
     /// The conversation isn't cleared: decisions made since the last time lack evidence.
-    DecisionsUngrounded = "decisions_ungrounded",
+    DecisionsUngrounded = "decisions_ungrounded" [Answer],
     /// It is cleared though decisions lack evidence.
-    ClearedUngrounded = "cleared_ungrounded",
+    ClearedUngrounded = "cleared_ungrounded" [Done Answer],
     /// A call was given the file's own text in the place of an old text that isn't there, before the client had it.
-    EditFitted = "edit_fitted",
+    EditFitted = "edit_fitted" [NextStep],
     /// The user's check was run after a change.
     CheckRan = "check_ran",
 
     // Records (docs/records.md).
     /// The user keeps a statement for the project.
-    RecordNoted = "record_noted",
+    RecordNoted = "record_noted" [Done Answer],
     /// The user keeps a statement no longer.
-    RecordForgotten = "record_forgotten",
+    RecordForgotten = "record_forgotten" [Done Answer],
     /// The statement isn't written as one, is too long, quotes a delimiter or holds a credential.
-    RecordNotUsable = "record_not_usable",
+    RecordNotUsable = "record_not_usable" [Answer],
     /// The code that the statement quotes isn't true of the file.
-    QuotationMissing = "quotation_missing",
+    QuotationMissing = "quotation_missing" [Answer],
     /// The code that the statement quotes is in the file more than once.
-    QuotationAmbiguous = "quotation_ambiguous",
+    QuotationAmbiguous = "quotation_ambiguous" [Answer],
     /// The model proposes a statement: the user may accept or reject it.
-    RecordProposed = "record_proposed",
+    RecordProposed = "record_proposed" [Done Answer],
     /// The model's statement of a fact is kept, because the code that it quotes is true.
-    RecordProven = "record_proven",
+    RecordProven = "record_proven" [Done Answer],
     /// The user keeps a statement that the model proposed.
-    RecordAccepted = "record_accepted",
+    RecordAccepted = "record_accepted" [Done Answer],
     /// The user drops a statement that the model proposed.
-    RecordRejected = "record_rejected",
+    RecordRejected = "record_rejected" [Done Answer],
     /// The time of a hypothesis is over.
     RecordExpired = "record_expired",
     /// A hypothesis doesn't say how long it counts.
-    RecordWithoutEnd = "record_without_end",
+    RecordWithoutEnd = "record_without_end" [Answer],
     /// What a statement is derived from isn't kept, or it doesn't say.
-    RecordWithoutInputs = "record_without_inputs",
+    RecordWithoutInputs = "record_without_inputs" [Answer],
     /// There are as many statements as are kept, or as one reply may propose.
-    TooManyRecords = "too_many_records",
+    TooManyRecords = "too_many_records" [Answer],
     /// The code that a statement quotes, or what it is derived from, is no longer true.
     RecordUngrounded = "record_ungrounded",
-}
-
-impl Reason {
-    /// Whether a change is refused for it because code is missing. The notice about it names what is missing.
-    #[must_use]
-    pub const fn is_lost_code(self) -> bool {
-        matches!(
-            self,
-            Self::Elided
-                | Self::Truncated
-                | Self::Stub
-                | Self::SymbolsLost
-                | Self::StubInPlace
-                | Self::RemovedUnasked
-                | Self::NodesCollapsed
-                | Self::TokensCollapsed
-        )
-    }
-
-    /// Whether a change is judged by nobody for it: it is neither true nor refused.
-    #[must_use]
-    pub const fn is_unjudged(self) -> bool {
-        matches!(
-            self,
-            Self::Unjudged | Self::NoGrammar | Self::NoDefinition | Self::TooLargeToParse
-        )
-    }
-
-    /// Whether a change is refused for it until the user confirms the change: something other than gate A keeps it out.
-    #[must_use]
-    pub const fn is_left_to_user(self) -> bool {
-        matches!(
-            self,
-            Self::Stale
-                | Self::DiskUnreadable
-                | Self::BaseUnacknowledged
-                | Self::Elided
-                | Self::StubInPlace
-                | Self::RemovedUnasked
-                | Self::BaseUnreadable
-                | Self::RenameSuspected
-                | Self::MovedOrCopied
-                | Self::RemovedByUser
-                | Self::SpecBroken
-                | Self::OutsideLock
-                | Self::GrantMissing
-        )
-    }
-
-    /// Whether it says that what is true of an entity is contradicted, by its file or by the user (spec §15).
-    #[must_use]
-    pub const fn is_divergence(self) -> bool {
-        matches!(
-            self,
-            Self::Stale
-                | Self::DiskHoldsSuperseded
-                | Self::DiskHoldsRefused
-                | Self::DiskUnreadable
-                | Self::FileGone
-                | Self::Contradicted
-        )
-    }
-
-    /// Whether the notice is one of a change outside of the conversation, or takes one back.
-    #[must_use]
-    pub const fn is_about_changes_outside(self) -> bool {
-        matches!(self, Self::NoLongerCurrent | Self::DiskAgrees)
-    }
-
-    /// Whether the model's next step depends on the notice: it says what to mend, or what not to count on. All others wait for
-    /// the user's next prompt, so that a chain of tool calls goes on undisturbed.
-    #[must_use]
-    pub const fn concerns_next_step(self) -> bool {
-        self.is_lost_code()
-            || self.is_about_changes_outside()
-            || matches!(
-                self,
-                Self::Stale
-                    | Self::DiskUnreadable
-                    | Self::DiskHoldsRefused
-                    | Self::TakenAsShown
-                    | Self::ChangeNotSaved
-                    | Self::DuplicateDefinition
-                    | Self::SpecBroken
-                    | Self::RenameSuspected
-                    | Self::MovedOrCopied
-                    | Self::RemovedByUser
-                    | Self::ParseErrors
-                    | Self::QuotesDelimiters
-                    | Self::BudgetNearlyUsed
-                    | Self::CallRepeated
-                    | Self::EditTextNotFound
-                    | Self::EditFitted
-                    | Self::FileRewritten
-                    | Self::ManyFilesChanged
-                    | Self::OffByUser
-                    | Self::OffInMessage
-                    | Self::OutsideLock
-            )
-    }
-
-    /// Whether it answers a directive that did what it says.
-    #[must_use]
-    pub const fn carries_out_directive(self) -> bool {
-        matches!(
-            self,
-            Self::UserAccepted
-                | Self::DeletionAccepted
-                | Self::UserConfirmed
-                | Self::UserRejected
-                | Self::CapabilityGranted
-                | Self::CapabilityRevoked
-                | Self::ToolsStopped
-                | Self::AgentsStopped
-                | Self::ToolsResumed
-                | Self::TurnedOff
-                | Self::TurnedOn
-                | Self::Locked
-                | Self::Unlocked
-                | Self::GoalChanged
-                | Self::ContextCleared
-                | Self::ClearAsked
-                | Self::ClearedUngrounded
-                | Self::RecordNoted
-                | Self::RecordForgotten
-                | Self::RecordProposed
-                | Self::RecordProven
-                | Self::RecordAccepted
-                | Self::RecordRejected
-        )
-    }
-
-    /// Whether it is what a directive is answered with.
-    #[must_use]
-    pub const fn answers_directive(self) -> bool {
-        let did_nothing = matches!(
-            self,
-            Self::NothingToDo
-                | Self::UnknownDirective
-                | Self::NotConfirmable
-                | Self::TargetMissing
-                | Self::TargetOutside
-                | Self::TargetNotUsable
-                | Self::FileMissing
-                | Self::SymbolMissing
-                | Self::FileUnreadable
-                | Self::NotText
-                | Self::TooLargeToAccept
-                | Self::LanguageNotRead
-                | Self::NothingToAccept
-                | Self::NotGrantable
-                | Self::BreachStands
-                | Self::TooManyRules
-                | Self::ExternalAnswer
-                | Self::DecisionsUngrounded
-                | Self::RecordNotUsable
-                | Self::QuotationMissing
-                | Self::QuotationAmbiguous
-                | Self::RecordWithoutEnd
-                | Self::RecordWithoutInputs
-                | Self::TooManyRecords
-        );
-        did_nothing || self.carries_out_directive()
-    }
-
-    /// Whether tools are halted for it until the Operator resumes them.
-    #[must_use]
-    pub const fn halts_tools(self) -> bool {
-        matches!(
-            self,
-            Self::ToolsStopped
-                | Self::AgentsStopped
-                | Self::CapabilityEscalation
-                | Self::ScopeBreach
-                | Self::CommandClassViolation
-                | Self::BudgetExhausted
-                | Self::RecursiveLoop
-                | Self::CredentialInOutput
-                | Self::SandboxBreach
-        )
-    }
-
-    /// Whether that halts the tools of every session, and not of one alone.
-    #[must_use]
-    pub const fn halts_all_tools(self) -> bool {
-        matches!(
-            self,
-            Self::ToolsStopped | Self::AgentsStopped | Self::SandboxBreach
-        )
-    }
 }
 
 // By its code: reasons are declared by topic, so their order changes.

@@ -12,9 +12,9 @@ use tslp_core::directive::Directive;
 use tslp_core::event::{Event, ReadFailure, Verb};
 use tslp_core::goal::{GoalChange, parse_goal};
 use tslp_core::ids::{SessionId, UnixMillis};
-use tslp_core::reason::Reason;
+use tslp_core::reason::{Class, Reason};
 use tslp_core::record;
-use tslp_decide::notice::{why_not_accepted, why_not_kept};
+use tslp_decide::notice::why_in;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
 use tslp_projections::store::{EmptyStore, Store};
@@ -211,7 +211,7 @@ fn import_reply<S: Store>(
             if let Some(at) = clause.filter(|_| source == record::MCP_SOURCE) {
                 words = String::from(&words[..at]).into();
             }
-            let is_done = reason.carries_out_directive();
+            let is_done = reason.is(Class::Done);
             results.push(ActResult::new(&about, reason.code(), words, is_done));
         }
         let (entity, reason, is_done) = match &recorded.event {
@@ -316,7 +316,7 @@ fn decide_directive<S: Store>(
         }
         (Verb::Accept, Reason::FileMissing) => ("no_file", false),
         (Verb::Accept, Reason::SymbolMissing) => ("no_symbol", false),
-        (_, reason) => (reason.code(), reason.carries_out_directive()),
+        (_, reason) => (reason.code(), reason.is(Class::Done)),
     };
     if reason == Reason::Locked
         && let Some(file) = answer.and_then(|answer| answer.entity.as_ref())
@@ -450,7 +450,7 @@ pub fn answer_words(verb: Verb, target: &str, reason: Reason) -> Cow<'static, st
             "no directive: accept, reject, confirm, off, on, lock, unlock, external, note, forget, goal, clear, allow, revoke, stop and resume are"
         }
         (_, other) => {
-            let (kept, taken) = (why_not_kept(other), why_not_accepted(other));
+            let (kept, taken) = (why_in("record", other), why_in("accept", other));
             let kept = kept.map(|why| format!("not kept: {why}"));
             let why = kept.or_else(|| taken.map(|why| format!("not taken: {why}")));
             return why.unwrap_or_else(|| other.code().to_owned()).into();

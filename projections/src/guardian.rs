@@ -13,7 +13,7 @@ use tslp_core::guardian::{Capability, Class, Decision, Door, GrantToken};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::limits::{SESSIONS_KEPT, TOOL_EPISODES_KEPT};
-use tslp_core::reason::Reason;
+use tslp_core::reason::{Class, Reason};
 
 use crate::changes::Changes;
 use crate::row::{EventAt, Keeps, UnfitRow};
@@ -241,10 +241,10 @@ impl GuardianState {
         let NoticeIssued {
             reason, session, ..
         } = notice;
-        if reason.halts_tools() {
+        if reason.is(Class::Halts) {
             let session = match reason {
                 Reason::AgentsStopped => ALL_AGENTS,
-                reason if reason.halts_all_tools() => ALL_SESSIONS,
+                reason if reason.is(Class::HaltsAll) => ALL_SESSIONS,
                 _ => *session,
             };
             // No other halt of all tools takes a breach's place: it would be lifted more easily.

@@ -18,7 +18,7 @@ use tslp_core::limits::{
 };
 use tslp_core::message::Role;
 use tslp_core::path::RelPath;
-use tslp_core::reason::Reason;
+use tslp_core::reason::{Class, Reason};
 
 pub mod rows;
 
@@ -825,14 +825,14 @@ impl Sessions {
         session.is_some_and(|session| episode >= session.turn.from)
     }
 
-    /// The turn before the user's last one, as long as that has no prompt composed.
+    /// The turn before the user's last one.
     #[must_use]
     pub fn turn_before(&self, session: SessionId) -> Option<PreviousTurn> {
         let session = self.sessions.get(&session)?;
         let shown = session.entities.iter();
         let shown = shown.filter(|(_, shown)| shown.shown_seq >= session.turn_before.composed);
         Some(PreviousTurn {
-            from: session.turn_before.from,
+            episodes: session.turn_before.from..session.turn.from,
             shown: shown.map(|(entity, _)| entity.clone()).collect(),
         })
     }
@@ -990,7 +990,7 @@ impl Session {
         for pending in &mut self.notices {
             pending.was_shown = composed.history == History::Window
                 || !in_tool_chain
-                || pending.notice.reason.concerns_next_step();
+                || pending.notice.reason.is(Class::NextStep);
         }
         changes.touch::<SessionRow, _>(|| (id,), true);
         self.composed_seq = seq;

@@ -386,14 +386,6 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             true => mentions,
             false => self.mentions(&request, &received, &prompt, (&pasted, &repeated)),
         };
-        let supplied: Vec<&FoundCode> = pasted.iter().map(|pasted| &pasted.found).collect();
-        if received.repetition == PromptRepetition::First {
-            self.decide(&mut work, |engine, _| {
-                let view = engine.view();
-                let reader = engine.prompt_reader(&view, &request, &received, &authors);
-                verify::verify(&view, ids.1, &|| reader.own_text(), &mentions, &supplied)
-            });
-        }
         for pasted in &pasted {
             let found = {
                 let view = self.view();
@@ -1152,6 +1144,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         };
         let words = self.text_around_code(&asked);
         let before = work.recorded.len();
+        self.decide(&mut work, |engine, _| {
+            verify::verify(&engine.view(), session, &words, &found)
+        });
         let gained = GainedCode::of(&self.view(), self.policy.thresholds, &found);
         // Kept no longer than until now: these texts are as long as the conversation.
         let sent = self.sent.remove(&episode);

@@ -291,7 +291,9 @@ impl<'l> PromptSummary<'l> {
             .ledger
             .iter()
             .filter_map(|recorded| match &recorded.event {
-                Event::NoticeIssued(issued) if issued.reason.is_about_changes_outside() => {
+                Event::NoticeIssued(issued)
+                    if issued.reason.is(tslp_core::reason::Class::ChangedOutside) =>
+                {
                     Some((recorded.seq, issued))
                 }
                 _ => None,

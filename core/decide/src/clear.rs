@@ -53,7 +53,7 @@ impl DecisionEvidence {
             let lacks = if row.path.is_empty() {
                 "no citation".into()
             } else if let Err(reason) = records::ground(view, &row) {
-                format!("{} ({})", records::gone_words(reason), row.path)
+                format!("{} ({})", records::why_gone(reason), row.path)
             } else {
                 continue;
             };

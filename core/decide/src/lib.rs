@@ -11,7 +11,6 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-mod asked_change;
 pub mod audit;
 pub mod authorship;
 pub mod check;
@@ -35,6 +34,7 @@ pub mod lost;
 pub mod meant;
 pub mod mention;
 pub mod namesakes;
+mod naming;
 pub mod notice;
 pub mod observe;
 pub mod off;
@@ -54,7 +54,6 @@ pub mod resolve;
 mod said_texts;
 pub mod scope;
 pub mod sent;
-mod sentence;
 pub mod shown;
 pub mod side_request;
 pub mod sight;

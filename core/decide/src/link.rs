@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use super::code_reader::CodeReader;
 use super::last_turn;
 use super::namesakes;
-use super::sentence::{is_name_of, unmarked};
+use super::naming::{is_name_of, unmarked};
 use crate::{mention, similarity};
 use tslp_core::capture::{Authorship, CodeBlock};
 use tslp_core::edit::{Edit, EditPosition, Hunk, MatchUnit};

@@ -2,22 +2,20 @@
 
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::cell::OnceCell;
 use core::ops::Range;
 use tslp_projections::state::StateView;
 
 use memchr::memmem;
 
-use crate::asked_change::WORDS;
 use crate::place::{self, Standpoint};
 
 use tslp_core::capture;
 use tslp_core::entity::{EntityId, Symbol, last_component};
 use tslp_core::limits::{HYDRATION_CANDIDATES_MAX, MENTION_CANDIDATES_MAX};
 use tslp_core::path::{self, RelPath};
-use tslp_core::word_list::Vocabulary;
 
 /// The entities that a prompt names, in the order of first mention.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -159,9 +157,6 @@ struct MentionScanner<'v> {
     places: usize,
     /// Lines of source that the text quotes below places: what they call isn't named.
     quoted: Vec<Range<usize>>,
-    /// The end of the last name that counted.
-    last_name: Option<usize>,
-    vocabulary: OnceCell<Vocabulary>,
 }
 
 impl<'v> MentionScanner<'v> {
@@ -184,8 +179,6 @@ impl<'v> MentionScanner<'v> {
             looks: BTreeMap::new(),
             places: 0,
             quoted: Vec::new(),
-            last_name: None,
-            vocabulary: OnceCell::new(),
         }
     }
 
@@ -259,14 +252,12 @@ impl<'v> MentionScanner<'v> {
             if let Some(Some(entity)) = self.lately.get(name.text) {
                 push_new(&mut self.found.symbols, (*entity).clone());
             } else if let Some(entity) = self.only_entity(name.text)
-                && self.stands_as_name(text, &name, &entity)
+                && !is_prose(text, &name)
             {
-                self.last_name = Some(name.range.end);
                 push_new(&mut self.found.symbols, entity);
             }
             return;
         }
-        self.last_name = Some(name.range.end);
         if !self.names_seen.insert(name.text) {
             return;
         }
@@ -325,23 +316,20 @@ impl<'v> MentionScanner<'v> {
         if state_map.entities_named(name.text, 1).is_empty() {
             return false;
         }
-        let words = self.vocabulary();
-        let is_noun = |word: &str| words.has_word("noun", word);
-        let before = WordBefore::of(text, name.range.start);
-        let (mut after, mut at) = word_after(text, name.range.end);
-        let is_determined = words.has_word("determiner", &before.word)
-            || words.has_word("joint", &before.word) && words.has_word("determiner", &before.third)
-            || text[name.range.end..].starts_with('-');
-        if words.has_word("joint", &after) {
-            let other = word_after(text, name.range.end + at + after.len());
-            at += after.len() + other.1 + other.0.len();
-            after = word_after(text, name.range.end + at).0;
+        let (words_before, mut after) = (
+            words_before(text, name.range.start),
+            &text[name.range.end..],
+        );
+        let before = |back: usize| words_before.get(back).map_or("", String::as_str);
+        let is_determined = DETERMINERS.contains(&before(0))
+            || CONJUNCTIONS.contains(&before(0)) && DETERMINERS.contains(&before(2))
+            || after.starts_with('-');
+        let mut word = first_word(&mut after);
+        if CONJUNCTIONS.contains(&&*word) {
+            first_word(&mut after);
+            word = first_word(&mut after);
         }
-        is_noun(&before.word) || is_noun(&after) && is_determined
-    }
-
-    fn vocabulary(&self) -> &Vocabulary {
-        self.vocabulary.get_or_init(|| Vocabulary::read(WORDS))
+        KINDS.contains(&before(0)) || KINDS.contains(&&*word) && is_determined
     }
 
     /// The one entity with this name, among those of the named files if there are any.
@@ -359,65 +347,78 @@ impl<'v> MentionScanner<'v> {
         }
         (found.len() == 1).then(|| found.remove(0))
     }
-
-    /// Whether a plain word stands where a name does, and not where prose has a word.
-    fn stands_as_name(&self, text: &str, name: &NameInText<'_>, entity: &EntityId) -> bool {
-        let words = self.vocabulary();
-        let is = |kind: &str, word: &str| words.has_word(kind, word);
-        let (start, end) = (name.range.start, name.range.end);
-        let before = WordBefore::of(text, start);
-        let (after, gap_after) = word_after(text, end);
-        let sentence_after = &text[end..];
-        // Names in a row: "total and subtotal", "total, subtotal".
-        // After a comma also a clause of its own may begin: "In Cart, add a hint".
-        let is_verb = is("make", name.text) && is("between", &after);
-        let follows_name = !is_verb
-            && self.last_name.is_some_and(|last| {
-                let between = text.get(last..start).unwrap_or_default();
-                let between = between.trim_matches(|c: char| {
-                    c.is_whitespace() || matches!(c, ',' | '`' | '"' | '\'' | '*')
-                });
-                matches!(between, "" | "/" | "&") && last < start || is("joint", between)
-            });
-        let in_file_after = || {
-            let (lead, gap) = (after.as_str(), gap_after);
-            let rest = sentence_after[gap + lead.len()..].trim_start_matches([' ', '`', '"', '\'']);
-            let path = rest.split(ends_word).next().unwrap_or_default();
-            let path = path.trim_end_matches(['.', ':', '!', '?']);
-            is("leads", lead)
-                && path.contains(['.', '/'])
-                && self.tracked_file(path_in(path)).as_ref() == Some(&entity.path)
-        };
-        let is_phrase = is("phrase", name.text);
-        // "to count" is a verb as well.
-        let ends_clause = after.is_empty() || is("joint", &after) || {
-            let rest = sentence_after.trim_start_matches(['`', '"', '*']);
-            rest.starts_with(['.', ',', '!', '?', ';', ':'])
-        };
-        let is_capital = name.text.starts_with(|c: char| c.is_ascii_uppercase());
-        follows_name
-            || in_file_after()
-            || is_capital && !before.word.is_empty()
-            || (is("change", &before.word) || is("ask", &before.word))
-                && before.begins_clause(words)
-            || is("being", &before.word) && is("joint", &before.second)
-            || is("leads", &before.word)
-                && (before.word != "to" || ends_clause)
-                && is("aspect", &before.second)
-            || is("leads", &before.word)
-                && (is("inside", &before.word) || ends_clause)
-                && !is_phrase
-                && before.is_request(words)
-            || is("particle", &before.word)
-                && (is("change", &before.second) || is("ask", &before.second))
-            || is("modal", &before.word) && before.second.is_empty() && !is("determiner", &after)
-            || is("make", &before.word) && is("predicate", &after)
-            || is("predicate", &after) && (before.word.is_empty() || is("joint", &before.word))
-            || before.word.is_empty() && sentence_after.starts_with(':')
-    }
 }
 
-/// How much of a sentence before a name is read, in bytes: each of many names in one long line is looked at by itself.
+/// Words for kinds of definitions.
+const KINDS: [&str; 38] = [
+    "function",
+    "functions",
+    "method",
+    "methods",
+    "struct",
+    "structs",
+    "class",
+    "classes",
+    "enum",
+    "enums",
+    "interface",
+    "trait",
+    "macro",
+    "macros",
+    "fn",
+    "func",
+    "def",
+    "funktion",
+    "funktionen",
+    "methode",
+    "methoden",
+    "klasse",
+    "klassen",
+    "schnittstelle",
+    "fonction",
+    "fonctions",
+    "méthode",
+    "méthodes",
+    "classe",
+    "función",
+    "funciones",
+    "método",
+    "métodos",
+    "clase",
+    "clases",
+    "type",
+    "typ",
+    "tipo",
+];
+
+/// Words before a name that show that one certain thing is meant.
+const DETERMINERS: [&str; 27] = [
+    "the", "this", "that", "my", "our", "your", "its", "existing", "der", "die", "das", "den",
+    "dem", "unsere", "meine", "diese", "le", "la", "les", "cette", "ma", "notre", "el", "los",
+    "las", "esta", "mi",
+];
+
+/// Words that join two names.
+const CONJUNCTIONS: [&str; 8] = ["and", "or", "und", "oder", "et", "ou", "y", "o"];
+
+/// English words so common that in prose they mean no definition, lower-cased, one a line.
+const COMMON_WORDS: &str = include_str!("common_words.txt");
+
+/// Whether a plain word is more likely prose than a name. A capital within a sentence is a name's.
+fn is_prose(text: &str, name: &NameInText<'_>) -> bool {
+    let before = text[..name.range.start].trim_end_matches([' ', '`', '"', '*']);
+    let begins_sentence =
+        before.is_empty() || before.ends_with(['.', '!', '?', '\n', ';', ':', '-']);
+    let is_capital = name.text.starts_with(|c: char| c.is_ascii_uppercase());
+    (!is_capital || begins_sentence) && is_common(&name.text.to_lowercase())
+}
+
+fn is_common(word: &str) -> bool {
+    let line = format!("\n{word}\n");
+    memmem::find(COMMON_WORDS.as_bytes(), line.as_bytes()).is_some()
+}
+
+/// How much of a text before a name is read, in bytes: each of many names in one long line is looked at by itself.
 const SENTENCE_BYTES_MAX: usize = 256;
 
 /// Places of one plain word that are looked at: what is said so often is meant early, or never.
@@ -429,79 +430,35 @@ const PLACES_MAX: usize = 64;
 /// Files with one name among which an absolute path's is looked for.
 const NAMESAKES_MAX: usize = 4096;
 
-/// The words before a name in its sentence, lower-cased; empty where there is none.
-struct WordBefore {
-    word: String,
-    second: String,
-    third: String,
-    first: String,
+/// The last three words before a name in its clause, the nearest first, lower-cased.
+fn words_before(text: &str, at: usize) -> Vec<String> {
+    let mut near = at.saturating_sub(SENTENCE_BYTES_MAX);
+    while !text.is_char_boundary(near) {
+        near += 1;
+    }
+    let ends_clause = ['.', '!', '?', '\n', ';', ':', ',', '(', '–', '—'];
+    let clause = text[near..at]
+        .rsplit(ends_clause)
+        .next()
+        .unwrap_or_default();
+    let words = clause
+        .rsplit(is_outside_words)
+        .filter(|word| !word.is_empty());
+    words.take(3).map(str::to_lowercase).collect()
 }
 
-impl WordBefore {
-    fn of(text: &str, at: usize) -> Self {
-        let mut near = at.saturating_sub(SENTENCE_BYTES_MAX);
-        while !text.is_char_boundary(near) {
-            near += 1;
-        }
-        let from = text[near..at]
-            .rfind(['.', '!', '?', '\n', ';', ':'])
-            .map_or(near, |end| near + end + 1);
-        let sentence = text[from..at].trim_end_matches(['`', '"', '*']);
-        let mut words =
-            sentence.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '_' | '’'));
-        let mut words = words.by_ref().filter(|word| !word.is_empty());
-        let first = words.next().unwrap_or_default();
-        let rest: Vec<&str> = core::iter::once(first).chain(words).collect();
-        let nth = |back: usize| rest.len().checked_sub(back).map_or("", |at| rest[at]);
-        // A comma ends a clause: what is before it isn't said of the name.
-        let is_clause = sentence.trim_end().ends_with([',', '(', '–', '—']);
-        let said = |back| {
-            if is_clause {
-                String::new()
-            } else {
-                nth(back).to_lowercase()
-            }
-        };
-        Self {
-            word: said(1),
-            second: said(2),
-            third: said(3),
-            first: first.to_lowercase(),
-        }
-    }
-
-    /// Whether the last word can be a verb, and not a noun.
-    fn begins_clause(&self, words: &Vocabulary) -> bool {
-        let second = self.second.as_str();
-        let kinds = ["opening", "joint", "auxiliary", "leads"];
-        second.is_empty() || kinds.iter().any(|kind| words.has_word(kind, second))
-    }
-
-    /// Whether the sentence begins with a verb that asks for a change.
-    fn is_request(&self, words: &Vocabulary) -> bool {
-        let first = self.first.as_str();
-        words.has_word("change", first)
-            || words.has_word("make", first)
-            || words.has_word("leads", first)
-    }
+/// Takes the next word off a text, lower-cased. A hyphen before it is German: `add-Funktion`.
+fn first_word(text: &mut &str) -> String {
+    let compound = text.strip_prefix('-');
+    let compound = compound.filter(|it| it.starts_with(|c: char| c.is_ascii_uppercase()));
+    let said = compound.unwrap_or_else(|| text.trim_start_matches([' ', '`', '"', '*', '\'']));
+    let (word, rest) = said.split_at(said.find(is_outside_words).unwrap_or(said.len()));
+    *text = rest;
+    word.to_lowercase()
 }
 
-/// The word after a name, lower-cased, and how many bytes are between. A hyphen is between only in German: `add-Funktion`.
-fn word_after(text: &str, end: usize) -> (String, usize) {
-    let rest = &text[end..];
-    let is_compound = rest
-        .strip_prefix('-')
-        .is_some_and(|second| second.starts_with(|c: char| c.is_ascii_uppercase()));
-    let said = if is_compound {
-        &rest[1..]
-    } else {
-        rest.trim_start_matches([' ', '`', '"', '*', '\''])
-    };
-    let word = said
-        .split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '_'))
-        .next();
-    let word = word.unwrap_or_default().to_lowercase();
-    (word, rest.len() - said.len())
+fn is_outside_words(c: char) -> bool {
+    !c.is_alphanumeric() && !matches!(c, '\'' | '_' | '’')
 }
 
 /// The innermost definition at a line of a file, counted from 1, where the file's text is known.

@@ -16,11 +16,11 @@ use super::found_edit::{self, EditBase};
 use super::holders;
 use super::hydrate;
 use super::namesakes;
+use super::naming;
 use super::observe;
 use super::promote::{self, MessagePieces, ResolvedBlock};
 use super::rename::{self, RenameSuspicion};
 use super::resolve::{self, Candidate, Resolution};
-use super::sentence;
 use tslp_core::artifact::{Level, Origin, Transition, Version};
 use tslp_core::edit::Edit;
 use tslp_core::entity::{EntityId, Symbol, last_component};
@@ -210,7 +210,7 @@ pub fn propose(
     let (mut recorder, origin) = (Recorder::new(view), judging.written.origin());
     // Names alone link nothing, unless the user asks for just these: the block is of the file that the conversation shows.
     let symbols = found.symbols();
-    let is_named = |symbol: &Symbol| sentence::holds_word(judging.asked, symbol.last_component());
+    let is_named = |symbol: &Symbol| naming::holds_word(judging.asked, symbol.last_component());
     let mut thresholds = policy.thresholds;
     if !symbols.is_empty() && symbols.iter().all(is_named) {
         thresholds.correlation_percent = 0;
@@ -361,7 +361,7 @@ impl GainedCode {
         let is_moved = |new: &&NewDefinition| {
             // A definition inside of the new code counts with it already.
             let is_named = || {
-                sentence::holds_word(code, new.symbol.last_component()) && !code.contains(&new.head)
+                naming::holds_word(code, new.symbol.last_component()) && !code.contains(&new.head)
             };
             let kept = new.lines.intersection(&lines).count();
             2 * kept > new.lines.len() || is_named()
@@ -801,7 +801,7 @@ impl<'v> BlockJudge<'v> {
             .as_ref()
             .filter(|_| found.format != Format::Fence);
         if let Some(Ok(Edit::Delete)) = edit.map(|edit| &edit.edit) {
-            let is_named = sentence::names(self.judging.asked, &file);
+            let is_named = naming::names(self.judging.asked, &file);
             let all = hydrate::true_entities_of(self.view, path).into_iter();
             let all = all.filter(|_| is_named);
             return all.map(|it| (it, Reason::OmittedByUpdate)).collect();
@@ -845,7 +845,7 @@ impl<'v> BlockJudge<'v> {
         let Some(symbol) = &entity.symbol else {
             return false;
         };
-        let is_named = sentence::names(self.judging.asked, entity);
+        let is_named = naming::names(self.judging.asked, entity);
         let applied = found.edit.as_ref().and_then(|it| it.outcome.as_ref().ok());
         let file = EntityId::file(entity.path.clone());
         let file = self.view.current_version(&file).map(|it| it.version);
@@ -891,14 +891,14 @@ impl<'v> BlockJudge<'v> {
             let text = file.and_then(|file| self.view.text(file.artifact));
             text.is_none_or(|text| {
                 read += text.len();
-                read > SEARCHED_BYTES_MAX || sentence::holds_word(&text, name)
+                read > SEARCHED_BYTES_MAX || naming::holds_word(&text, name)
             })
         };
         let is_code = measure::blanked(
             &found.code,
             found.extraction.iter().flat_map(|it| &it.remarks),
         );
-        sentence::holds_word(&is_code, name)
+        naming::holds_word(&is_code, name)
             || map.paths().filter(|path| **path != entity.path).any(names)
     }
 
@@ -1213,7 +1213,7 @@ impl<'v> BlockJudge<'v> {
         let is_asked_for = entity
             .symbol
             .as_ref()
-            .is_none_or(|symbol| sentence::holds_word(self.judging.asked, symbol.last_component()));
+            .is_none_or(|symbol| naming::holds_word(self.judging.asked, symbol.last_component()));
         if self.view.state.tombstones().contains(entity) && !is_asked_for {
             RemovalVerdict::Tombstoned
         } else {

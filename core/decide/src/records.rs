@@ -9,6 +9,7 @@ use core::cell::RefCell;
 use core::str;
 
 use super::hydrate::{self, Hydration};
+use super::notice;
 use super::place::{self, Standpoint};
 use super::said_texts::{SaidText, SaidTexts, letters};
 use super::shown;
@@ -599,7 +600,7 @@ pub(super) fn memory_block(
             }
             (Err(reason), None) => drop_record(&entry.key, reason),
             (Err(reason), Some(told)) => {
-                let gone = gone_line(&entry.key, gone_words(reason));
+                let gone = gone_line(&entry.key, why_gone(reason));
                 if !says_gone(told) {
                     left = left.saturating_sub(gone.len() + 1);
                     sections[2].1.push(gone);
@@ -667,14 +668,11 @@ fn says_gone(line: &str) -> bool {
 }
 
 /// Why a record doesn't hold now, as [`ground`] says.
-pub(super) const fn gone_words(reason: Reason) -> &'static str {
+pub(super) fn why_gone(reason: Reason) -> &'static str {
     match reason {
         Reason::OffByUser => "its file is off",
-        Reason::FileMissing => "its file is gone",
         Reason::FileUnreadable => "its file can't be read",
-        Reason::QuotationAmbiguous => "the code that it quotes is there more than once",
-        Reason::RecordUngrounded => "what it is derived from no longer holds",
-        _ => "the code that it quotes has changed",
+        other => notice::why(other),
     }
 }
 

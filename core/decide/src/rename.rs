@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 use tslp_projections::state::StateView;
 
 use super::found_code::FoundCode;
+use super::naming;
 use super::observe;
 use super::resolve::{Candidate, Resolution};
-use super::sentence;
 use crate::mention;
 use crate::similarity;
 use tslp_core::entity::{EntityId, Symbol};
@@ -61,7 +61,7 @@ pub fn suspected_renames(
     let mut missing = MissingDefinitions::of(view, episode, resolution);
     new.into_iter()
         .filter_map(|(candidate, symbol)| {
-            let is_asked_for = sentence::holds_word(asked, symbol.last_component());
+            let is_asked_for = naming::holds_word(asked, symbol.last_component());
             let is_leaving =
                 |known: &EntityId| is_moved(known) || is_named_for_renaming(asked, known, symbol);
             let suspicion = missing
@@ -84,7 +84,7 @@ pub fn suspected_renames(
 /// another class, is no rename of it.
 pub(super) fn is_named_for_renaming(asked: &str, known: &EntityId, new: &Symbol) -> bool {
     let name = known.symbol.as_ref().map(Symbol::last_component);
-    name != Some(new.last_component()) && sentence::names(asked, known)
+    name != Some(new.last_component()) && naming::names(asked, known)
 }
 
 /// The same symbol in another file, unless the user names this file: if the model was shown that file, it probably wrote the

@@ -10,7 +10,7 @@ use super::found_code::FoundCode;
 use super::found_edit::FoundEdit;
 use super::holders::Placed;
 use super::namesakes::Namesake;
-use super::sentence;
+use super::naming;
 use crate::similarity;
 use tslp_core::artifact::{Level, Origin};
 use tslp_core::capture::StatedExtent;
@@ -526,7 +526,7 @@ fn lacks_what_is_named(
     let tracked = view.state.state_map().symbols_of(path).into_iter();
     let gone = tracked.filter(|it| !symbols.contains_key(it));
     let mut gone = gone.map(|it| EntityId::symbol(path.clone(), it)).peekable();
-    gone.peek().is_some() && gone.all(|it| sentence::names(asked, &it))
+    gone.peek().is_some() && gone.all(|it| naming::names(asked, &it))
 }
 
 /// Whether the block's first line is that of the file, as it was last known whole.

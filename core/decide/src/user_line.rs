@@ -13,13 +13,14 @@ use tslp_core::event::Event;
 use tslp_core::extract::Grammars;
 use tslp_core::gate;
 use tslp_core::ids::SessionId;
-use tslp_core::reason::Reason;
+use tslp_core::reason::{Class, Reason};
 use tslp_core::record::RecordStanding;
 use tslp_projections::proposals::Proposal;
 use tslp_projections::stale::Divergence;
 use tslp_projections::state::StateView;
 
 use super::lost::LostCode;
+use super::notice;
 
 /// What the user hears of tools, budgets and loops.
 #[must_use]
@@ -94,7 +95,7 @@ impl UserNews {
                 let kept_out = composed.dropped.iter();
                 // Who pasted what contradicts it knows.
                 let is_news =
-                    |reason: Reason| reason.is_divergence() && reason != Reason::Contradicted;
+                    |reason: Reason| reason.is(Class::Divergence) && reason != Reason::Contradicted;
                 let kept_out = kept_out.filter(|dropped| is_news(dropped.reason));
                 self.withheld
                     .extend(kept_out.map(|it| (it.entity.clone(), it.reason)));
@@ -225,7 +226,7 @@ impl UserNews {
                     Reason::DiskUnreadable => "`tslp why ENTITY` says more",
                     _ => "`@tslp accept ENTITY` takes what the file holds",
                 };
-                (entity, why, can)
+                (entity, String::from(why), can)
             }
         };
         let others = self.refused.keys().chain(self.withheld.keys());
@@ -290,7 +291,7 @@ pub fn turn_line(
     let first = first.or_else(|| refused.values().next())?;
     let (entity, report) = (&first.entity, first.report.as_ref()?);
     let lost = LostCode::of_proposal(view, grammars, entity, first);
-    let lost = lost.filter(|_| first.refused_for().is_some_and(Reason::is_lost_code));
+    let lost = lost.filter(|_| first.refused_for().is_some_and(|it| it.is(Class::LostCode)));
     let lost = lost.and_then(|lost| match lost.symbols.is_empty() {
         true => quoted_lines(&lost.lines, lost.more_lines),
         false => quoted_lines(&lost.symbols, 0),
@@ -325,16 +326,13 @@ const fn is_of_other_code(reason: Reason) -> bool {
     matches!(reason, Reason::Stale | Reason::DiskHoldsSuperseded)
 }
 
-fn refusal_text(reason: Reason) -> &'static str {
-    match reason {
-        _ if is_of_other_code(reason) => "is not taken from this reply: your file holds other code",
-        Reason::BaseUnacknowledged => {
-            "is not taken from this reply: the model was not shown what it replaces"
-        }
-        Reason::SpecBroken => "is not taken from this reply: it breaks your rules for code",
-        _ if reason.is_lost_code() => "is not taken from this reply: it lost code that was there",
-        _ => "is not taken from this reply",
-    }
+fn refusal_text(reason: Reason) -> String {
+    let why = match is_of_other_code(reason) {
+        true => Some("your file holds other code"),
+        false => notice::why_in("refused", reason),
+    };
+    let why = why.map_or_else(String::new, |why| format!(": {why}"));
+    format!("is not taken from this reply{why}")
 }
 
 fn refusal_remedy(reason: Reason, can_be_confirmed: bool) -> &'static str {
@@ -348,7 +346,7 @@ fn refusal_remedy(reason: Reason, can_be_confirmed: bool) -> &'static str {
         _ if can_be_confirmed => {
             "Don't save it before you have looked; `@tslp confirm ENTITY` takes it as it is, and asking again shows the model what is missing"
         }
-        _ if reason.is_lost_code() => {
+        _ if reason.is(Class::LostCode) => {
             "Don't save it before you have looked; asking again shows the model what is missing"
         }
         _ => "`tslp why ENTITY` says why",

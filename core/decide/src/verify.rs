@@ -1,17 +1,15 @@
-//! User verification: who saw a proposal and asks for the next change of it has taken it (spec §6, gate B).
+//! User verification: who saw a proposal, names it, and is answered by the next change of it has taken it (spec §6, gate B).
 
 use alloc::collections::BTreeSet;
-use alloc::string::String;
 use alloc::vec::Vec;
 use tslp_projections::state::StateView;
 
 use super::Recorder;
-use super::asked_change::AskedChanges;
 use super::found_code::FoundCode;
 use super::holders::{self, BlockOfProposal};
+use super::naming;
 use super::promote;
 use super::propose::{base_verdict_since, disk_verdict};
-use crate::mention::Mentions;
 use tslp_core::artifact::Origin;
 use tslp_core::entity::EntityId;
 use tslp_core::event::Event;
@@ -21,56 +19,45 @@ use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_projections::proposals::Proposal;
 
-/// Promotes the proposals that this prompt verifies. The state must hold observations of their files, made in this episode,
-/// and the prompt must not be composed yet. `own_text`: the user's own words in it, which most prompts aren't asked for.
+/// Promotes the proposals of the turn before from which a reply goes on: the user saw them and named them in `asked`, the last words, and
+/// the reply changes them. Code of the user's own would have overruled them. The state must hold observations of their files, made in
+/// this episode.
 #[must_use]
 pub fn verify(
     view: &StateView<'_>,
     session: SessionId,
-    own_text: &dyn Fn() -> String,
-    mentions: &Mentions,
-    supplied: &[&FoundCode],
+    asked: &str,
+    reply: &[FoundCode],
 ) -> Vec<Event> {
     let Some(before) = view.state.sessions().turn_before(session) else {
         return Vec::new();
     };
     let mut waiting = view.proposals_in(session);
     waiting.retain(|proposal| {
-        proposal.episode >= before.from && proposal.refused_for() == Some(Reason::GrantMissing)
+        before.episodes.contains(&proposal.episode)
+            && proposal.refused_for() == Some(Reason::GrantMissing)
+            && before.shown.contains(&proposal.entity)
+            && naming::names(asked, &proposal.entity)
+            && reply.iter().any(|found| changes(found, proposal))
     });
-    // Most prompts have nothing to verify, and may be long.
-    if waiting.is_empty() {
-        return Vec::new();
-    }
-    let own = own_text();
-    let asked = AskedChanges::of(&own);
     let doubted = doubted_by_audit(view, session);
     let mut recorder = Recorder::new(view);
     let mut promoted: BTreeSet<EntityId> = BTreeSet::new();
     let mut at_odds: BTreeSet<EntityId> = BTreeSet::new();
     // The newest proposal of an entity is the one that the user has seen last.
     for proposal in waiting.into_iter().rev() {
-        let is_verified = before.shown.contains(&proposal.entity)
-            && is_mentioned(mentions, &proposal.entity)
-            && asked.is_asked_of(&proposal.entity)
-            && !supplied
-                .iter()
-                .any(|found| is_replacement(found, &proposal.entity));
-        if is_verified && !promoted.contains(&proposal.entity) {
-            let is_fit = |it: &Proposal| verified(view, it).passed;
-            let block = BlockOfProposal::of(view, &proposal, is_fit);
-            let odd = block.at_odds;
-            let block: Vec<Proposal> = block.parts.into_iter().chain(block.around).collect();
-            let is_moot = |part: &Proposal| recorder.has_moved(part.version);
-            if block
-                .iter()
-                .any(|part| doubted.contains(&part.entity) || is_moot(part))
-            {
-                continue;
-            }
-            if promote_block(&mut recorder, view, block, &mut promoted) {
-                at_odds.extend(odd);
-            }
+        if promoted.contains(&proposal.entity) {
+            continue;
+        }
+        let is_fit = |it: &Proposal| verified(view, it).passed;
+        let block = BlockOfProposal::of(view, &proposal, is_fit);
+        let odd = block.at_odds;
+        let block: Vec<Proposal> = block.parts.into_iter().chain(block.around).collect();
+        let is_moot = |part: &Proposal| recorder.has_moved(part.version);
+        let is_doubted = |part: &Proposal| doubted.contains(&part.entity) || is_moot(part);
+        if !block.iter().any(is_doubted) && promote_block(&mut recorder, view, block, &mut promoted)
+        {
+            at_odds.extend(odd);
         }
     }
     let paths: BTreeSet<&RelPath> = promoted.iter().map(|entity| &entity.path).collect();
@@ -122,16 +109,16 @@ fn doubted_by_audit(view: &StateView<'_>, session: SessionId) -> BTreeSet<Entity
     doubts.filter_map(|pending| pending.notice.entity).collect()
 }
 
-fn is_mentioned(mentions: &Mentions, entity: &EntityId) -> bool {
-    mentions.symbols.contains(entity) || mentions.files.contains(&entity.path)
-}
-
-/// Whether the user's own code defines the entity anew.
-fn is_replacement(found: &FoundCode, entity: &EntityId) -> bool {
-    let is_of_file = found.usable_path().is_none_or(|path| *path == entity.path);
-    let defines = entity
-        .symbol
-        .as_ref()
-        .is_none_or(|symbol| found.symbols().contains(symbol));
-    is_of_file && defines
+/// Whether a block changes what a proposal holds, and doesn't only repeat it.
+fn changes(found: &FoundCode, proposal: &Proposal) -> bool {
+    let EntityId { path, symbol } = &proposal.entity;
+    let is_of_file = found.usable_path().is_none_or(|it| it == path);
+    let applied = found.edit.as_ref().map(|edit| edit.outcome.as_ref());
+    let defines = match (symbol, applied) {
+        (Some(symbol), Some(Ok(applied))) => applied.defined.contains(symbol),
+        (Some(symbol), _) => found.symbols().contains(symbol),
+        (None, _) => found.usable_path().is_some(),
+    };
+    let repeats = |symbol| found.slices.get(symbol) == Some(&proposal.slice);
+    is_of_file && defines && !symbol.as_ref().is_some_and(repeats)
 }

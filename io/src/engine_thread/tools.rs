@@ -548,7 +548,7 @@ impl EngineThread {
         let halt = self.engine.tool_session(reply.session).halt;
         if is_used_up || halt.is_some() {
             running.tools = None;
-            if let Some(why) = halt.and_then(notice::why_halted) {
+            if let Some(why) = halt.and_then(|reason| notice::why_in("halts", reason)) {
                 // The user's line: the model would read the word that acts in the reply's text.
                 let told = format!(
                     "Tools are halted: {why}. They run again once you say `@tslp resume` in a prompt."

@@ -1,6 +1,7 @@
 //! Answers about conversations, as decisions get them.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Injected, NoticeIssued, Withheld};
@@ -50,8 +51,8 @@ pub struct LastPrompt {
 /// The user's turn before the one under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreviousTurn {
-    /// The episode of its first prompt.
-    pub from: EpisodeId,
+    /// Its episodes.
+    pub episodes: Range<EpisodeId>,
     /// The entities that its prompts showed to the model.
     pub shown: Vec<EntityId>,
 }
