@@ -315,18 +315,19 @@ fn is_subsequence(short: &[&str], long: &[&str]) -> bool {
 }
 
 /// Whether the last line was dropped and not replaced: an earlier line of the base ends the code now, or a new one that has nothing
-/// to do with it, such as `return 0` or `exit(1)`.
+/// to do with it or with the rest, such as `return 0` or `exit(1)`.
 fn is_end_dropped(before: &str, after: &str) -> bool {
     let (old, new): (Vec<String>, Vec<String>) =
         (line_keys(before).collect(), line_keys(after).collect());
     let (Some((last, earlier)), Some(now)) = (old.split_last(), new.last()) else {
         return false;
     };
-    let known: BTreeSet<&str> = names_in(before).collect();
-    let end = after.lines().rfind(|line| words_of(line).next().is_some());
     let is_foreign = || {
-        let mut names = names_in(end.unwrap_or_default());
-        !names.any(|name| known.contains(name))
+        let is_end = |line: &&str| words_of(line).next().is_some();
+        let end = after.lines().rfind(is_end).unwrap_or_default();
+        let rest = after.lines().rev().skip_while(|line| !is_end(line)).skip(1);
+        let known: BTreeSet<&str> = names_in(before).chain(rest.flat_map(names_in)).collect();
+        !names_in(end).any(|name| known.contains(name))
     };
     last != now && !new.contains(last) && (earlier.contains(now) || is_foreign())
 }

@@ -65,9 +65,12 @@ impl Player {
         let before = self.true_entities();
         let text = self.model_says(written, ending);
         self.check_nothing_removed(&before, &text);
-        let may_change = !is_exact
-            || matches!(change, EditEffect::Faithful | EditEffect::Extended)
-                && ending != Ending::Cut;
+        // What is quoted whole may go.
+        let is_legal = matches!(
+            change,
+            EditEffect::Faithful | EditEffect::Extended | EditEffect::Dropped | EditEffect::Renamed
+        );
+        let may_change = !is_exact || is_legal && ending != Ending::Cut;
         self.check_unchanged(
             &before,
             may_change,
@@ -95,7 +98,10 @@ impl Player {
         let before = self.true_entities();
         let text = self.model_says(edits::whole_file_call(path, &text), Ending::Whole);
         self.check_nothing_removed(&before, &text);
-        self.check_unchanged(&before, !gone, &text);
+        let is_named = tracked
+            .first()
+            .is_some_and(|it| self.is_named_by_user(it.name));
+        self.check_unchanged(&before, !gone || is_named, &text);
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use tslp_core::artifact::Origin;
 use tslp_core::entity::Symbol;
 use tslp_core::event::{Author, Event};
 use tslp_core::gate::GateProfile;
+use tslp_core::message::Role;
 use tslp_core::path::RelPath;
 use tslp_core::policy::{AuditChoice, Policy};
 use tslp_core::reason::Reason;
@@ -388,7 +389,10 @@ impl Player {
             | ModelAction::Cut
             | ModelAction::Unclosed
             | ModelAction::Broken => true,
-            ModelAction::Dropped | ModelAction::Renamed => !tracked.is_empty(),
+            ModelAction::Dropped | ModelAction::Renamed => {
+                let gone = tracked.first();
+                gone.is_some_and(|gone| !self.is_named_by_user(gone.name))
+            }
             ModelAction::Collapsed => is_tracked,
             // Without a path it may be linked by what the model was shown.
             ModelAction::Fragment | ModelAction::WholeFile | ModelAction::WithoutPath => false,
@@ -471,16 +475,26 @@ impl Player {
         true
     }
 
-    /// A reply removes no symbol; the whole file's entry may go when a part of it changes.
+    /// A reply removes no symbol, unless it quotes it or the user named it, and nothing names it afterwards; the whole file's entry may
+    /// go when a part of it changes.
     pub(super) fn check_nothing_removed(&self, before: &[TrueEntity], text: &str) {
         let after = self.true_entities();
         for TrueEntity { entity, .. } in before {
             let is_kept = after.iter().any(|other| other.entity == *entity);
+            let name = entity.symbol_str().unwrap_or_default();
+            let is_used = after.iter().any(|it| it.entity.symbol == entity.symbol);
+            let may_go = || self.is_named_by_user(name) || !is_used && text.contains(name);
             assert!(
-                is_kept || entity.symbol.is_none(),
+                is_kept || entity.symbol.is_none() || may_go(),
                 "a reply removed {entity}:\n{text}"
             );
         }
+    }
+
+    pub(super) fn is_named_by_user(&self, name: &str) -> bool {
+        let messages = self.stage.last_sent().map(|sent| &sent.request.messages);
+        let last = messages.and_then(|it| it.iter().rfind(|it| it.role == Role::User));
+        last.is_some_and(|message| message.recorded().contains(name))
     }
 
     fn change_disk(&mut self, u: &mut Unstructured<'_>) -> Result<()> {

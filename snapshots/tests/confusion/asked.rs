@@ -100,6 +100,13 @@ fn goes(case: &Case, prompt: &str, removal: Removal) -> Option<bool> {
     stage.step(model(format!("{}\n````\n{code}\n````\n", case.path)));
     stage.check_replay();
     let entity = EntityId::symbol(path, symbol);
+    if removal == Removal::ListedChanged && stage.view().current_version(&entity).is_none() {
+        println!(
+            "GONE {}\n{}",
+            case.path,
+            tslp_snapshots::golden::golden_end(&stage, tslp_snapshots::verdicts::Detail::Decisions)
+        );
+    }
     Some(stage.view().current_version(&entity).is_none())
 }
 
