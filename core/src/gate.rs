@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::artifact::Level;
 use crate::entity::EntityId;
 use crate::measure::{Effect, KEPT_PERCENT, Measure};
-use crate::reason::{Class, Reason};
+use crate::reason::{Reason, ReasonClass};
 use crate::slice::Figures;
 use crate::stored::{Archive, Load, Store, stored_words};
 
@@ -237,13 +237,18 @@ impl GateReport {
     /// reason may be gate A's or damage's; the verdicts tell which.
     #[must_use]
     pub fn is_left_to_user(&self) -> bool {
-        self.conclusion.is_some_and(|it| it.is(Class::LeftToUser)) && self.passed_gate_a()
+        self.conclusion
+            .is_some_and(|it| it.is(ReasonClass::LeftToUser))
+            && self.passed_gate_a()
     }
 
     /// Whether a rule refuses it, and not only that nobody could judge it.
     #[must_use]
     pub fn refuses(&self) -> bool {
-        self.failed_by_itself() && !self.conclusion.is_some_and(|it| it.is(Class::Unjudged))
+        self.failed_by_itself()
+            && !self
+                .conclusion
+                .is_some_and(|it| it.is(ReasonClass::Unjudged))
     }
 
     /// Whether a rule that this version failed keeps it out, and not another version of its block.

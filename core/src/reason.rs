@@ -6,7 +6,7 @@ use crate::stored::{Meaningless, stored_text};
 
 /// What several reasons have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum ReasonClass {
     /// A change is refused because code is missing. The notice about it names what is missing.
     LostCode,
     /// A change is judged by nobody: it is neither true nor refused.
@@ -58,9 +58,9 @@ macro_rules! reasons {
 
             /// Whether it is of a class.
             #[must_use]
-            pub const fn is(self, class: Class) -> bool {
-                let classes: &[Class] = match self {
-                    $(Self::$name => &[$($(Class::$class),+)?],)+
+            pub const fn is(self, class: ReasonClass) -> bool {
+                let classes: &[ReasonClass] = match self {
+                    $(Self::$name => &[$($(ReasonClass::$class),+)?],)+
                 };
                 let mut at = 0;
                 while at < classes.len() {

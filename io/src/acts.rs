@@ -12,7 +12,7 @@ use tslp_core::directive::Directive;
 use tslp_core::event::{Event, ReadFailure, Verb};
 use tslp_core::goal::{GoalChange, parse_goal};
 use tslp_core::ids::{SessionId, UnixMillis};
-use tslp_core::reason::{Class, Reason};
+use tslp_core::reason::{Reason, ReasonClass};
 use tslp_core::record;
 use tslp_decide::notice::why_in;
 use tslp_grammars::TreeSitterGrammars;
@@ -211,7 +211,7 @@ fn import_reply<S: Store>(
             if let Some(at) = clause.filter(|_| source == record::MCP_SOURCE) {
                 words = String::from(&words[..at]).into();
             }
-            let is_done = reason.is(Class::Done);
+            let is_done = reason.is(ReasonClass::Done);
             results.push(ActResult::new(&about, reason.code(), words, is_done));
         }
         let (entity, reason, is_done) = match &recorded.event {
@@ -316,7 +316,7 @@ fn decide_directive<S: Store>(
         }
         (Verb::Accept, Reason::FileMissing) => ("no_file", false),
         (Verb::Accept, Reason::SymbolMissing) => ("no_symbol", false),
-        (_, reason) => (reason.code(), reason.is(Class::Done)),
+        (_, reason) => (reason.code(), reason.is(ReasonClass::Done)),
     };
     if reason == Reason::Locked
         && let Some(file) = answer.and_then(|answer| answer.entity.as_ref())

@@ -30,7 +30,7 @@ use tslp_core::message::{Attempt, ToolCall, Tools};
 use tslp_core::outgoing::Outgoing;
 use tslp_core::path::RelPath;
 use tslp_core::read_message::ReadMessage;
-use tslp_core::reason::{Class, Reason};
+use tslp_core::reason::{Reason, ReasonClass};
 use tslp_core::redact;
 use tslp_core::request::Request;
 use tslp_decide::reply::{Reply, SegmentExtent};
@@ -1226,7 +1226,7 @@ impl EngineThread {
                     });
                 }
                 Event::DiskObserved(observed) => looked_at.push(observed.path.clone()),
-                Event::NoticeIssued(notice) if notice.reason.is(Class::HaltsAll) => {
+                Event::NoticeIssued(notice) if notice.reason.is(ReasonClass::HaltsAll) => {
                     self.stop_tools();
                     self.tell_mode();
                 }

@@ -13,7 +13,7 @@ use tslp_core::guardian::{Capability, Class, Decision, Door, GrantToken};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::limits::{SESSIONS_KEPT, TOOL_EPISODES_KEPT};
-use tslp_core::reason::{Class, Reason};
+use tslp_core::reason::{Reason, ReasonClass};
 
 use crate::changes::Changes;
 use crate::row::{EventAt, Keeps, UnfitRow};
@@ -241,10 +241,10 @@ impl GuardianState {
         let NoticeIssued {
             reason, session, ..
         } = notice;
-        if reason.is(Class::Halts) {
+        if reason.is(ReasonClass::Halts) {
             let session = match reason {
                 Reason::AgentsStopped => ALL_AGENTS,
-                reason if reason.is(Class::HaltsAll) => ALL_SESSIONS,
+                reason if reason.is(ReasonClass::HaltsAll) => ALL_SESSIONS,
                 _ => *session,
             };
             // No other halt of all tools takes a breach's place: it would be lifted more easily.

@@ -18,7 +18,7 @@ use tslp_core::limits::{
 };
 use tslp_core::message::Role;
 use tslp_core::path::RelPath;
-use tslp_core::reason::{Class, Reason};
+use tslp_core::reason::{Reason, ReasonClass};
 
 pub mod rows;
 
@@ -990,7 +990,7 @@ impl Session {
         for pending in &mut self.notices {
             pending.was_shown = composed.history == History::Window
                 || !in_tool_chain
-                || pending.notice.reason.is(Class::NextStep);
+                || pending.notice.reason.is(ReasonClass::NextStep);
         }
         changes.touch::<SessionRow, _>(|| (id,), true);
         self.composed_seq = seq;

@@ -292,7 +292,9 @@ impl<'l> PromptSummary<'l> {
             .iter()
             .filter_map(|recorded| match &recorded.event {
                 Event::NoticeIssued(issued)
-                    if issued.reason.is(tslp_core::reason::Class::ChangedOutside) =>
+                    if issued
+                        .reason
+                        .is(tslp_core::reason::ReasonClass::ChangedOutside) =>
                 {
                     Some((recorded.seq, issued))
                 }

@@ -45,7 +45,7 @@ use tslp_core::message::Role;
 use tslp_core::outgoing::{Outgoing, OutgoingMessage};
 use tslp_core::path::RelPath;
 use tslp_core::policy::{EditRepair, Placement, Policy};
-use tslp_core::reason::{Class, Reason};
+use tslp_core::reason::{Reason, ReasonClass};
 use tslp_core::request::Request;
 use tslp_projections::sessions::Amendments;
 
@@ -193,7 +193,7 @@ pub fn compose(
     hydration.notify_of_messages(prompt, sent_from);
     hydration.note_off(view, prompt, off.files);
     // Between two tool calls an agent has no time for what only its user can resolve: that waits for the next turn.
-    let is_due = |notice: &NoticeIssued| !in_tool_chain || notice.reason.is(Class::NextStep);
+    let is_due = |notice: &NoticeIssued| !in_tool_chain || notice.reason.is(ReasonClass::NextStep);
     hydration.notices.retain(|notice| {
         // What the model itself has written the user needn't resolve.
         let is_models_own = |entity: &EntityId| match prompt.on_record {
@@ -217,7 +217,7 @@ pub fn compose(
     let mut events: Vec<Event> = notices.iter().cloned().map(Event::NoticeIssued).collect();
     let notices = notices_to_show(view, prompt, notices, &|notice, was_shown| {
         let is_told = || {
-            notice.reason.is(Class::ChangedOutside)
+            notice.reason.is(ReasonClass::ChangedOutside)
                 || injected.has_said(&first_sentence(view, prompt, notice))
         };
         target.is_some() && is_due(notice) && (is_window || !was_shown || !is_told())
@@ -395,7 +395,7 @@ fn assemble(
     let mut shown: BTreeSet<&EntityId> = hydration.hydrated.iter().map(|it| &it.entity).collect();
     let (outside, other): (Vec<_>, Vec<_>) = notices
         .iter()
-        .partition(|notice| notice.reason.is(Class::ChangedOutside));
+        .partition(|notice| notice.reason.is(ReasonClass::ChangedOutside));
     let bytes_max = policy.budget_tokens as usize * BYTES_PER_TOKEN;
     let blocks = other.iter().map(|notice| {
         let about = notice.entity.as_ref();
@@ -505,7 +505,7 @@ impl InjectedTexts {
                 && self.has_said(&first_sentence(view, prompt, notice));
         };
         let file = EntityId::file(entity.path.clone());
-        let of_file = Some(file).filter(|_| notice.reason.is(Class::Divergence));
+        let of_file = Some(file).filter(|_| notice.reason.is(ReasonClass::Divergence));
         let mut abouts = of_file.into_iter().chain([entity.clone()]);
         abouts.any(|about| {
             let is_refused = notice.reason == Reason::DiskHoldsRefused;
@@ -720,7 +720,9 @@ fn notices_to_show(
     notices
         .retain(|notice| said.insert((notice.reason, notice.entity.clone(), notice.other.clone())));
     // What a refused change has lost is said with the refusal.
-    let refusals = notices.iter().filter(|it| it.reason.is(Class::LostCode));
+    let refusals = notices
+        .iter()
+        .filter(|it| it.reason.is(ReasonClass::LostCode));
     let told: BTreeSet<EntityId> = refusals.filter_map(|it| it.entity.clone()).collect();
     let is_told = |entity: &EntityId| {
         told.contains(entity) || told.contains(&EntityId::file(entity.path.clone()))
@@ -731,7 +733,7 @@ fn notices_to_show(
     // All changes outside are one line.
     let (outside, mut notices): (Vec<_>, Vec<_>) = notices
         .into_iter()
-        .partition(|notice| notice.reason.is(Class::ChangedOutside));
+        .partition(|notice| notice.reason.is(ReasonClass::ChangedOutside));
     let surplus = notices.len().saturating_sub(NOTICES_PER_PROMPT_MAX);
     notices.drain(..surplus);
     notices.extend(outside);
@@ -753,7 +755,7 @@ fn still_matters(view: &StateView<'_>, notice: &NoticeIssued) -> bool {
             view.disk_finding(&entity.path) != Some(LastFinding::Missing)
                 || !view.state.state_map().tracks(&entity.path)
         }
-        (reason, _) if reason.is(Class::Divergence) => {
+        (reason, _) if reason.is(ReasonClass::Divergence) => {
             hydrate::divergence_within(view, entity).is_none()
         }
         (Reason::UnsavedElsewhere, _) => !view.state.stale().is_unsaved(entity),

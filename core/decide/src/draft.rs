@@ -19,7 +19,7 @@ use tslp_core::event::{
 };
 use tslp_core::gate::GateReport;
 use tslp_core::hash::ArtifactHash;
-use tslp_core::reason::{Class, Reason};
+use tslp_core::reason::{Reason, ReasonClass};
 use tslp_core::slice;
 
 /// Code that is shown whole to be put back, in bytes; of longer code a few lines are named.
@@ -168,7 +168,7 @@ fn mendable_fault(refused: &PromotionRefused) -> Option<DraftFault> {
     let is_mendable = match reason {
         Reason::StubInPlace | Reason::RemovedUnasked => false,
         Reason::DuplicateDefinition | Reason::SpecBroken => true,
-        reason => reason.is(Class::LostCode),
+        reason => reason.is(ReasonClass::LostCode),
     };
     (is_mendable && refused.report.failed_by_itself()).then(|| DraftFault {
         entity: refused.entity.clone(),

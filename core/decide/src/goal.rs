@@ -18,7 +18,7 @@ use tslp_core::limits::BYTES_PER_TOKEN;
 use tslp_core::message::{Role, Tools};
 use tslp_core::outgoing::Outgoing;
 use tslp_core::path::RelPath;
-use tslp_core::reason::{Class, Reason};
+use tslp_core::reason::{Reason, ReasonClass};
 use tslp_core::request::Request;
 use tslp_projections::at_hand::AskedRow;
 use tslp_projections::episodes::EpisodeRow;
@@ -334,7 +334,7 @@ fn work_in(view: &StateView<'_>, session: SessionId, is_meant: impl Fn(&AskedRow
     let refused = refused.filter_map(|it| {
         let reason = it
             .refused_for()
-            .filter(|reason| !reason.is(Class::Unjudged))?;
+            .filter(|reason| !reason.is(ReasonClass::Unjudged))?;
         Some((it.entity.clone(), reason))
     });
     let refused: BTreeSet<(EntityId, Reason)> = refused.collect();

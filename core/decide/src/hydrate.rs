@@ -20,7 +20,7 @@ use tslp_core::limits::{BYTES_PER_TOKEN, HASH_DIGITS_SHOWN_MIN, HYDRATION_CANDID
 use tslp_core::message::{Role, Tools};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
-use tslp_core::reason::{Class, Reason};
+use tslp_core::reason::{Reason, ReasonClass};
 use tslp_core::redact;
 use tslp_projections::file_code::TrueEntity;
 use tslp_projections::stale::Divergence;
@@ -109,7 +109,7 @@ fn may_show_parts(view: &StateView<'_>, entity: &EntityId, refusal: Reason) -> b
         // A file is left to the user, who knows which part of it is meant.
         Reason::OverBudget => entity.symbol.is_some(),
         // Then the same is said of all that is inside of it.
-        _ if refusal.is(Class::Divergence) => {
+        _ if refusal.is(ReasonClass::Divergence) => {
             let own = view.divergence(entity);
             !matches!(own, Some(Contradicted | Gone | Unreadable))
         }
@@ -289,7 +289,7 @@ impl Hydration {
                 | Reason::CredentialRedacted
                 | Reason::OffByUser
         );
-        if is_left_out || reason.is(Class::Divergence) {
+        if is_left_out || reason.is(ReasonClass::Divergence) {
             self.add_notice(prompt, named_in_notice(&entity, reason), reason);
         }
         self.dropped.push(Dropped { entity, reason });
@@ -363,7 +363,8 @@ impl Hydration {
         let about = |notice: &NoticeIssued| {
             let entity = notice.entity.as_ref();
             let is_outside = notice.reason == Reason::NoLongerCurrent;
-            let entity = entity.filter(|_| is_outside || notice.reason.is(Class::Divergence))?;
+            let entity =
+                entity.filter(|_| is_outside || notice.reason.is(ReasonClass::Divergence))?;
             let file = EntityId::file(entity.path.clone());
             let is_one =
                 notice.reason != Reason::DiskHoldsRefused || !view.proposals_for(&file).is_empty();

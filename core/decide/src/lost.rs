@@ -12,7 +12,7 @@ use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::NoticeIssued;
 use tslp_core::extract::{Extraction, Grammars};
 use tslp_core::limits::{LOST_LINES_NAMED_MAX, LOST_SYMBOLS_NAMED_MAX};
-use tslp_core::reason::{Class, Reason};
+use tslp_core::reason::{Reason, ReasonClass};
 use tslp_core::redact;
 use tslp_projections::proposals::Proposal;
 
@@ -47,8 +47,8 @@ impl LostCode {
         let entity = notice.entity.as_ref();
         let is_on_disk = notice.reason == Reason::DiskHoldsRefused;
         let is_broken = notice.reason == Reason::SpecBroken;
-        let entity =
-            entity.filter(|_| notice.reason.is(Class::LostCode) || is_on_disk || is_broken)?;
+        let entity = entity
+            .filter(|_| notice.reason.is(ReasonClass::LostCode) || is_on_disk || is_broken)?;
         let proposals = view.proposals_for(entity).into_iter().rev();
         let mut refused = proposals.filter(|proposal| {
             let is_meant = is_on_disk || proposal.refused_for() == Some(notice.reason);

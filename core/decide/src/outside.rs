@@ -15,7 +15,7 @@ use tslp_core::delimiter::{NOTICE_CLOSE, NOTICE_OPEN};
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::NoticeIssued;
 use tslp_core::path::RelPath;
-use tslp_core::reason::{Class, Reason};
+use tslp_core::reason::{Reason, ReasonClass};
 use tslp_projections::stale::Divergence;
 
 /// What comes before and after the names of what was changed.
@@ -80,7 +80,7 @@ impl ToldChanges {
         let about: Vec<(Reason, EntityId)> = match prompt.on_record {
             Some(seen) => {
                 let noticed = seen.noticed.iter();
-                let outside = noticed.filter(|(reason, _)| reason.is(Class::ChangedOutside));
+                let outside = noticed.filter(|(reason, _)| reason.is(ReasonClass::ChangedOutside));
                 let about = |(reason, entity): &(Reason, Option<EntityId>)| {
                     Some((*reason, entity.clone()?))
                 };

@@ -13,7 +13,7 @@ use tslp_core::event::Event;
 use tslp_core::extract::Grammars;
 use tslp_core::gate;
 use tslp_core::ids::SessionId;
-use tslp_core::reason::{Class, Reason};
+use tslp_core::reason::{Reason, ReasonClass};
 use tslp_core::record::RecordStanding;
 use tslp_projections::proposals::Proposal;
 use tslp_projections::stale::Divergence;
@@ -94,8 +94,9 @@ impl UserNews {
             Event::PromptComposed(composed) => {
                 let kept_out = composed.dropped.iter();
                 // Who pasted what contradicts it knows.
-                let is_news =
-                    |reason: Reason| reason.is(Class::Divergence) && reason != Reason::Contradicted;
+                let is_news = |reason: Reason| {
+                    reason.is(ReasonClass::Divergence) && reason != Reason::Contradicted
+                };
                 let kept_out = kept_out.filter(|dropped| is_news(dropped.reason));
                 self.withheld
                     .extend(kept_out.map(|it| (it.entity.clone(), it.reason)));
@@ -291,7 +292,11 @@ pub fn turn_line(
     let first = first.or_else(|| refused.values().next())?;
     let (entity, report) = (&first.entity, first.report.as_ref()?);
     let lost = LostCode::of_proposal(view, grammars, entity, first);
-    let lost = lost.filter(|_| first.refused_for().is_some_and(|it| it.is(Class::LostCode)));
+    let lost = lost.filter(|_| {
+        first
+            .refused_for()
+            .is_some_and(|it| it.is(ReasonClass::LostCode))
+    });
     let lost = lost.and_then(|lost| match lost.symbols.is_empty() {
         true => quoted_lines(&lost.lines, lost.more_lines),
         false => quoted_lines(&lost.symbols, 0),
@@ -346,7 +351,7 @@ fn refusal_remedy(reason: Reason, can_be_confirmed: bool) -> &'static str {
         _ if can_be_confirmed => {
             "Don't save it before you have looked; `@tslp confirm ENTITY` takes it as it is, and asking again shows the model what is missing"
         }
-        _ if reason.is(Class::LostCode) => {
+        _ if reason.is(ReasonClass::LostCode) => {
             "Don't save it before you have looked; asking again shows the model what is missing"
         }
         _ => "`tslp why ENTITY` says why",

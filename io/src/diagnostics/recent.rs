@@ -9,7 +9,7 @@ use tslp_core::event::{EventKind, History, LostCallFound, WindowExceeded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::limits::RECENT_EPISODES_SHOWN;
-use tslp_core::reason::{Class, Reason};
+use tslp_core::reason::{Reason, ReasonClass};
 use tslp_core::record::parse_key;
 use tslp_projections::audits::AuditRow;
 use tslp_projections::episodes::EpisodeRow;
@@ -105,7 +105,7 @@ fn refused_proposals<'r>(
     reader: &LedgerReader,
 ) -> Result<Vec<RefusedProposal<'r>>, LedgerError> {
     let is_refused = |EntryReport { entry, .. }: &EntryReport| {
-        entry.what == ArtifactState::Proposed.as_str() && entry.reason.is(Class::LostCode)
+        entry.what == ArtifactState::Proposed.as_str() && entry.reason.is(ReasonClass::LostCode)
     };
     let mut refused = Vec::new();
     for EpisodeReport { row, entries, .. } in episodes {
@@ -469,7 +469,7 @@ fn entry_label(entry: &EpisodeEntry) -> Option<&'static str> {
         }
         (None, "withheld", Reason::NoLongerCurrent) => "taken out of older messages",
         (None, "withheld", _) => "not shown to the model",
-        (None, "notice", reason) if reason.is(Class::Answer) => "your directive",
+        (None, "notice", reason) if reason.is(ReasonClass::Answer) => "your directive",
         (None, "notice", _) => "the model is told of",
         (None, UNJUDGED, _) => "unjudged",
         (None, "PROPOSED", _) => "refused",

@@ -11,7 +11,7 @@ use tslp_core::event::{Event, EventKind, Recorded, ReplyOutcome, ToolOutcome};
 use tslp_core::gate::{self, GateReport};
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::path::RelPath;
-use tslp_core::reason::{Class, Reason};
+use tslp_core::reason::{Reason, ReasonClass};
 use tslp_core::runs::RunResult;
 use tslp_core::scope::{OffRules, ScopeChange};
 use tslp_decide::goal::{Work, asked_last, block_of, lines_within};
@@ -256,7 +256,7 @@ impl ChangesSince {
                 }
             }
             match &event {
-                Event::ArtifactResolved(resolved) if resolved.reason.is(Class::Unjudged) => {
+                Event::ArtifactResolved(resolved) if resolved.reason.is(ReasonClass::Unjudged) => {
                     unread.insert(resolved.capture);
                 }
                 Event::ArtifactCaptured(captured) if unread.remove(&captured.capture) => {

@@ -12,7 +12,7 @@ use tslp_core::gate::{self, GateReport};
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{EpisodeId, Seq, VersionId};
 use tslp_core::path::RelPath;
-use tslp_core::reason::{Class, Reason};
+use tslp_core::reason::{Reason, ReasonClass};
 use tslp_core::slice::Span;
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::proposals::ProposalRow;
@@ -204,7 +204,7 @@ impl<'e> Judged<'e> {
         let report = match event {
             Event::PromotionRefused(refused) => {
                 let reason = refused.report.conclusion.unwrap_or(Reason::GrantMissing);
-                let is_unjudged = reason.is(Class::Unjudged);
+                let is_unjudged = reason.is(ReasonClass::Unjudged);
                 return Vec::from([Self {
                     state: if is_unjudged { "unjudged" } else { "refused" },
                     entity: refused.entity.clone(),

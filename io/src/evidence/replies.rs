@@ -12,7 +12,7 @@ use tslp_core::first_words::first_words;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, VersionId};
 use tslp_core::message::Role;
-use tslp_core::reason::{Class, Reason};
+use tslp_core::reason::{Reason, ReasonClass};
 use tslp_core::slice::Span;
 use tslp_projections::at_hand::AskedRow;
 use tslp_store::ledger::{LedgerError, LedgerReader};
@@ -89,7 +89,7 @@ impl AnsweringStep {
     pub(crate) fn apply(&mut self, event: &Event) {
         match event {
             Event::DirectiveGiven(given) => self.open.push(given.clone()),
-            Event::NoticeIssued(notice) if notice.reason.is(Class::Answer) => {
+            Event::NoticeIssued(notice) if notice.reason.is(ReasonClass::Answer) => {
                 if let Some(given) = self.open.get(self.answered) {
                     self.answers.push((given.clone(), notice.reason));
                     self.answered += 1;
@@ -190,7 +190,7 @@ impl ReplyReporter {
         let refused = &reply.refused;
         let mut lost: Vec<Option<MissingCode>> = vec![None; refused.len().min(NAMES_MAX)];
         let proposals = refused.iter().zip(&mut lost);
-        let proposals = proposals.filter(|(refused, _)| refused.reason.is(Class::LostCode));
+        let proposals = proposals.filter(|(refused, _)| refused.reason.is(ReasonClass::LostCode));
         let proposals = proposals.map(|(refused, missing)| RefusedProposal {
             episode,
             entity: refused.entity.clone(),
@@ -292,7 +292,8 @@ impl OpenReply {
             Event::ArtifactResolved(resolved) => {
                 let captured = self.captured.take();
                 let is_models_file = captured.is_some_and(|(_, is_models_file)| is_models_file);
-                self.unjudged += usize::from(is_models_file && resolved.reason.is(Class::Unjudged));
+                self.unjudged +=
+                    usize::from(is_models_file && resolved.reason.is(ReasonClass::Unjudged));
                 let code = captured.into_iter().flat_map(|(source, _)| {
                     let versions = resolved.versions.iter();
                     versions.map(move |it| (it.id, (source, it.spans.clone())))
@@ -303,7 +304,7 @@ impl OpenReply {
                 if refused
                     .report
                     .conclusion
-                    .is_some_and(|it| it.is(Class::Unjudged))
+                    .is_some_and(|it| it.is(ReasonClass::Unjudged))
                 {
                     return;
                 }

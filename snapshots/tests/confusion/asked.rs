@@ -1,8 +1,11 @@
 //! Definitions that go: deliberately, one that nothing names any more; never one that is still used or was only left out.
 
 use tslp_core::entity::EntityId;
+use tslp_core::extract::Grammars as _;
+use tslp_core::measure;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
+use tslp_grammars::TreeSitterGrammars;
 use tslp_snapshots::script::{Ending, Step};
 use tslp_snapshots::stage::Stage;
 
@@ -42,10 +45,16 @@ fn text_of(case: &Case) -> &str {
     &case.file[case.function.start..case.function.end(&case.file)]
 }
 
-/// Whether nothing else in the file has the function's name.
+/// Whether nothing else in the file has the function's name, comments apart.
 fn is_unused(case: &Case) -> bool {
     let rest = case.file.replacen(text_of(case), "", 1);
-    let mut words = rest.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let grammars = TreeSitterGrammars;
+    let path = RelPath::from_normalised(&case.path);
+    let language = grammars.language_of_path(&path).expect("it was parsed");
+    let read = grammars.extract(language, rest.as_bytes());
+    let remarks = read.map(|read| read.remarks).unwrap_or_default();
+    let code = measure::blanked(&rest, remarks.iter());
+    let mut words = code.split(|c: char| !c.is_alphanumeric() && c != '_');
     !words.any(|word| word == case.function.last_name())
 }
 
@@ -100,13 +109,6 @@ fn goes(case: &Case, prompt: &str, removal: Removal) -> Option<bool> {
     stage.step(model(format!("{}\n````\n{code}\n````\n", case.path)));
     stage.check_replay();
     let entity = EntityId::symbol(path, symbol);
-    if removal == Removal::ListedChanged && stage.view().current_version(&entity).is_none() {
-        println!(
-            "GONE {}\n{}",
-            case.path,
-            tslp_snapshots::golden::golden_end(&stage, tslp_snapshots::verdicts::Detail::Decisions)
-        );
-    }
     Some(stage.view().current_version(&entity).is_none())
 }
 

@@ -6,7 +6,7 @@ use tslp_core::artifact::Level;
 use tslp_core::event::{Event, EventKind, Recorded};
 use tslp_core::gate::Completeness;
 use tslp_core::ids::Seq;
-use tslp_core::reason::{Class, Reason};
+use tslp_core::reason::{Reason, ReasonClass};
 use tslp_replay::trace::{Difference, DifferenceCause};
 use tslp_snapshots::random::{entropy, player};
 use tslp_snapshots::replay_check::verify_deep;
@@ -146,7 +146,7 @@ fn missing_decision() {
             let removed = ledger.remove(at);
             // Whether older messages show what disk contradicts isn't on record but by the notices of it.
             let is_evidence = match &removed.event {
-                Event::NoticeIssued(notice) => notice.reason.is(Class::Divergence),
+                Event::NoticeIssued(notice) => notice.reason.is(ReasonClass::Divergence),
                 _ => false,
             };
             for (recorded, seq) in ledger.iter_mut().zip(1..) {

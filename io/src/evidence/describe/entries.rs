@@ -9,7 +9,7 @@ use tslp_core::event::{Event, LostCallFound, Recorded, WindowExceeded};
 use tslp_core::gate::Completeness;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::EpisodeId;
-use tslp_core::reason::{Class, Reason};
+use tslp_core::reason::{Reason, ReasonClass};
 
 use super::goes_along;
 use crate::evidence::replies::prompt_contents;
@@ -117,7 +117,7 @@ impl EpisodeEntries {
                     // Clients send examples in their rules with every prompt; what the user should hear of, a notice says.
                     let is_models = captured.origin != Origin::User;
                     let is_unjudged =
-                        is_models && file.is_some() && resolved.reason.is(Class::Unjudged);
+                        is_models && file.is_some() && resolved.reason.is(ReasonClass::Unjudged);
                     let level = resolved.level.as_str();
                     let what = if is_unjudged { UNJUDGED } else { level };
                     if is_models || resolved.reason != Reason::NoDefinition {
@@ -144,7 +144,7 @@ impl EpisodeEntries {
             }
             Event::PromotionRefused(refused) => {
                 let reason = refused.report.conclusion.unwrap_or(Reason::GrantMissing);
-                let what = match reason.is(Class::Unjudged) {
+                let what = match reason.is(ReasonClass::Unjudged) {
                     true => UNJUDGED,
                     false => "PROPOSED",
                 };
