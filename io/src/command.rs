@@ -493,9 +493,6 @@ fn has_ledger(config: &ServeConfig) -> Result<bool, CommandFailure> {
         // An empty file without an anchor is what a first start leaves that was interrupted: the next one begins anew.
         false => Ok(found.len() > 0 || files.anchor.exists()),
     }) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound && files.rescued().exists() => {
-            Err(CommandFailure::new(Exit::Failure, files.copy_waits()))
-        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(source) => Err(LedgerError::File {
             action: "read",

@@ -329,7 +329,6 @@ fn scrub_words(progress: ScrubProgress) -> Result<String, String> {
     match progress {
         ScrubProgress::Pages => Ok("looking at the pages of the file".into()),
         ScrubProgress::Events { done, of } => Ok(format!("{} of {} events verified", done.0, of.0)),
-        ScrubProgress::Passed { events: Seq(0) } => Ok("every page is sound".into()),
         ScrubProgress::Passed { events } => {
             Ok(format!("every page and {} events are sound", events.0))
         }

@@ -75,12 +75,11 @@ fn rows_changed_by_hand() {
         .collect();
     assert_eq!(changed, ["state_map", "episodes"]);
     for line in printed.lines() {
-        let [table, rows, "rows", digest, _] = line.split_whitespace().collect::<Vec<_>>()[..]
-        else {
+        let [table, rows, "rows", hash, _] = line.split_whitespace().collect::<Vec<_>>()[..] else {
             panic!("{line}");
         };
-        assert_eq!(digest.len(), 64, "{line}");
-        let detail = format!("{rows} rows, digest {digest}");
+        assert_eq!(hash.len(), 64, "{line}");
+        let detail = format!("{rows} rows, hash {hash}");
         let checks = report["checks"].as_array().unwrap();
         let check = checks.iter().find(|check| check["check"] == table);
         assert_eq!(check.unwrap()["detail"], detail, "{table}");
@@ -114,21 +113,21 @@ fn unvouched_pages() {
     let places = with_history(&upstream);
     let pages = ["state", "recent"].map(|page| places.cli_json(&[page]));
     damage(&places.data, ONCE);
-    let before = evidence(&places.data);
     // As it stays when somebody has read all of it.
-    ledger_file::doubt(&places.data);
+    ledger_file::distrust(&places.data);
+    let before = evidence(&places.data);
     for (name, (code, sound)) in ["state", "recent"].into_iter().zip(pages) {
         assert_eq!((code, &sound["unverified"]), (0, &serde_json::Value::Null));
         let output = places.in_workspace(&[name]).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(3), "{name}: {said}");
-        for words in ["can't be trusted", "a test doubts"] {
+        for words in ["can't be trusted", "found wrong"] {
             assert!(said.contains(words), "{name}: {said}");
         }
         assert!(!output.stdout.is_empty(), "it is shown, though");
         let (code, mut page) = places.cli_json(&[name]);
         let flaw = page.as_object_mut().unwrap().remove("unverified").unwrap();
-        assert!(flaw.as_str().unwrap().contains("a test doubts"), "{flaw}");
+        assert!(flaw.as_str().unwrap().contains("found wrong"), "{flaw}");
         assert_eq!((code, page), (3, sound), "{name}");
     }
     // What happened before the damage is told.
@@ -161,7 +160,7 @@ fn recent_before_damage() {
         tslp_migrations::number_of(tslp_core::event::EventKind::PromptComposed)
     ));
     damaged.unwrap();
-    ledger_file::doubt(&places.data);
+    ledger_file::distrust(&places.data);
     let (code, of_command) = places.cli_json(&["recent"]);
     let tslp = Tslp::start(&places, &upstream);
     let of_proxy = tslp.page("/recent");

@@ -31,12 +31,8 @@ impl LedgerReader {
         file: &Path,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Head, LedgerError> {
-        let failed = self.database.sqlite_error("copy");
         // Without a transaction of its own the copy would start over with every commit of the proxy.
-        self.connection.execute_batch("BEGIN").map_err(&failed)?;
-        let copied = self.copy_snapshot(file, progress);
-        self.connection.execute_batch("COMMIT").map_err(&failed)?;
-        copied
+        self.in_snapshot(|| self.copy_snapshot(file, progress))
     }
 
     fn copy_snapshot(

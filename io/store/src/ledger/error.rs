@@ -84,28 +84,16 @@ pub enum LedgerError {
         /// The files that are left of it.
         remnant: PathBuf,
     },
-    /// The database is gone, and the copy that was rescued of it hasn't been put back.
-    #[error(
-        "{path} is missing, and {copy} is the copy that was rescued when it was taken away: rename {copy} to {path} and \
-         {copy}.anchor to {anchor}, or move the whole directory away to start an empty ledger"
-    )]
-    CopyWaits {
-        /// The database.
-        path: PathBuf,
-        /// The copy.
-        copy: PathBuf,
-        /// The anchor's place.
-        anchor: PathBuf,
-    },
     /// The file that is open hasn't its name any more.
-    #[error("{path} {change} while tslp had it open. Nothing more is written. {rescued}")]
+    #[error(
+        "{path} {change} while tslp had it open. Nothing more is written: put back what was taken away, or the newest copy, and \
+         start tslp again"
+    )]
     TakenAway {
         /// The database, or its WAL.
         path: PathBuf,
         /// The change that was noticed.
         change: &'static str,
-        /// The place of a copy with what to do with it, or the reason why there is none.
-        rescued: String,
     },
     /// The file was found to be damaged after it was opened.
     #[error("{detail}")]
@@ -386,7 +374,6 @@ impl LedgerError {
                 | Self::Corrupt { .. }
                 | Self::Decode { .. }
                 | Self::DatabaseMissing { .. }
-                | Self::CopyWaits { .. }
                 | Self::TakenAway { .. }
         )
     }
