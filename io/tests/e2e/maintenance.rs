@@ -121,13 +121,13 @@ fn unvouched_pages() {
         let output = places.in_workspace(&[name]).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(3), "{name}: {said}");
-        for words in ["can't be trusted", "found wrong"] {
+        for words in ["can't be trusted", "fit the hash chain"] {
             assert!(said.contains(words), "{name}: {said}");
         }
         assert!(!output.stdout.is_empty(), "it is shown, though");
         let (code, mut page) = places.cli_json(&[name]);
         let flaw = page.as_object_mut().unwrap().remove("unverified").unwrap();
-        assert!(flaw.as_str().unwrap().contains("found wrong"), "{flaw}");
+        assert!(flaw.as_str().unwrap().contains("fit the hash chain"), "{flaw}");
         assert_eq!((code, page), (3, sound), "{name}");
     }
     // What happened before the damage is told.
