@@ -33,8 +33,7 @@ use crate::probe::{self, ProbeTarget};
 use crate::tool_loop::mode_and_reason;
 
 /// Advice for a ledger that can't be trusted.
-const ADVICE: &str =
-    "restore a backup, or recover the intact events with `tslp salvage --to NEW_DIR`";
+const ADVICE: &str = "go on from a copy, or copy the intact events with `tslp copy NEW_DIR`";
 
 /// Free bytes below which the disk is as good as full.
 const FREE_BYTES_MIN: u64 = 64 << 20;

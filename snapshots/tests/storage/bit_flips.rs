@@ -10,9 +10,9 @@ use tslp_core::ids::Seq;
 use tslp_replay::log::Log;
 use tslp_snapshots::dice::Dice;
 use tslp_snapshots::storage::{DATA_DIR, Image, SimDisk};
+use tslp_store::evidence::scan::LedgerScan;
 use tslp_store::ledger::disk::Disk;
 use tslp_store::ledger::{CheckpointMode, DataFiles, LedgerError, OpenLedger, ReaderFactory};
-use tslp_store::salvage;
 use tslp_store::scrub::ScrubFlaw;
 use tslp_store::startup::StartError;
 
@@ -132,7 +132,7 @@ fn open_damaged(damaged: &Image, story: &str) -> Outcome {
 /// file and WAL together still hold every event that could be read, and what was appended.
 fn check_nothing_overwritten(damaged: &Image, story: &str) {
     let disk = SimDisk::from_image(0, damaged);
-    let readable = salvaged_head(&disk);
+    let readable = copied_head(&disk);
     let (mut opened, _) = open(&disk).unwrap();
     let opened_as = disk.image();
     let group = &groups()[groups().len() - KEPT_BACK];
@@ -146,14 +146,20 @@ fn check_nothing_overwritten(damaged: &Image, story: &str) {
         Ok(head) if readable == whole => head.seq,
         _ => readable,
     };
-    assert_eq!(salvaged_head(&disk), expected, "{story}: events are gone");
+    assert_eq!(copied_head(&disk), expected, "{story}: events are gone");
 }
 
-/// The last event that a salvage finds.
-fn salvaged_head(disk: &SimDisk) -> Seq {
+/// The last event that a copy finds.
+fn copied_head(disk: &SimDisk) -> Seq {
     let options = disk.open_options();
-    let from = ReaderFactory::new(&DataFiles::of(Path::new(DATA_DIR)), &options).open();
-    salvage::read_valid(&from.unwrap(), |_| Ok(())).unwrap().0
+    let dir = Path::new(DATA_DIR);
+    let readers = ReaderFactory::new(&DataFiles::of(dir), &options);
+    let mut scan = LedgerScan::begin_unvouched(dir, &readers).unwrap();
+    let mut last = Seq(0);
+    while let Ok(Some((stored, _))) = scan.next_valid() {
+        last = stored.seq;
+    }
+    last
 }
 
 /// After a flaw that the start didn't meet nothing more is written.

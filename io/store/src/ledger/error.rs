@@ -65,7 +65,7 @@ pub enum LedgerError {
     /// The file is no ledger.
     #[error(
         "{path} is not a TSLP ledger, or its header is damaged: {detail}; it was left untouched. Move it away, put a \
-         backup in its place, or configure another data directory"
+         copy in its place, or configure another data directory"
     )]
     NotOurs {
         /// The database.
@@ -129,7 +129,7 @@ pub enum LedgerError {
     #[error(
         "{path} has lost acknowledged events: its head anchor stands at {} (chain {:.12}), {mismatch}. The disk \
          dropped data, the -wal file was damaged or removed, or an older copy was put back. Nothing was changed. \
-         Look with `tslp verify`; restore the newest copy, or take the longest valid part with `tslp salvage`",
+         Look with `tslp verify`; go on from the newest copy, or take the longest valid part with `tslp copy`",
         .anchor.seq, .anchor.chain.to_string()
     )]
     AnchorMismatch {
@@ -146,7 +146,7 @@ pub enum LedgerError {
     #[error(
         "{path} holds events up to {}, but its head anchor {anchor} is {state}, so a lost tail could not be noticed. \
          Copy the anchor along with the database; if it is gone for good, check with `tslp verify` and continue with \
-         `tslp salvage`", .head.seq
+         `tslp copy`", .head.seq
     )]
     AnchorMissing {
         /// The database.
@@ -187,8 +187,8 @@ pub enum LedgerError {
     },
     /// The bytes on disk are damaged.
     #[error(
-        "{path} is damaged: {detail}. Nothing more is written; look with `tslp verify`, restore a backup, or take \
-         the longest valid part with `tslp salvage`"
+        "{path} is damaged: {detail}. Nothing more is written; look with `tslp verify`, go on from a copy, or take \
+         the longest valid part with `tslp copy`"
     )]
     Corrupt {
         /// The database.
@@ -363,7 +363,7 @@ impl LedgerError {
             if source.sqlite_error_code() == Some(ErrorCode::OperationInterrupted))
     }
 
-    /// Whether the evidence on disk must stay as it is: chat is refused, diagnostics and salvage go on.
+    /// Whether the evidence on disk must stay as it is: chat is refused, diagnostics and copies go on.
     #[must_use]
     pub const fn asks_for_safe_mode(&self) -> bool {
         matches!(

@@ -15,7 +15,6 @@
 //! | `lock` | held by the one process that writes; names its pid |
 
 pub mod anchor;
-mod backup;
 mod damage;
 mod data_files;
 pub mod disk;

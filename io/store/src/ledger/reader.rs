@@ -19,6 +19,7 @@ use tslp_replay::log::{Head, Stored};
 
 use super::connection::{self, AccessKind, Database, pragma_number, to_sql};
 use super::data_files::DataFiles;
+use super::disk::Disk;
 use super::error::{LedgerError, TableError};
 use super::open_options::OpenOptions;
 use super::packing::Unpacker;
@@ -55,6 +56,11 @@ impl ReaderFactory {
             },
             tables: ProjectionTables::new(options.tables),
         }
+    }
+
+    /// The disk that the data directory is on.
+    pub(crate) fn disk(&self) -> &dyn Disk {
+        &*self.database.disk
     }
 
     /// Opens a reader.

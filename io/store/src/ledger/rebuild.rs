@@ -101,8 +101,9 @@ impl SqliteLog {
     /// When SQLite fails.
     pub fn note_former_workspace(&mut self) -> Result<(), LedgerError> {
         let named = recorded_workspace(&self.connection);
+        let note = |named| connection::set_meta(&self.connection, "moved_from", named);
         named
-            .and_then(|named| connection::set_meta(&self.connection, "moved_from", named))
+            .and_then(|named| named.map_or(Ok(()), note))
             .map_err(self.database.sqlite_error("write"))
     }
 

@@ -389,7 +389,7 @@ impl Batch<'_> {
     /// # Errors
     /// When it doesn't follow the head by number and chain, or SQLite fails.
     pub fn append(&mut self, stored: &Stored) -> Result<(), LedgerError> {
-        // Chained anew instead of believed: an export or a salvaged file may have been edited.
+        // Chained anew instead of believed: lines, or a damaged file, may have been edited.
         let chain = self
             .head
             .chain
