@@ -15,7 +15,7 @@ use crate::channel::ToLoop;
 use crate::main_loop::LoopHandle;
 
 /// The pause between two scrubs.
-const DAY: Duration = Duration::from_hours(24);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A running scrub.
 pub struct ScrubThread {

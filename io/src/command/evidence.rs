@@ -442,7 +442,8 @@ pub(super) fn run_copy(
 ) -> Result<Exit, CommandFailure> {
     let of_ledger = |data_dir: &Path| {
         let readers = ReaderFactory::new(&DataFiles::of(data_dir), &OpenOptions::default());
-        LedgerScan::begin_unvouched(data_dir, &readers).map(CopySource::Ledger)
+        let scan = LedgerScan::begin_unvouched(data_dir, &readers);
+        scan.map(|scan| CopySource::Ledger(Box::new(scan)))
     };
     let mut lines: Box<dyn BufRead>;
     let source = match from {

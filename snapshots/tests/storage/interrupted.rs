@@ -82,7 +82,7 @@ fn copy(disk: &SimDisk, from: &SimDisk) -> Result<Seq, CopyError> {
     let readers = ReaderFactory::new(&DataFiles::of(dir), &from.open_options());
     let (copied, _) = copy::copy_events(
         &disk.open_options(),
-        CopySource::Ledger(LedgerScan::begin(dir, &readers).unwrap()),
+        CopySource::Ledger(Box::new(LedgerScan::begin(dir, &readers).unwrap())),
         Path::new(NEW_DIR),
         Path::new(WORKSPACE),
     )?;

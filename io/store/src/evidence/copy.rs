@@ -30,7 +30,7 @@ const LINE_BYTES_MAX: u64 = 7 * PAYLOAD_BYTES_MAX as u64;
 /// Where the events come from.
 pub enum CopySource<'a> {
     /// A ledger.
-    Ledger(LedgerScan),
+    Ledger(Box<LedgerScan>),
     /// Lines, as `tslp log --json` prints them.
     Lines(&'a mut dyn BufRead),
 }
@@ -60,7 +60,7 @@ pub enum CopyError {
     Read(io::Error),
     /// Another version of tslp wrote the ledger. Its events would be left behind.
     #[error("nothing was copied: {0}")]
-    OtherVersion(StartError),
+    OtherVersion(Box<StartError>),
     /// The target holds something.
     #[error("{} is not empty; name a folder that doesn't exist yet, or an empty one", .0.display())]
     NotEmpty(PathBuf),
@@ -80,10 +80,16 @@ pub enum CopyError {
     Ledger(#[from] LedgerError),
     /// Nothing of the ledger can be copied, or the new one's tables can't be made.
     #[error(transparent)]
-    Rebuild(#[from] StartError),
+    Rebuild(Box<StartError>),
     /// The new ledger takes no events.
     #[error(transparent)]
     Append(#[from] NotAppended),
+}
+
+impl From<StartError> for CopyError {
+    fn from(error: StartError) -> Self {
+        Self::Rebuild(Box::new(error))
+    }
 }
 
 /// Makes a new data directory out of events, in a hidden folder beside it that gets its name when it is whole: what a killed copy leaves
@@ -175,7 +181,7 @@ impl CopySource<'_> {
                         }
                         Ok(None) => return Ok(None),
                         Err(flaw) if flaw.is_other_version() => {
-                            return Err(CopyError::OtherVersion(flaw));
+                            return Err(CopyError::OtherVersion(Box::new(flaw)));
                         }
                         Err(flaw) => return Ok(Some(flaw)),
                     }

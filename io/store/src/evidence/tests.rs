@@ -165,7 +165,7 @@ fn copy_round_trip() {
     let copied = import(&text, &new).unwrap();
     assert_eq!(copied.head.seq.0, stored.len() as u64);
     assert_eq!(printed(&new), text);
-    let again = CopySource::Ledger(scan(&new));
+    let again = CopySource::Ledger(Box::new(scan(&new)));
     assert_eq!(
         copy_ledger(again, &newer, Path::new(WORKSPACE)).unwrap(),
         copied
