@@ -57,6 +57,10 @@ impl ScrubThread {
                     }
                 }
                 thread::park_timeout(DAY);
+                // An empty ledger has no course to ask.
+                if seen.load(Relaxed) {
+                    return;
+                }
             }
         })?;
         Ok(Self {
