@@ -36,19 +36,19 @@ impl ScrubThread {
         let seen = Arc::clone(&is_over);
         let thread = thread::Builder::new().name("scrub".into()).spawn(move || {
             step_back();
-            let mut begun = Instant::now();
-            // It rests as long as it has worked: prompts need the disk and the processor more.
-            let mut course = || {
-                thread::park_timeout(begun.elapsed());
-                begun = Instant::now();
-                if seen.load(Relaxed) {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                }
-            };
             loop {
-                match scrub.run_checks(&mut course) {
+                let mut begun = Instant::now();
+                // It rests as long as it has worked: prompts need the disk and the processor more.
+                let course = || {
+                    thread::park_timeout(begun.elapsed());
+                    begun = Instant::now();
+                    if seen.load(Relaxed) {
+                        ControlFlow::Break(())
+                    } else {
+                        ControlFlow::Continue(())
+                    }
+                };
+                match scrub.run_checks(course) {
                     Ok(ControlFlow::Continue(())) => {}
                     Ok(ControlFlow::Break(())) => return,
                     Err(flaw) => {
