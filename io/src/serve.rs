@@ -333,11 +333,7 @@ impl BoundServer {
             banner.push(format!("SAFE MODE: {reason}"));
         }
         let scrub = match &started {
-            Ok((opened, _)) => Some(Scrub::after_start(
-                opened,
-                &OpenOptions::default(),
-                &config.data_dir,
-            )?),
+            Ok((opened, _)) => Some(Scrub::of(opened)?),
             Err(_) => None,
         };
         let diagnostics = DiagnosticsThread::new(DiagnosedSubject {

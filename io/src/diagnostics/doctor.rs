@@ -33,8 +33,7 @@ use crate::probe::{self, ProbeTarget};
 use crate::tool_loop::mode_and_reason;
 
 /// Advice for a ledger that can't be trusted.
-const ADVICE: &str =
-    "restore a backup, or recover the intact events with `tslp salvage --to NEW_DIR`";
+const ADVICE: &str = "go on from a copy, or copy the intact events with `tslp copy NEW_DIR`";
 
 /// Free bytes below which the disk is as good as full.
 const FREE_BYTES_MIN: u64 = 64 << 20;
@@ -329,7 +328,6 @@ fn scrub_words(progress: ScrubProgress) -> Result<String, String> {
     match progress {
         ScrubProgress::Pages => Ok("looking at the pages of the file".into()),
         ScrubProgress::Events { done, of } => Ok(format!("{} of {} events verified", done.0, of.0)),
-        ScrubProgress::Passed { events: Seq(0) } => Ok("every page is sound".into()),
         ScrubProgress::Passed { events } => {
             Ok(format!("every page and {} events are sound", events.0))
         }
