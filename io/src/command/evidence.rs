@@ -27,12 +27,12 @@ use tslp_store::evidence::copy::{self, CopyError, CopySource};
 use tslp_store::evidence::scan::LedgerScan;
 use tslp_store::ledger::{DataFiles, LedgerError, LedgerReader, OpenOptions, ReaderFactory};
 use tslp_store::startup::StartError;
-use tslp_workspace::target::{self, NamedTarget};
 
-use super::{CommandFailure, diagnosed_subject, is_in_use, need_ledger, print_vouched};
+use super::{
+    CommandFailure, diagnosed_subject, is_in_use, need_ledger, path_from_root, print_vouched,
+};
 use crate::cli::{LogArgs, OutputFormat, UndoArgs};
 use crate::config::ServeConfig;
-use crate::config::environment::Environment;
 use crate::diagnostics::DiagnosedSubject;
 use crate::diagnostics::state::symbol_of;
 use crate::diagnostics::why::{self, EntityHistory};
@@ -73,8 +73,19 @@ pub(super) fn run_log(
     output: OutputFormat,
 ) -> Result<Exit, CommandFailure> {
     need_ledger(config)?;
-    let filter =
-        log_filter(config, args).map_err(|message| CommandFailure::new(Exit::Usage, message))?;
+    let usage = |message| CommandFailure::new(Exit::Usage, message);
+    let workspace = config.workspace.to_string_lossy();
+    let entity = args.entity.as_ref().map(|written| {
+        if written.contains("::") || written.contains(['/', '.']) {
+            let written = path_from_root(config, written);
+            return filter::entity_named(&written, &workspace).map_err(usage);
+        }
+        entity_meant(&diagnosed_subject(config), written)
+    });
+    let filter = EventFilter {
+        entity: entity.transpose()?,
+        ..log_filter(args).map_err(usage)?
+    };
     if args.follow && !args.events && output == OutputFormat::Human && filter.passes_all() {
         return follow_replies(config, args.limit);
     }
@@ -126,17 +137,13 @@ fn follow_replies(config: &ServeConfig, limit: usize) -> Result<Exit, CommandFai
 /// `tslp undo`.
 pub(super) fn print_undo(config: &ServeConfig, args: &UndoArgs) -> Result<Exit, CommandFailure> {
     need_ledger(config)?;
-    let current_dir = Environment::of_process().current_dir;
     let wish = match (&args.path, args.episode) {
         (Some(path), _) => {
-            let written = target::find_target(path, &current_dir, &config.workspace);
-            UndoWish::File(match written {
-                Ok(NamedTarget::File(path)) => path,
-                // It may be gone from disk.
-                _ => RelPath::parse(path, &config.policy.workspace_root).map_err(|reason| {
-                    CommandFailure::new(Exit::Usage, format!("{path}: {}", reason.meaning()))
-                })?,
-            })
+            let named =
+                RelPath::parse(&path_from_root(config, path), &config.policy.workspace_root);
+            UndoWish::File(named.map_err(|reason| {
+                CommandFailure::new(Exit::Usage, format!("{path}: {}", reason.meaning()))
+            })?)
         }
         (None, Some(episode)) => UndoWish::Since(EpisodeId(episode)),
         (None, None) => UndoWish::LastReply,
@@ -223,7 +230,7 @@ fn watch_interrupts() -> io::Result<Receiver<()>> {
     Ok(told)
 }
 
-fn log_filter(config: &ServeConfig, args: &LogArgs) -> Result<EventFilter, String> {
+fn log_filter(args: &LogArgs) -> Result<EventFilter, String> {
     let now = Timestamp::now();
     let moment = |written: &Option<String>| {
         let parsed = written
@@ -231,18 +238,10 @@ fn log_filter(config: &ServeConfig, args: &LogArgs) -> Result<EventFilter, Strin
             .map(|written| moments::parse_moment(written, now));
         parsed.transpose()
     };
-    let workspace = config.workspace.to_string_lossy();
-    let entity = args.entity.as_ref().map(|written| match written {
-        bare if !bare.contains("::") && !bare.contains(['/', '.']) => only_bearer(config, bare),
-        full => full.clone(),
-    });
-    let entity = entity.as_ref();
     Ok(EventFilter {
         episode: args.episode.map(EpisodeId),
         session: args.session.map(SessionId),
-        entity: entity
-            .map(|written| filter::entity_named(written, &workspace))
-            .transpose()?,
+        entity: None,
         kinds: args
             .kind
             .iter()
@@ -256,21 +255,6 @@ fn log_filter(config: &ServeConfig, args: &LogArgs) -> Result<EventFilter, Strin
         since: moment(&args.since)?,
         until: moment(&args.until)?,
     })
-}
-
-/// The full name of the only entity that bears this one; else the name as it is, which is said not to be known. A ledger
-/// that can't be read is met again, and said so, when its events are printed.
-fn only_bearer(config: &ServeConfig, name: &str) -> String {
-    let Ok(reader) = diagnosed_subject(config).readers.open() else {
-        return name.to_owned();
-    };
-    let workspace = config.workspace.to_string_lossy();
-    let bearers = bearers_of(&reader, name, &workspace).unwrap_or_else(|error| {
-        tracing::debug!(%error, "the tables can't be read");
-        BTreeSet::new()
-    });
-    let meant = suggestions::entity_meant(name, &workspace, &bearers);
-    meant.map_or_else(|| name.to_owned(), |entity| entity.to_string())
 }
 
 /// The entities that have this full name, or bear it.

@@ -10,7 +10,7 @@ use tslp_core::extract::Grammars;
 use tslp_core::ids::Seq;
 use tslp_core::limits::RECENT_EPISODES_SHOWN;
 use tslp_core::reason::Reason;
-use tslp_decide::user_line::NOT_BENEATH_ROOT;
+use tslp_decide::user_line;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_migrations::schema::FORMAT_VERSION;
 use tslp_projections::anomalies::AnomalyRow;
@@ -401,8 +401,8 @@ fn anomaly_check(reader: &LedgerReader) -> Result<String, String> {
 fn paths_check(reader: &LedgerReader) -> Result<String, String> {
     let rows: Vec<PlaceRow> = reader.rows().map_err(|error| error.to_string())?;
     let is_unseen = |row: &&PlaceRow| row.place == PlaceKind::Unseen;
-    if let Some(last) = rows.iter().filter(is_unseen).max_by_key(|row| row.seq) {
-        return Err(format!("{} {NOT_BENEATH_ROOT}", last.theirs));
+    if let Some(last) = rows.iter().filter(is_unseen).max_by_key(|row| row.episode) {
+        return Err(user_line::not_beneath(&last.theirs, "the workspace"));
     }
     let learnt = rows.iter().filter(|row| row.place == PlaceKind::Beneath);
     let learnt = learnt.map(|row| match &*row.ours {
