@@ -105,7 +105,10 @@ pub(crate) fn role(kind: &str) -> NodeRole {
 /// Opens the nodes that mean the same in C and C++.
 pub(crate) fn open_shared(node: Node<'_>, outer: &NodeContext<'_, '_>) -> OpenedNode {
     match node.kind() {
-        "preproc_def" if is_guarded(outer.source, span(node)) => OpenedNode::default(),
+        "preproc_def" if is_guarded(outer.source, span(node)) => OpenedNode {
+            guard: true,
+            ..OpenedNode::default()
+        },
         "preproc_def" | "preproc_function_def" => OpenedNode {
             symbols: node
                 .child_by_field_name("name")
@@ -127,10 +130,6 @@ pub(crate) fn open_shared(node: Node<'_>, outer: &NodeContext<'_, '_>) -> Opened
             wraps: node
                 .child_by_field_name("body")
                 .is_some_and(|body| body.kind() != "declaration_list"),
-            ..OpenedNode::default()
-        },
-        "preproc_ifdef" => OpenedNode {
-            guard: include_guard(node, outer),
             ..OpenedNode::default()
         },
         _ => OpenedNode::default(),
@@ -266,28 +265,4 @@ pub(crate) fn is_guarded(source: &[u8], define: Span) -> bool {
     name.is_some()
         && line_before.and_then(|line| directive(line, b"ifndef")) == name
         && line_after.is_some_and(|line| directive(line, b"endif").is_none() && !line.is_empty())
-}
-
-/// `#ifndef X` directly followed by an empty `#define X` and more guards against double inclusion.
-fn include_guard(node: Node<'_>, outer: &NodeContext<'_, '_>) -> Option<usize> {
-    if outer.place != DefinitionPlace::Namespace {
-        return None;
-    }
-    let name = node.child_by_field_name("name")?;
-    let mut cursor = node.walk();
-    let mut items = node
-        .named_children(&mut cursor)
-        .filter(|child| child.kind() != "comment" && child.id() != name.id());
-    let define = items.next().filter(|item| item.kind() == "preproc_def")?;
-    items.next()?;
-    let same = define
-        .child_by_field_name("name")
-        .map(span)
-        .map(|name| name.of(outer.source))
-        == Some(span(name).of(outer.source));
-    let is_ifndef = node
-        .child(0)
-        .is_some_and(|directive| directive.kind() == "#ifndef");
-    (is_ifndef && same && define.child_by_field_name("value").is_none())
-        .then(|| define.start_byte())
 }

@@ -49,8 +49,8 @@ pub(crate) struct OpenedNode {
     pub(crate) inside: Option<DefinitionPlace>,
     /// A component that the node adds to the scope of what it encloses.
     pub(crate) scope: Option<String>,
-    /// Start of a macro below that guards against double inclusion and is no definition.
-    pub(crate) guard: Option<usize>,
+    /// Whether it guards a whole file against double inclusion.
+    pub(crate) guard: bool,
     /// Whether the node is something that only a whole file has.
     pub(crate) preamble: bool,
     /// Whether the definition's scope is unknown: the text shows an indented part of something.

@@ -52,7 +52,6 @@ struct TreeWalk<'tree, 'walk> {
     in_error: bool,
     scope: String,
     namespace: usize,
-    guard: Option<usize>,
     frames: Vec<WalkFrame<'tree>>,
     open: Vec<OpenDefinition>,
     totals: FigureTotals,
@@ -99,7 +98,6 @@ pub(crate) fn walk(
         in_error: false,
         scope: String::new(),
         namespace: 0,
-        guard: None,
         frames: Vec::new(),
         open: Vec::new(),
         totals: FigureTotals::default(),
@@ -313,11 +311,6 @@ impl<'tree> TreeWalk<'tree, '_> {
     }
 
     fn enter_item(&mut self, node: Node<'tree>, depth: u32) {
-        if self.guard == Some(node.start_byte()) {
-            self.guard = None;
-            self.preamble = true;
-            return;
-        }
         let outer = NodeContext {
             source: self.source,
             place: self.place,
@@ -344,9 +337,7 @@ impl<'tree> TreeWalk<'tree, '_> {
             self.preamble = true;
             self.imports.push(span_of(node));
         }
-        if opened.guard.is_some() {
-            self.guard = opened.guard;
-        }
+        self.preamble |= opened.guard;
         if !opened.symbols.is_empty() {
             self.open_definition(node, depth, &opened);
         }

@@ -61,8 +61,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     ))?;
     // Whatever filled the ledger, the program that is measured has folded its tables.
     start(&workspace, &data)?.1.kill()?;
-    let doubt = data.join("ledger.doubt");
-    let genesis = median(&workspace, &data, 3, || fs::write(&doubt, "a benchmark"))?;
+    let ledger = data.join("ledger.db");
+    let genesis = median(&workspace, &data, 3, || {
+        let distrusted = rusqlite::Connection::open(&ledger)
+            .and_then(|shell| shell.execute_batch("DELETE FROM meta WHERE key = 'applied_seq'"));
+        distrusted.map_err(std::io::Error::other)
+    })?;
     let from_tables = median(&workspace, &data, ROUNDS, || Ok(()))?;
     let cases = [
         ("from the tables", from_tables),

@@ -482,12 +482,11 @@ fn new_ledger(config: &ServeConfig) -> Result<OpenLedger, AdoptError> {
 fn state_on_record(files: &DataFiles) -> Result<(State, ContentCache), AdoptError> {
     let readers = ReaderFactory::new(files, &OpenOptions::default());
     let reader = readers.open()?;
-    let tables = startup::state_of_tables(&reader, reader.head()?.seq);
+    let tables = startup::state_of_tables(&reader);
     let (state, archives) = match (reader.tables_state()?, tables) {
-        (TablesState::Current, Ok((state, _))) => (state, ArchiveTrust::Sound),
+        (TablesState::Current, Ok(state)) => (state, ArchiveTrust::Sound),
         _ => {
-            let go_on = |_| ControlFlow::Continue(());
-            let folded = history::fold_history(&reader, reader.head()?, go_on)?;
+            let folded = history::check_all(&reader, |_| ControlFlow::Continue(()))?;
             let (state, _) = folded.expect("nobody breaks it off");
             (state, ArchiveTrust::Doubtful)
         }

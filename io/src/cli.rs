@@ -129,32 +129,14 @@ pub enum CliCommand {
         #[command(flatten)]
         flags: ConfigFlags,
     },
-    /// Write the whole ledger as JSON Lines that can be read and verified without tslp
-    Export {
-        /// A new file, outside of the workspace [default: standard output]
-        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Copy the ledger, also while a proxy runs, event by event and verified; of a damaged one what is valid
+    Copy {
+        /// The copy's data directory: a folder outside of the workspace that doesn't exist yet, or is empty
+        #[arg(value_name = "DIR", value_hint = ValueHint::DirPath, required_unless_present = "from")]
         to: Option<PathBuf>,
-        /// The configuration's flags.
-        #[command(flatten)]
-        flags: ConfigFlags,
-    },
-    /// Rebuild a ledger from an unchanged export
-    Import {
-        /// The export, or `-` for standard input
-        #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
-        file: PathBuf,
-        /// The new data directory: a folder that doesn't exist yet, or is empty
-        #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-        to: PathBuf,
-        /// The log's flags.
-        #[command(flatten)]
-        flags: LogFlags,
-    },
-    /// Copy the ledger, with an anchor, while the proxy may be running; the copy is verified
-    Backup {
-        /// A new file, outside of the workspace; its anchor becomes FILE.anchor
-        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-        to: PathBuf,
+        /// Copy from this data directory, or from lines of `tslp log --json` (`-`: standard input), to where this workspace's ledger is kept
+        #[arg(long, value_name = "DIR", value_hint = ValueHint::AnyPath, conflicts_with = "to")]
+        from: Option<PathBuf>,
         /// The configuration's flags.
         #[command(flatten)]
         flags: ConfigFlags,
@@ -233,15 +215,6 @@ pub enum CliCommand {
     },
     /// Rebuild every table from the ledger
     Rebuild(ConfigFlags),
-    /// Copy everything that is valid out of a damaged ledger into a new data directory
-    Salvage {
-        /// The new data directory
-        #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-        to: PathBuf,
-        /// The configuration's flags.
-        #[command(flatten)]
-        flags: ConfigFlags,
-    },
     /// Print how to point a client at the proxy, with the address and token in force; for all clients if none is named
     Connect {
         /// The client
@@ -710,17 +683,8 @@ mod tests {
             CliCommand::ShowPrompt { episode, flags } => {
                 with(&format!("show-prompt {episode}"), &flags.0, None)
             }
-            CliCommand::Export { to, flags } => {
-                let to = to.as_ref().map(|to| to.display().to_string());
-                let name = format!("export {}", to.as_deref().unwrap_or("-"));
-                with(&name, &flags.0, None)
-            }
-            CliCommand::Import { file, to, flags } => {
-                let name = format!("import {} {}", file.display(), to.display());
-                with(&name, &flags.0, None)
-            }
-            CliCommand::Backup { to, flags } => {
-                with(&format!("backup {}", to.display()), &flags.0, None)
+            CliCommand::Copy { to, from, flags } => {
+                with(&format!("copy {to:?} {from:?}"), &flags.0, None)
             }
             CliCommand::Config(of) => act("config", of),
             CliCommand::Hook(flags) => with("hook", &flags.0, None),
@@ -784,9 +748,6 @@ mod tests {
                 act(&format!("verify{deep}"), of)
             }
             CliCommand::Rebuild(flags) => with("rebuild", &flags.0, None),
-            CliCommand::Salvage { to, flags } => {
-                with(&format!("salvage {}", to.display()), &flags.0, None)
-            }
             CliCommand::Connect { client, flags } => {
                 let command = match client {
                     Some(client) => format!("connect {client}"),
@@ -879,15 +840,11 @@ mod tests {
         check("log --follow --until 1h", "ArgumentConflict");
         check("why a.c::f --data-dir d", "why a.c::f data_dir=d");
         check("why", "MissingRequiredArgument");
-        check("export", "export -");
-        check("export --to e --workspace w", "export e workspace=w");
-        check("import e --to d", "import e d");
-        check("import e", "MissingRequiredArgument");
-        check("import e --to d --workspace w", "UnknownArgument");
-        check("backup --to b", "backup b");
-        check("backup", "MissingRequiredArgument");
+        check("copy n --data-dir d", "copy Some(\"n\") None data_dir=d");
+        check("copy --from n", "copy None Some(\"n\")");
+        check("copy", "MissingRequiredArgument");
+        check("copy n --from m", "ArgumentConflict");
         check("rebuild --workspace w", "rebuild workspace=w");
-        check("salvage --to n --data-dir d", "salvage n data_dir=d");
         check("completions bash", "completions bash");
         check("tool check -- ls -l", "tool check : ls+-l");
         check(

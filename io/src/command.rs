@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use tslp_core::event::Verb;
@@ -26,10 +26,8 @@ use tslp_core::path::RelPath;
 use tslp_decide::clear::FORCE;
 use tslp_projections::episodes::EpisodeRow;
 use tslp_store::content_cache::ArchiveTrust;
-use tslp_store::data_dir::{self, DataDirError};
 use tslp_store::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use tslp_store::project;
-use tslp_store::salvage;
 use tslp_store::startup::StartError;
 use tslp_workspace::target::{self, NamedTarget};
 use tslp_workspace::unread_code::in_files;
@@ -213,18 +211,6 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             let (config, _) = read_config(&flags.0)?;
             evidence::show_prompt(&config, episode)
         }
-        CliCommand::Export { to, flags } => {
-            let (config, _) = read_config(&flags.0)?;
-            evidence::run_export(&config, to.as_deref())
-        }
-        CliCommand::Import { file, to, flags } => {
-            start_logging(&config_layers(&flags.0)?, LedgerUse::Act)?;
-            evidence::run_import(&file, &to)
-        }
-        CliCommand::Backup { to, flags } => {
-            let (config, _) = read_config(&flags.0)?;
-            evidence::run_backup(&config, &to)
-        }
         CliCommand::Config(of) => {
             let (_, layers) = read_config(&of.flags.0)?;
             print_page(of.output, || page::json(&layers), || page::lines(&layers))
@@ -306,10 +292,9 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             Out::stdout().lines(lines)?;
             Ok(Exit::Ok)
         }
-        CliCommand::Salvage { to, flags } => {
+        CliCommand::Copy { to, from, flags } => {
             let (config, _) = read_config(&flags.0)?;
-            need_ledger(&config)?;
-            run_salvage(&config, &to)
+            evidence::run_copy(&config, to.as_deref(), from.as_deref())
         }
         CliCommand::Connect { client, flags } => {
             let config = config_of_running(&flags.0)?;
@@ -431,9 +416,8 @@ fn offer_former_ledger(config: &ServeConfig, flags: &WrittenFlags) {
         // Standard error may be closed.
         let _ = writeln!(
             io::stderr(),
-            "tslp: this may be the project that was at {named}, whose ledger is in {data_dir}: if it is, `tslp salvage --data-dir {data_dir} \
-             --to {}` takes it over, as long as nothing was asked here",
-            own.display()
+            "tslp: this may be the project that was at {named}, whose ledger is in {data_dir}: if it is, `tslp copy --from {data_dir}` \
+             takes it over, as long as nothing was asked here"
         );
     }
 }
@@ -493,9 +477,6 @@ fn has_ledger(config: &ServeConfig) -> Result<bool, CommandFailure> {
         // An empty file without an anchor is what a first start leaves that was interrupted: the next one begins anew.
         false => Ok(found.len() > 0 || files.anchor.exists()),
     }) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound && files.rescued().exists() => {
-            Err(CommandFailure::new(Exit::Failure, files.copy_waits()))
-        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(source) => Err(LedgerError::File {
             action: "read",
@@ -677,53 +658,6 @@ fn show_deep(
         CheckHealth::OtherVersion => Exit::Failure,
         CheckHealth::Failed if is_sound && is_read => Exit::CheckFailed,
         CheckHealth::Failed => Exit::LedgerDamaged,
-    })
-}
-
-fn run_salvage(config: &ServeConfig, to: &Path) -> Result<Exit, CommandFailure> {
-    let to = outside_workspace(config, to)?;
-    if to.starts_with(&config.data_dir) {
-        let message = format!(
-            "{} lies inside the data directory, which must stay as it is; name another place with --to",
-            to.display()
-        );
-        return Err(CommandFailure::new(Exit::Usage, message));
-    }
-    let reader = diagnosed_subject(config).readers.open()?;
-    if DataFiles::of(&to).lock.exists() && !is_in_use(&to) {
-        // Nothing is lost with a ledger in which nothing was asked.
-        std::fs::rename(&to, to.with_extension("unused"))?;
-    }
-    let salvaged = salvage::salvage_ledger(&reader, &to, &config.workspace)
-        .map_err(|error| CommandFailure::new(Exit::Failure, error))?;
-    let mut out = Out::stdout();
-    out.line(format_args!(
-        "{} events are safe in {}",
-        salvaged.head.0,
-        to.display()
-    ))?;
-    if let Some(flaw) = salvaged.flaw {
-        out.line(format_args!("everything after that was left out: {flaw}"))?;
-    }
-    out.line(format_args!(
-        "continue with `tslp serve --workspace {} --data-dir {}`",
-        config.workspace.display(),
-        to.display()
-    ))?;
-    Ok(Exit::Ok)
-}
-
-/// The target of `--to`; nothing is ever written into the workspace.
-fn outside_workspace(config: &ServeConfig, to: &Path) -> Result<PathBuf, CommandFailure> {
-    data_dir::choose_data_dir(&config.workspace, Some(to), None).map_err(|error| {
-        let message = match error {
-            DataDirError::InsideWorkspace { path, .. } => format!(
-                "{} lies inside the workspace, which tslp never writes to; name another place with --to",
-                path.display()
-            ),
-            other => other.to_string(),
-        };
-        CommandFailure::new(Exit::Usage, message)
     })
 }
 

@@ -264,9 +264,6 @@ impl ReplyUnderWay {
     }
 }
 
-/// Lines that a change lost and that its warning names.
-const LOST_LINES_LOGGED: usize = 3;
-
 /// The texts of files that a reply names, as they were when it did; `None` of those that may not be taken.
 type TouchedTexts = BTreeMap<RelPath, Option<TouchedText>>;
 
@@ -612,11 +609,12 @@ impl EngineThread {
             Tools::Offered | Tools::Reading => News::Turn(session),
             Tools::None => {
                 let mut news = UserNews::default();
-                for recorded in &composed.batch.recorded {
-                    news.add(&recorded.event);
-                }
                 let exceeded = exceeded.clone().map(Event::WindowExceeded);
-                exceeded.iter().for_each(|event| news.add(event));
+                let events = composed.batch.recorded.iter().map(|it| &it.event);
+                let root = self.engine.root();
+                events
+                    .chain(&exceeded)
+                    .for_each(|event| news.add(event, root));
                 News::Chat(news)
             }
         });
@@ -976,7 +974,11 @@ impl EngineThread {
         if let Some(news) = news {
             let line = match news {
                 News::Chat(news) => self.chat_line(news, &judged.batch.recorded),
-                News::Turn(session) => self.engine.turn_line(session),
+                News::Turn(session) => {
+                    let of = (session, self.engine.root());
+                    self.engine
+                        .told(|view, by| user_line::turn_line(view, by, of))
+                }
             };
             if let Some(text) = line {
                 self.wiring.to_loop.send(ToLoop::Say { exchange, text });
@@ -990,11 +992,6 @@ impl EngineThread {
                     .record_reply_segments(recorded.episode, &ended.segments);
                 calls.clone_from(&ended.tool_calls);
             }
-            if let Event::PathResolved(resolved) = &recorded.event
-                && resolved.file.is_none()
-            {
-                tracing::warn!("{} {}", resolved.theirs, user_line::NOT_BENEATH_ROOT);
-            }
         }
         self.check_after(episode, &judged.batch.recorded, &calls);
         self.commit_batch(judged.batch);
@@ -1006,16 +1003,12 @@ impl EngineThread {
 
     /// The line for a chat's user, once its reply was judged.
     fn chat_line(&mut self, mut news: UserNews, judged: &[Recorded]) -> Option<String> {
-        judged.iter().for_each(|it| news.add(&it.event));
-        if let Some(entity) = news.contradicted().cloned()
-            && let Some(Ok(text)) = self.observer.read(&entity.path)
-        {
-            news.add_lines(self.engine.lines_lacked(&entity, &text));
-        }
-        if let Some(entity) = news.lost().cloned() {
-            news.add_lines(self.engine.lines_lost(&entity));
-        }
-        news.line()
+        let root = self.engine.root();
+        judged.iter().for_each(|it| news.add(&it.event, root));
+        let held = news.contradicted().map(|it| self.observer.read(&it.path));
+        let held = held.flatten().and_then(Result::ok);
+        self.engine
+            .told(|view, grammars| news.line(view, grammars, held.as_deref()))
     }
 
     /// Records the reply's end and reads its code; `None` if the exchange has no reply or the ledger has failed.
@@ -1165,26 +1158,9 @@ impl EngineThread {
             if !self.told_stale.insert(path.clone()) {
                 continue;
             }
-            let refused = self.engine.refused_on_disk(&path);
-            // A whole file that was refused is one change, whatever it did to the symbols.
-            let file = refused.iter().find(|entity| entity.symbol.is_none());
-            if let Some(entity) = file.or(refused.first()) {
-                let (lines, more) = self.engine.lines_lost(entity);
-                let lines: Vec<&str> = lines
-                    .iter()
-                    .take(LOST_LINES_LOGGED)
-                    .map(|it| it.trim())
-                    .collect();
-                let more = if more > 0 || lines.len() > LOST_LINES_LOGGED {
-                    " …"
-                } else {
-                    ""
-                };
-                tracing::warn!(
-                    "{entity} is changed in your file, and the change was refused, since it lost code: {}{more}; `tslp undo {path}` \
-                     prints the way back, `tslp confirm {entity}` keeps it",
-                    lines.join(" / ")
-                );
+            let loss = (self.engine).told(|view, by| user_line::loss_on_disk(view, by, &path));
+            if let Some(loss) = loss {
+                tracing::warn!("{loss}");
             } else {
                 changed.push((path, stale));
             }

@@ -31,7 +31,6 @@ pub mod adopt;
 pub mod door;
 pub mod maintenance;
 pub mod scrub_thread;
-mod state_check;
 pub mod tool_loop;
 
 pub mod deep;

@@ -106,7 +106,7 @@ impl Default for Timeouts {
             first_byte: Duration::from_secs(600),
             upstream_idle: Duration::from_secs(300),
             pool: Duration::from_secs(4),
-            shutdown: Duration::from_secs(20),
+            shutdown: Duration::from_secs(10),
         }
     }
 }

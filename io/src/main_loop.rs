@@ -175,6 +175,8 @@ pub struct MainLoop {
     is_stopped: bool,
     /// Whether the last attempt to reach the default model server failed.
     upstream_is_down: bool,
+    /// When the first of the model server's failures in a row came.
+    failing_since: Option<Instant>,
     scratch: Vec<u8>,
     /// Clients that used up their turn with more to do.
     again: Vec<usize>,
@@ -250,6 +252,7 @@ impl MainLoop {
             mode_reason: "nothing was tested yet".to_owned(),
             is_stopped: false,
             upstream_is_down: false,
+            failing_since: None,
             scratch: vec![0; SCRATCH_BYTES],
             again: Vec::new(),
             next_handover: None,

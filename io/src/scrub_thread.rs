@@ -1,4 +1,4 @@
-//! The thread that scrubs the ledger of a running proxy.
+//! The thread that scrubs the ledger of a running proxy, after its start and once a day.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -6,13 +6,16 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tslp_store::ledger::InterruptHandle;
 use tslp_store::scrub::Scrub;
 
 use crate::channel::ToLoop;
 use crate::main_loop::LoopHandle;
+
+/// The pause between two scrubs.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A running scrub.
 pub struct ScrubThread {
@@ -33,21 +36,31 @@ impl ScrubThread {
         let seen = Arc::clone(&is_over);
         let thread = thread::Builder::new().name("scrub".into()).spawn(move || {
             step_back();
-            let mut begun = Instant::now();
-            // It rests as long as it has worked: prompts need the disk and the processor more.
-            let course = || {
-                thread::park_timeout(begun.elapsed());
-                begun = Instant::now();
-                if seen.load(Relaxed) {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
+            loop {
+                let mut begun = Instant::now();
+                // It rests as long as it has worked: prompts need the disk and the processor more.
+                let course = || {
+                    thread::park_timeout(begun.elapsed());
+                    begun = Instant::now();
+                    if seen.load(Relaxed) {
+                        ControlFlow::Break(())
+                    } else {
+                        ControlFlow::Continue(())
+                    }
+                };
+                match scrub.run_checks(course) {
+                    Ok(ControlFlow::Continue(())) => {}
+                    Ok(ControlFlow::Break(())) => return,
+                    Err(flaw) => {
+                        let message = flaw.to_string();
+                        return to_loop.send(ToLoop::LedgerFailed { message });
+                    }
                 }
-            };
-            if let Err(flaw) = scrub.run_checks(course) {
-                to_loop.send(ToLoop::LedgerFailed {
-                    message: flaw.to_string(),
-                });
+                thread::park_timeout(DAY);
+                // An empty ledger has no course to ask.
+                if seen.load(Relaxed) {
+                    return;
+                }
             }
         })?;
         Ok(Self {

@@ -333,11 +333,7 @@ impl BoundServer {
             banner.push(format!("SAFE MODE: {reason}"));
         }
         let scrub = match &started {
-            Ok((opened, _)) => Some(Scrub::after_start(
-                opened,
-                &OpenOptions::default(),
-                &config.data_dir,
-            )?),
+            Ok((opened, _)) => Some(Scrub::of(opened)?),
             Err(_) => None,
         };
         let diagnostics = DiagnosticsThread::new(DiagnosedSubject {
@@ -593,9 +589,7 @@ fn choose_upstream(place: &UpstreamSetting) -> Result<ChosenUpstream, ServeError
 
 fn loop_config(config: &ServeConfig, upstream: &UpstreamUrl) -> LoopConfig {
     let mut loop_config = LoopConfig::new(upstream.clone());
-    loop_config.limits.connections_max = config.http.connections_max;
-    loop_config.limits.chat_body_bytes_max = config.http.request_body_bytes_max as u64;
-    loop_config.timeouts.shutdown = config.http.shutdown;
+    loop_config.limits.chat_body_bytes_max = config.request_body_bytes_max as u64;
     loop_config.timeouts.first_byte = config.upstream.first_byte;
     loop_config.timeouts.upstream_idle = config.upstream.idle;
     loop_config.upstream = UpstreamConfig {

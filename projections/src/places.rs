@@ -3,7 +3,7 @@
 use alloc::string::String;
 
 use tslp_core::event::{Event, PlaceKind, Recorded};
-use tslp_core::ids::{Seq, SessionId};
+use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::path::{self, RelPath};
 
 use crate::changes::Changes;
@@ -14,7 +14,7 @@ const PLACES_KEPT: usize = 4096;
 
 row! {
     /// `places`: the files and folders of each conversation's client that aren't beneath our root by their paths.
-    pub struct PlaceRow in table "places", version 1;
+    pub struct PlaceRow in table "places", version 2;
     key {
         /// The conversation.
         session: SessionId,
@@ -28,8 +28,8 @@ row! {
         ours: String,
         /// The first file that was recognised below it; empty if it wasn't found so.
         file: String,
-        /// The last event.
-        seq: Seq,
+        /// The episode of the last event.
+        episode: EpisodeId,
     }
 }
 
@@ -53,7 +53,7 @@ pub struct Places {
 impl Places {
     /// Folds one event in.
     pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
-        let (session, seq) = (recorded.session, recorded.seq);
+        let session = recorded.session;
         let (theirs, place, ours, file) = match &recorded.event {
             Event::PlaceObserved(seen) if seen.place == PlaceKind::WorkingFolder => {
                 (String::new(), seen.place, seen.written.clone(), None)
@@ -87,7 +87,7 @@ impl Places {
             place,
             ours,
             file: file.map(String::from).unwrap_or_default(),
-            seq,
+            episode: recorded.episode,
         };
         self.rows.put(row, changes);
         while self.rows.len() > PLACES_KEPT

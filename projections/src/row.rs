@@ -459,6 +459,31 @@ texts! {
     };
 }
 
+/// Types whose cell is their stored layout, which is validated when it is read.
+#[macro_export]
+macro_rules! stored_cells {
+    ($($type:ty),+ $(,)?) => {$(
+        impl $crate::row::Cell for $type {
+            const KIND: $crate::table::ColumnType = $crate::table::ColumnType::Bytes;
+
+            fn into_value(self) -> $crate::table::Value {
+                let bytes = rkyv::to_bytes::<rkyv::rancor::Error>(&self);
+                let bytes = bytes.expect("nothing in it can't be stored");
+                $crate::table::Value::Bytes(bytes.as_slice().into())
+            }
+
+            fn from_value(value: &$crate::table::Value) -> Option<Self> {
+                match value {
+                    $crate::table::Value::Bytes(bytes) => {
+                        rkyv::from_bytes::<Self, rkyv::rancor::Error>(bytes).ok()
+                    }
+                    _ => None,
+                }
+            }
+        }
+    )+};
+}
+
 /// Enums that [`tslp_core::words!`] declared.
 #[macro_export]
 macro_rules! word_cells {

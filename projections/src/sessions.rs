@@ -4,6 +4,8 @@ use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use rkyv::with::AsVec;
+use rkyv::{Archive, Deserialize as Load, Serialize as Store};
 use tslp_core::artifact::{Level, Origin};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
@@ -30,10 +32,7 @@ pub use answers::{
     SessionPosition,
 };
 
-use rows::{
-    LookupKind, RecentContextRow, SessionEntityRow, SessionEpisodeRow, SessionIndexRow,
-    SessionList, SessionPartRow, SessionRow, UnderWayRow,
-};
+use rows::{LookupKind, SessionEpisodeRow, SessionIndexRow, SessionRow, UnderWayRow};
 
 use crate::changes::Changes;
 
@@ -61,13 +60,14 @@ const REFUSED_FILES_MAX: usize = 32;
 const ANCESTORS_KEPT: usize = 64;
 
 /// One conversation.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Store, Load)]
 pub struct Session {
     /// The name that its client gave it.
     pub name: Option<String>,
     /// Messages after the last completed reply.
     pub length: u32,
     /// The points of the conversation after its last replies, by their episodes.
+    #[rkyv(with = AsVec)]
     pub points: BTreeMap<EpisodeId, ConversationPoint>,
     /// The whole conversation after the last completed reply.
     pub head: Option<TranscriptHash>,
@@ -90,18 +90,20 @@ pub struct Session {
     /// The last exchanges, each with the number of messages after it.
     pub exchanges: VecDeque<(Exchange, u32)>,
     /// The entities that its prompts have shown; of too many, the first ones and those shown last.
+    #[rkyv(with = AsVec)]
     pub entities: BTreeMap<EntityId, ShownEntity>,
     /// The event that composed its last prompt; a retry composes an episode's prompt again.
     pub composed_seq: Seq,
     /// Notices that the model hasn't been given; those that the open prompt shows are dropped once its reply is complete.
     pub notices: VecDeque<PendingNotice>,
-    /// Texts injected into its messages, numbered.
-    pub injected: VecDeque<(u64, Injected)>,
-    /// Code withheld from its messages, numbered.
-    pub withheld: VecDeque<(u64, Withheld)>,
+    /// Texts injected into its messages.
+    pub injected: VecDeque<Injected>,
+    /// Code withheld from its messages.
+    pub withheld: VecDeque<Withheld>,
     /// The sessions whose history it shares, each up to an episode.
     pub ancestors: Vec<(SessionId, EpisodeId)>,
     /// The files for which replies of the last turn were refused, each with the last such reply's episode.
+    #[rkyv(with = AsVec)]
     pub refused: BTreeMap<RelPath, EpisodeId>,
     /// How its context was cleared.
     pub clear: Clear,
@@ -110,7 +112,7 @@ pub struct Session {
 }
 
 /// How a session's context was cleared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Archive, Store, Load)]
 pub struct Clear {
     /// Where the conversation begins, and the event that says so.
     pub cut: Option<(ContextCut, Seq)>,
@@ -119,7 +121,7 @@ pub struct Clear {
 }
 
 /// Where a turn of the user's begins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Archive, Store, Load)]
 pub struct Turn {
     /// The episode of its first prompt.
     pub from: EpisodeId,
@@ -128,7 +130,7 @@ pub struct Turn {
 }
 
 /// An entity that the prompts of a session have shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Store, Load)]
 pub struct ShownEntity {
     /// The version that was shown last.
     pub version: VersionId,
@@ -139,7 +141,7 @@ pub struct ShownEntity {
 }
 
 /// A point of a conversation from which a later prompt may continue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Store, Load)]
 pub struct ConversationPoint {
     /// The conversation so far.
     pub transcript: TranscriptHash,
@@ -148,7 +150,7 @@ pub struct ConversationPoint {
 }
 
 /// A prompt without a completed reply.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load)]
 pub struct PromptInProgress {
     /// Its episode.
     pub episode: EpisodeId,
@@ -212,19 +214,18 @@ impl Sessions {
                 self.note_refused_file(recorded.episode, refused.entity.path.clone(), changes);
             }
             Event::AuthorFound(found) if found.opens_subagent => {
-                if let Some(session) = self.sessions.get_mut(&recorded.session) {
+                if let Some(session) = self.changed(recorded.session, changes) {
                     session.is_subagent = true;
-                    changes.touch::<SessionRow, _>(|| (recorded.session,), true);
                 }
             }
             Event::ContextCleared(cleared) => {
-                if let Some(session) = self.sessions.get_mut(&recorded.session) {
-                    session.apply_cleared(recorded, cleared.cut, changes);
+                if let Some(session) = self.changed(recorded.session, changes) {
+                    session.apply_cleared(recorded.seq, cleared.cut);
                 }
             }
             Event::PromptAmended(amended) => {
-                if let Some((id, session)) = self.session_mut(recorded.episode) {
-                    session.apply_amended(id, amended, changes);
+                if let Some(session) = self.changed_by(recorded.episode, changes) {
+                    session.apply_amended(amended);
                 }
             }
             Event::PromptComposed(composed) => {
@@ -234,8 +235,8 @@ impl Sessions {
                     episode: recorded.episode,
                     attempts: *attempts,
                 });
-                if let Some((id, session)) = self.session_mut(recorded.episode) {
-                    session.apply_composed(id, recorded.seq, composed, changes);
+                if let Some(session) = self.changed_by(recorded.episode, changes) {
+                    session.apply_composed(recorded.seq, composed);
                 }
             }
             _ => {}
@@ -254,16 +255,8 @@ impl Sessions {
             let session = self.new_session(prompt);
             self.insert_session(id, session, changes);
         }
-        let session = self
-            .sessions
-            .get_mut(&id)
-            .expect("a session is inserted before its prompt");
-        changes.touch::<SessionRow, _>(|| (id,), true);
-        let had_texts = session
-            .open
-            .as_ref()
-            .is_some_and(|open| !open.user.is_empty());
-        touch_part(id, SessionList::OpenUser, had_texts, changes);
+        let session = self.changed(id, changes);
+        let session = session.expect("a session is inserted before its prompt");
         let last = session
             .last_prompt
             .replace((prompt.transcript, prompt.length));
@@ -363,9 +356,9 @@ impl Sessions {
         let surplus = ancestors.len().saturating_sub(ANCESTORS_KEPT);
         ancestors.drain(..surplus);
         let mut injected = source.injected.clone();
-        injected.retain(|(_, injected)| injected.position <= length);
+        injected.retain(|injected| injected.position <= length);
         let withheld = source.withheld.iter();
-        let withheld = withheld.filter(|(_, withheld)| withheld.position <= length);
+        let withheld = withheld.filter(|withheld| withheld.position <= length);
         Some(Session {
             length: fork.messages,
             exchanges,
@@ -391,9 +384,6 @@ impl Sessions {
             self.index_session(name_key(name), (id, 0), changes);
         }
         changes.touch::<SessionRow, _>(|| (id,), false);
-        changes.touch::<RecentContextRow, _>(|| (id,), false);
-        changes.touch::<SessionEntityRow, _>(|| (id,), false);
-        changes.touch::<SessionPartRow, _>(|| (id,), false);
         self.sessions.insert(id, session);
     }
 
@@ -419,11 +409,7 @@ impl Sessions {
             .open
             .take()
             .expect("the reply's prompt was found to be open");
-        touch_part(id, SessionList::OpenUser, !open.user.is_empty(), changes);
-        if session.notices.iter().any(|notice| notice.was_shown) {
-            session.notices.retain(|notice| !notice.was_shown);
-            touch_notices(id, changes);
-        }
+        session.notices.retain(|notice| !notice.was_shown);
         let head = open.transcript.extended(ended.key);
         session.length = open.length.saturating_add(1);
         session.head = Some(head);
@@ -432,7 +418,6 @@ impl Sessions {
             length: session.length,
         };
         session.points.insert(open.episode, point);
-        changes.put(|| SessionPartRow::point(id, open.episode, head, session.length));
         let surplus = session.points.len() > POINTS_PER_SESSION;
         let oldest = surplus.then(|| session.points.pop_first()).flatten();
         let tail = open
@@ -444,7 +429,6 @@ impl Sessions {
             user: open.user,
             assistant: ended.segments.clone(),
         };
-        changes.touch::<RecentContextRow, _>(|| (id,), true);
         session.exchanges.push_back((exchange, session.length));
         if session.exchanges.len() > RECENT_PAIRS {
             session.exchanges.pop_front();
@@ -454,8 +438,7 @@ impl Sessions {
             self.sessions[&id].points.len() <= POINTS_PER_SESSION,
             "points are bounded"
         );
-        if let Some((episode, oldest)) = oldest {
-            changes.remove::<SessionPartRow>(|| (id, SessionList::Point, episode.0, None));
+        if let Some((_, oldest)) = oldest {
             self.unindex((LookupKind::Point, oldest.transcript.0), changes);
         }
         // Old keys go first: an exchange that repeats itself has the same ones, which must be left in the index.
@@ -473,13 +456,7 @@ impl Sessions {
 
     /// A reply's change of a file was refused.
     fn note_refused_file(&mut self, episode: EpisodeId, path: RelPath, changes: &mut Changes) {
-        if let Some((id, session)) = self.session_mut(episode) {
-            touch_part(
-                id,
-                SessionList::Refused,
-                !session.refused.is_empty(),
-                changes,
-            );
+        if let Some(session) = self.changed_by(episode, changes) {
             // An agent's later step may mend an earlier one.
             let turn = session.turn.from;
             session.refused.retain(|_, refused| *refused >= turn);
@@ -532,10 +509,9 @@ impl Sessions {
                 );
             }
         }
-        let Some(session) = self.sessions.get_mut(&notice.session) else {
+        let Some(session) = self.changed(notice.session, changes) else {
             return;
         };
-        touch_notices(notice.session, changes);
         session.notices.push_back(PendingNotice {
             notice: notice.clone(),
             was_shown: false,
@@ -564,9 +540,6 @@ impl Sessions {
             .expect("there are more sessions than are kept");
         self.unindex_session(id, &session, changes);
         changes.touch::<SessionRow, _>(|| (id,), true);
-        changes.touch::<RecentContextRow, _>(|| (id,), true);
-        changes.touch::<SessionEntityRow, _>(|| (id,), true);
-        changes.touch::<SessionPartRow, _>(|| (id,), true);
     }
 
     /// Removes a session's properties from the index, except those that belong to a newer session.
@@ -614,9 +587,16 @@ impl Sessions {
         self.index.get(&key).map(|(session, _)| *session)
     }
 
-    fn session_mut(&mut self, episode: EpisodeId) -> Option<(SessionId, &mut Session)> {
-        let id = *self.episodes.get(&episode)?;
-        Some((id, self.sessions.get_mut(&id)?))
+    /// The session, which changes.
+    fn changed(&mut self, id: SessionId, changes: &mut Changes) -> Option<&mut Session> {
+        let session = self.sessions.get_mut(&id)?;
+        changes.touch::<SessionRow, _>(|| (id,), true);
+        Some(session)
+    }
+
+    /// The session of an episode, which changes.
+    fn changed_by(&mut self, episode: EpisodeId, changes: &mut Changes) -> Option<&mut Session> {
+        self.changed(*self.episodes.get(&episode)?, changes)
     }
 
     /// The session with this name, which a client gave it.
@@ -853,8 +833,8 @@ impl Sessions {
         self.sessions
             .get(&session)
             .map_or_else(Amendments::default, |session| Amendments {
-                injected: unnumbered(&session.injected),
-                withheld: unnumbered(&session.withheld),
+                injected: session.injected.iter().cloned().collect(),
+                withheld: session.withheld.iter().cloned().collect(),
             })
     }
 
@@ -920,95 +900,40 @@ impl Sessions {
 
 impl Session {
     /// What was put into older messages, or taken out of them, went with them.
-    fn apply_cleared(
-        &mut self,
-        recorded: &Recorded,
-        cut: Option<ContextCut>,
-        changes: &mut Changes,
-    ) {
-        let id = recorded.session;
-        let was_cleared = self.clear != Clear::default();
-        touch_part(id, SessionList::Clear, was_cleared, changes);
+    fn apply_cleared(&mut self, seq: Seq, cut: Option<ContextCut>) {
         self.clear.is_asked = cut.is_none();
         let Some(cut) = cut else {
             return;
         };
-        self.clear.cut = Some((cut, recorded.seq));
-        self.injected.retain(|(number, injected)| {
-            let stays = injected.position >= cut.position;
-            if !stays {
-                changes.remove::<SessionPartRow>(|| (id, SessionList::Injected, *number, None));
-            }
-            stays
-        });
-        self.withheld.retain(|(number, withheld)| {
-            let stays = withheld.position >= cut.position;
-            if !stays {
-                let entity = || Some(withheld.entity.clone());
-                let key = || (id, SessionList::Withheld, *number, entity());
-                changes.remove::<SessionPartRow>(key);
-            }
-            stays
-        });
+        self.clear.cut = Some((cut, seq));
+        self.injected.retain(|it| it.position >= cut.position);
+        self.withheld.retain(|it| it.position >= cut.position);
     }
 
-    fn apply_amended(&mut self, id: SessionId, amended: &PromptAmended, changes: &mut Changes) {
-        if let Some(injected) = &amended.injected {
-            let injected = injected.clone();
-            let gone = add_numbered(&mut self.injected, injected, INJECTIONS_PER_SESSION_MAX);
-            if let Some((number, _)) = gone {
-                changes.remove::<SessionPartRow>(|| (id, SessionList::Injected, number, None));
-            }
-            if let Some((number, added)) = self.injected.back() {
-                changes.put(|| SessionPartRow::injected(id, *number, added));
-            }
-        }
-        for withheld in &amended.withheld {
-            let withheld = withheld.clone();
-            let gone = add_numbered(&mut self.withheld, withheld, WITHHELD_PER_SESSION_MAX);
-            if let Some((number, gone)) = gone {
-                let key = || (id, SessionList::Withheld, number, Some(gone.entity));
-                changes.remove::<SessionPartRow>(key);
-            }
-            if let Some((number, added)) = self.withheld.back() {
-                changes.put(|| SessionPartRow::withheld(id, *number, added));
-            }
-        }
+    fn apply_amended(&mut self, amended: &PromptAmended) {
+        let injected = amended.injected.iter().cloned();
+        push_bounded(&mut self.injected, injected, INJECTIONS_PER_SESSION_MAX);
+        let withheld = amended.withheld.iter().cloned();
+        push_bounded(&mut self.withheld, withheld, WITHHELD_PER_SESSION_MAX);
     }
 
-    fn apply_composed(
-        &mut self,
-        id: SessionId,
-        seq: Seq,
-        composed: &PromptComposed,
-        changes: &mut Changes,
-    ) {
+    fn apply_composed(&mut self, seq: Seq, composed: &PromptComposed) {
         let in_tool_chain = self.open.as_ref().is_some_and(|open| open.in_tool_chain);
-        if !self.notices.is_empty() {
-            touch_notices(id, changes);
-        }
         for pending in &mut self.notices {
             pending.was_shown = composed.history == History::Window
                 || !in_tool_chain
                 || pending.notice.reason.is(ReasonClass::NextStep);
         }
-        changes.touch::<SessionRow, _>(|| (id,), true);
         self.composed_seq = seq;
         if self.turn.from == self.last_episode {
             self.turn.composed = seq;
         }
         for hydrated in &composed.hydrated {
-            self.note_shown(id, seq, hydrated, changes);
+            self.note_shown(seq, hydrated);
         }
     }
 
-    fn note_shown(
-        &mut self,
-        id: SessionId,
-        shown_seq: Seq,
-        hydrated: &Hydrated,
-        changes: &mut Changes,
-    ) {
+    fn note_shown(&mut self, shown_seq: Seq, hydrated: &Hydrated) {
         let known = self.entities.get(&hydrated.entity);
         // Positions have no gaps, because the entities that have one are never forgotten.
         let position = match known {
@@ -1018,7 +943,7 @@ impl Session {
                 .filter(|position| *position < HYDRATION_ORDER_KEPT),
         };
         if known.is_none() && self.entities.len() >= ENTITIES_KEPT {
-            self.forget_entity(id, changes);
+            self.forget_entity();
         }
         let shown = ShownEntity {
             version: hydrated.version,
@@ -1030,33 +955,16 @@ impl Session {
             self.entities.len() <= ENTITIES_KEPT,
             "shown entities are bounded"
         );
-        changes.put(|| shown.row(id, &hydrated.entity));
     }
 
     /// Forgets the entity that wasn't shown for the longest time.
-    fn forget_entity(&mut self, id: SessionId, changes: &mut Changes) {
+    fn forget_entity(&mut self) {
         let entities = self.entities.iter();
         let others = entities.filter(|(_, shown)| shown.position.is_none());
         let oldest = others.min_by_key(|(_, shown)| shown.shown_seq);
         let (entity, _) = oldest.expect("more entities are kept than have a position");
         let entity = entity.clone();
         self.entities.remove(&entity);
-        changes.remove::<SessionEntityRow>(|| (id, entity));
-    }
-}
-
-/// Marks a list of the session as changed as a whole, because positions in it shift.
-fn touch_part(id: SessionId, part: SessionList, was_present: bool, changes: &mut Changes) {
-    changes.touch::<SessionPartRow, _>(|| (id, part), was_present);
-}
-
-fn touch_notices(id: SessionId, changes: &mut Changes) {
-    for part in [
-        SessionList::Notice,
-        SessionList::NoticeOther,
-        SessionList::NoticeShown,
-    ] {
-        touch_part(id, part, true, changes);
     }
 }
 
@@ -1064,17 +972,11 @@ fn name_key(name: &str) -> LookupKey {
     (LookupKind::Name, ArtifactHash::of(name.as_bytes()).0)
 }
 
-/// Adds the next item to a list of bounded length, and returns the one that it displaced. The others keep their numbers, so
-/// that only two rows change.
-fn add_numbered<T>(list: &mut VecDeque<(u64, T)>, item: T, max: usize) -> Option<(u64, T)> {
-    let next = list.back().map_or(0, |(last, _)| last + 1);
-    list.push_back((next, item));
-    let is_surplus = list.len() > max;
-    is_surplus.then(|| list.pop_front()).flatten()
-}
-
-fn unnumbered<T: Clone>(list: &VecDeque<(u64, T)>) -> Vec<T> {
-    list.iter().map(|(_, item)| item.clone()).collect()
+/// Adds items to a list of bounded length, which loses the first ones.
+fn push_bounded<T>(list: &mut VecDeque<T>, items: impl Iterator<Item = T>, max: usize) {
+    list.extend(items);
+    let surplus = list.len().saturating_sub(max);
+    list.drain(..surplus);
 }
 
 #[cfg(test)]
@@ -1086,9 +988,7 @@ mod tests {
     use tslp_core::reason::Reason;
 
     use super::*;
-    use crate::changes::{Change, RowChange};
-    use crate::row::{Keeps as _, Row as _, StoredRow as _};
-    use crate::table::Value;
+    use crate::row::{Keeps as _, Row as _};
 
     fn entity(number: usize) -> EntityId {
         let symbol = Symbol::new(&alloc::format!("f{number}"));
@@ -1146,52 +1046,31 @@ mod tests {
         assert!(sessions.is_of_last_turn(session, episode));
     }
 
-    /// Of too many entities the first and the last ones are kept.
+    /// Of too many entities the first and the last ones are kept, also by a fold that goes on from the rows.
     #[test]
     fn first_and_last_kept() {
-        let id = SessionId(1);
         let mut session = Session::default();
-        let show = |session: &mut Session, number: usize, seq: usize| {
-            let mut changes = Changes::collecting();
-            session.note_shown(id, Seq(seq as u64), &hydrated(number), &mut changes);
-            changes.into_row_changes(|_, _| unreachable!("each row is put or removed at once"))
-        };
-        let mut stored: BTreeMap<Vec<Value>, Vec<Value>> = BTreeMap::new();
-        let mut follow = |changes: Vec<RowChange>| {
-            for RowChange { table, change } in changes {
-                assert_eq!(table, SessionEntityRow::INDEX);
-                match change {
-                    Change::Put(row) => stored.insert(row[..3].to_vec(), row),
-                    Change::Remove(key) => Some(stored.remove(&key).expect("it was there")),
-                    Change::Replace(..) => unreachable!("rows change one by one"),
-                };
-            }
-            stored.values().cloned().collect::<Vec<_>>()
-        };
         let placed = HYDRATION_ORDER_KEPT as usize;
         for number in 0..ENTITIES_KEPT {
-            follow(show(&mut session, number, number));
+            session.note_shown(Seq(number as u64), &hydrated(number));
         }
         // Shown again, the first without a position isn't the one that was shown longest ago.
-        follow(show(&mut session, placed, ENTITIES_KEPT));
+        session.note_shown(Seq(ENTITIES_KEPT as u64), &hydrated(placed));
+        let row = SessionRow {
+            session: SessionId(1),
+            state: session.clone(),
+        };
+        let cells = row.into_cells();
+        let row = SessionRow::from_cells(&cells).unwrap();
+        assert_eq!(row.state, session);
         let mut restored = Sessions::default();
-        restored.sessions.insert(id, Session::default());
+        restored.restore_row(row, &|_| None).unwrap();
         for number in [ENTITIES_KEPT, ENTITIES_KEPT + 1] {
-            let rows = follow(show(&mut session, number, number + 1));
-            // A fold that goes on from the rows forgets the same.
-            if number == ENTITIES_KEPT {
-                for row in &rows {
-                    let row = SessionEntityRow::from_cells(row).unwrap();
-                    restored.restore_row(row, &|_| None).unwrap();
-                }
-            } else {
-                let again = restored.sessions.get_mut(&id).unwrap();
-                show(again, number, number + 1);
-                assert_eq!(again.entities, session.entities);
-                let mut again = Vec::new();
-                restored.visit_rows(&mut |row: SessionEntityRow| again.push(row.into_cells()));
-                assert_eq!(again, rows);
-            }
+            let seq = Seq(number as u64 + 1);
+            session.note_shown(seq, &hydrated(number));
+            let again = restored.sessions.get_mut(&SessionId(1)).unwrap();
+            again.note_shown(seq, &hydrated(number));
+            assert_eq!(again.entities, session.entities);
         }
         assert_eq!(session.entities.len(), ENTITIES_KEPT);
         for number in 0..ENTITIES_KEPT + 2 {
@@ -1202,6 +1081,6 @@ mod tests {
             assert_eq!(position.is_some(), number < placed, "{number}");
         }
         let order: Vec<_> = (0..placed).map(entity).collect();
-        assert_eq!(restored.hydration_order(id), order);
+        assert_eq!(restored.hydration_order(SessionId(1)), order);
     }
 }

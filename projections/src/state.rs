@@ -32,7 +32,7 @@ use crate::sessions::Sessions;
 use crate::signals::Signals;
 use crate::stale::{HeldCode, Stale};
 use crate::state_map::{StateMap, StoredFiles};
-use crate::table::{TableDigest, Value};
+use crate::table::{RowsHash, Value};
 use crate::tombstones::Tombstones;
 use crate::usage::Usage;
 use crate::vault::Vault;
@@ -233,13 +233,13 @@ impl State {
         self.audits.awaited_episodes()
     }
 
-    /// The digest of one table's rows; `table` is an index into [`crate::TABLES`]. An archive's is that of its
+    /// The hash of one table's rows; `table` is an index into [`crate::TABLES`]. An archive's is that of its
     /// table only if nothing was ever settled.
     #[must_use]
-    pub fn digest(&self, table: usize) -> TableDigest {
-        let mut digest = TableDigest::default();
-        self.visit_rows(table, &mut |row| digest.add(&row));
-        digest
+    pub fn rows_hash(&self, table: usize) -> RowsHash {
+        let mut hash = RowsHash::default();
+        self.visit_rows(table, &mut |row| hash.add(&crate::TABLES[table], &row));
+        hash
     }
 }
 

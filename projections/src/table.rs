@@ -1,4 +1,4 @@
-//! Tables of projections, as any store can hold them: no SQL here, only names, values and digests.
+//! Tables of projections, as any store can hold them: no SQL here, only names, values and hashes.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -186,31 +186,31 @@ impl Value {
 /// Bytes of a row that most rows don't exceed, for hashing them.
 const ROW_BYTES_USUAL: usize = 256;
 
-/// The version of [`row_hash_lanes`]: a stored digest of another version says nothing.
-const ROW_HASH_VERSION: u8 = 2;
+/// The version of [`row_hash_lanes`]: a stored hash of another version says nothing.
+const ROW_HASH_VERSION: u8 = 3;
 
-/// The number of a table's rows and the sum of their hashes. Two tables with the same digest hold the same rows, unless
-/// somebody searched for a collision. Being a sum, it can be updated with each change without reading the other rows.
+/// The number of rows, of one table or of several, and the sum of their hashes. Tables with the same hash hold the same rows,
+/// unless somebody searched for a collision. Being a sum, it can be updated with each change without reading the other rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TableDigest {
+pub struct RowsHash {
     rows: u64,
     sum: [u64; 4],
 }
 
-impl TableDigest {
+impl RowsHash {
     /// Counts a row that was added.
-    pub fn add(&mut self, row: &[Value]) {
+    pub fn add(&mut self, table: &Table, row: &[Value]) {
         // Wrapping, so that what is added and taken away again leaves no trace, in any order.
         self.rows = self.rows.wrapping_add(1);
-        for (lane, hash) in self.sum.iter_mut().zip(row_hash_lanes(row)) {
+        for (lane, hash) in self.sum.iter_mut().zip(row_hash_lanes(table, row)) {
             *lane = lane.wrapping_add(hash);
         }
     }
 
     /// Counts a row that was removed.
-    pub fn remove(&mut self, row: &[Value]) {
+    pub fn remove(&mut self, table: &Table, row: &[Value]) {
         self.rows = self.rows.wrapping_sub(1);
-        for (lane, hash) in self.sum.iter_mut().zip(row_hash_lanes(row)) {
+        for (lane, hash) in self.sum.iter_mut().zip(row_hash_lanes(table, row)) {
             *lane = lane.wrapping_sub(hash);
         }
     }
@@ -221,7 +221,7 @@ impl TableDigest {
         self.rows
     }
 
-    /// Reads a digest from its bytes; `None` if they have another version or length.
+    /// Reads a hash from its bytes; `None` if they have another version or length.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (numbers, [ROW_HASH_VERSION]) = bytes.as_chunks::<8>() else {
@@ -244,7 +244,7 @@ impl TableDigest {
     }
 }
 
-impl fmt::Display for TableDigest {
+impl fmt::Display for RowsHash {
     /// The sum, as hexadecimal digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lanes = self.sum.iter();
@@ -252,10 +252,12 @@ impl fmt::Display for TableDigest {
     }
 }
 
-/// The hash of one row: of its values one after the other, in an encoding that tells any two rows apart. It is short, because a
-/// start hashes every row, and blake3 takes 64 bytes at a time.
-fn row_hash_lanes(row: &[Value]) -> [u64; 4] {
+/// The hash of one row: of its table's name and its values one after the other, in an encoding that tells any two rows apart. It is
+/// short, because a start hashes every row, and blake3 takes 64 bytes at a time.
+fn row_hash_lanes(table: &Table, row: &[Value]) -> [u64; 4] {
     let mut bytes = Vec::with_capacity(ROW_BYTES_USUAL);
+    push_number(&mut bytes, 2, table.name.len() as u64);
+    bytes.extend_from_slice(table.name.as_bytes());
     for value in row {
         match value {
             Value::Null => bytes.push(0),
@@ -296,9 +298,17 @@ fn push_number(bytes: &mut Vec<u8>, kind: u8, number: u64) {
 mod tests {
     use super::*;
 
+    const TABLE: Table = Table {
+        name: "t",
+        version: 1,
+        columns: &[],
+        key: 0,
+        keep: Keep::Latest,
+    };
+
     #[test]
-    fn distinct_digests() {
-        let hash = [7; 32];
+    fn distinct_hashes() {
+        let bytes = [7; 32];
         let text = |text| Value::text(text);
         let rows: &[&[Value]] = &[
             &[],
@@ -312,35 +322,35 @@ mod tests {
             &[text("\u{1}")],
             &[text("ab"), text("c")],
             &[text("a"), text("bc")],
-            &[(&hash).into()],
-            &[text(core::str::from_utf8(&hash).unwrap())],
-            &[Value::Bytes(hash.into())],
-            &[Value::Bytes([].into()), (&hash).into()],
+            &[(&bytes).into()],
+            &[text(core::str::from_utf8(&bytes).unwrap())],
+            &[Value::Bytes(bytes.into())],
+            &[Value::Bytes([].into()), (&bytes).into()],
         ];
-        let digests: Vec<TableDigest> = rows.iter().map(|row| digest_of(row)).collect();
-        for (index, digest) in digests.iter().enumerate() {
-            assert!(!digests[..index].contains(digest), "{:?}", rows[index]);
+        let hashes: Vec<RowsHash> = rows.iter().map(|row| hash_of(row)).collect();
+        for (index, hash) in hashes.iter().enumerate() {
+            assert!(!hashes[..index].contains(hash), "{:?}", rows[index]);
         }
     }
 
     #[test]
-    fn digest_with_version() {
+    fn hash_with_version() {
         // Change the version with the encoding, or tables that older programs wrote seem damaged.
         let row = [7_u64.into(), Value::Null, "a".into(), (&[7; 32]).into()];
-        let digest = digest_of(&row);
-        assert_eq!(ROW_HASH_VERSION, 2);
+        let hash = hash_of(&row);
+        assert_eq!(ROW_HASH_VERSION, 3);
         assert_eq!(
-            alloc::format!("{digest}"),
-            "79b6a6081a5bd770ebe86cf520b1291be7486076b0f9d44b61bfc1be599ee219"
+            alloc::format!("{hash}"),
+            "d10c757fc9b8836efd3816819c61b525502e515b546da0463b99a96829ca948b"
         );
-        let bytes = digest.to_bytes();
-        assert_eq!(TableDigest::from_bytes(&bytes), Some(digest));
-        assert_eq!(TableDigest::from_bytes(&bytes[..40]), None);
+        let bytes = hash.to_bytes();
+        assert_eq!(RowsHash::from_bytes(&bytes), Some(hash));
+        assert_eq!(RowsHash::from_bytes(&bytes[..40]), None);
     }
 
-    fn digest_of(row: &[Value]) -> TableDigest {
-        let mut digest = TableDigest::default();
-        digest.add(row);
-        digest
+    fn hash_of(row: &[Value]) -> RowsHash {
+        let mut hash = RowsHash::default();
+        hash.add(&TABLE, row);
+        hash
     }
 }

@@ -28,7 +28,6 @@ use tslp_core::reason::Reason;
 use tslp_core::recent_map::RecentMap;
 use tslp_core::redact;
 use tslp_core::request::Request;
-use tslp_core::slice::Span;
 use tslp_decide::Recorder;
 use tslp_decide::audit;
 use tslp_decide::clear::{self, Messages};
@@ -37,7 +36,6 @@ use tslp_decide::compose::{self, Composed};
 use tslp_decide::direct::{self, FileText, ResolvedDirective};
 use tslp_decide::found_code::{self, FoundCode};
 use tslp_decide::goal;
-use tslp_decide::lost;
 use tslp_decide::meant;
 use tslp_decide::observe;
 use tslp_decide::off::{self, OffKnowledge};
@@ -51,12 +49,11 @@ use tslp_decide::records;
 use tslp_decide::reply::{self, Reply, SegmentExtent};
 use tslp_decide::scope;
 use tslp_decide::sent::{self};
-use tslp_decide::shown::{ShownLines, TakenFromDisk};
+use tslp_decide::shown::{self, ShownLines, TakenFromDisk};
 use tslp_decide::side_request;
 use tslp_decide::text_index::TextIndex;
 use tslp_decide::tools;
 use tslp_decide::touch;
-use tslp_decide::user_line;
 use tslp_decide::verify;
 use tslp_decide::work::{self as agents_work, RequestToBill, WithheldPrompt};
 use tslp_decide::write_head::{self, CodeSource};
@@ -366,7 +363,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.take_touched(touches, answers.touched, &mut work);
         let session = received.session;
         self.decide(&mut work, |engine, policy| {
-            place::resolve_shown(&engine.view(), Standpoint::of(policy, session))
+            shown::resolve_shown(&engine.view(), Standpoint::of(policy, session))
         });
         self.decide(&mut work, |engine, _| {
             let view = engine.view();
@@ -751,64 +748,14 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         entities
     }
 
-    /// Lines that an entity has in this text of its file and not in what was last proposed of it, and how many more there are: those that
-    /// the true version lacks as well, if there are any, as they are the user's edit.
-    pub fn lines_lacked(&self, entity: &EntityId, text: &str) -> (Vec<String>, usize) {
-        let found = found_code::code_of_file(&self.grammars, entity.path.clone(), text);
-        let view = self.view();
-        let code = |artifact, spans: &[Span]| {
-            let code = view.artifact_slices(artifact, spans).unwrap_or_default();
-            String::from_utf8_lossy(&code).into_owned()
-        };
-        let proposed = view.proposals_for(entity).pop();
-        let (Some(held), Some(proposed)) = (found.code_of(entity), proposed) else {
-            return (Vec::new(), 0);
-        };
-        let proposed = code(proposed.artifact, &proposed.spans);
-        let truth = view.current_version(entity);
-        let truth = truth.map_or_else(String::new, |it| code(it.artifact, &it.spans));
-        let edited = lost::missing_lines(&held, &[&*proposed, "\n", &truth].concat());
-        match edited.0.is_empty() {
-            true => lost::missing_lines(&held, &proposed),
-            false => edited,
-        }
+    /// The workspace's absolute path.
+    pub fn root(&self) -> &str {
+        &self.policy.workspace_root
     }
 
-    /// What the user hears at the end of an agent's turn ([`user_line::turn_line`]).
-    pub fn turn_line(&self, session: SessionId) -> Option<String> {
-        user_line::turn_line(&self.view(), &self.grammars, session)
-    }
-
-    /// Lines of an entity's true code that a refused change of it has lost, and how many more; of a file its definitions.
-    pub fn lines_lost(&self, entity: &EntityId) -> (Vec<String>, usize) {
-        let view = self.view();
-        if entity.symbol.is_none() {
-            let mut gone = self.state.state_map().entities_in(&entity.path);
-            gone.retain(|it| observe::slice_on_disk(&view, it).is_none());
-            if !gone.is_empty() {
-                let names = gone.into_iter().filter_map(|it| it.symbol);
-                return (names.map(|it| it.as_str().into()).collect(), 0);
-            }
-        }
-        let text = |artifact, spans: &[Span]| {
-            let code = view.artifact_slices(artifact, spans).unwrap_or_default();
-            String::from_utf8_lossy(&code).into_owned()
-        };
-        let on_disk = observe::slice_on_disk(&view, entity);
-        let mut proposals = view.proposals_for(entity).into_iter().rev();
-        let proposed = proposals.find(|it| Some(it.slice) == on_disk);
-        let proposed = proposed.map_or_else(String::new, |it| text(it.artifact, &it.spans));
-        let truth = view.current_version(entity);
-        let truth = truth.map_or_else(String::new, |it| text(it.artifact, &it.spans));
-        lost::missing_lines(&truth, &proposed)
-    }
-
-    /// The entities of which the file, as it was last seen, has a change of the model's that was refused.
-    pub fn refused_on_disk(&self, path: &RelPath) -> Vec<EntityId> {
-        let view = self.view();
-        let mut entities = self.entities_of(path);
-        entities.retain(|entity| view.divergence(entity) == Some(Divergence::Refused));
-        entities
+    /// What the state tells.
+    pub fn told<T>(&self, tell: impl FnOnce(&StateView<'_>, &dyn Grammars) -> T) -> T {
+        tell(&self.view(), &self.grammars)
     }
 
     /// The file of a path that a tool call begins with, if nothing is known of it.
@@ -1307,9 +1254,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             let Some(event) = observe::observe(&self.view(), work.at, path.clone(), finding) else {
                 continue;
             };
+            let held = observe::refused_in_file(&self.view(), &path);
             self.fold(Vec::from([event]), work);
             self.decide(work, |engine, _| {
-                observe::discard_contradicted(&engine.view(), &path)
+                observe::discard_contradicted(&engine.view(), &path, &held)
             });
         }
     }

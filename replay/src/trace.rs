@@ -40,7 +40,7 @@ pub enum DifferenceCause {
         /// The version of today.
         now: u32,
     },
-    /// The ledger ends before its last step does: what was salvaged may end so.
+    /// The ledger ends before its last step does: a damaged ledger.s copy may end so.
     CutShort,
 }
 

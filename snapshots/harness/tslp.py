@@ -59,7 +59,7 @@ class Tslp:
 
     def events(self):
         """The whole ledger: (kind, event with its episode) in order."""
-        rows = [json.loads(line) for line in self.run("export")[0].splitlines()[1:]]
+        rows = [json.loads(line) for line in self.run("log", "--json", "--limit", "0")[0].splitlines()]
         return [(row["kind"].partition(".")[0], row["event"] | {"episode": row["episode"]}) for row in rows]
 
     def close(self):

@@ -158,10 +158,14 @@ fn look_line(row: &DiskRow) -> String {
 }
 
 fn session_line(state: &State, row: &SessionRow) -> String {
-    let name = row.name.as_deref().unwrap_or("-");
-    let (id, messages) = (row.session, row.messages);
-    let open = row.open.map_or("idle", |_| "open");
-    let pairs = state.sessions().recent_exchanges(id).len();
+    let SessionRow {
+        session: id,
+        state: session,
+    } = row;
+    let name = session.name.as_deref().unwrap_or("-");
+    let messages = session.length;
+    let open = session.open.as_ref().map_or("idle", |_| "open");
+    let pairs = state.sessions().recent_exchanges(*id).len();
     format!("{id} {name} {messages} messages, {pairs} recent, {open}")
 }
 

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use tslp_projections::state::StateView;
 
 use super::code_reader::CodeReader;
+use super::held_text;
 use super::namesakes;
 use tslp_core::capture::{Closing, CodeBlock, StatedExtent, path_hint};
 use tslp_core::edit::{self, BaseTexts, Edit, EditError, Hunk, Malformed};
@@ -190,6 +191,20 @@ fn change_base(
         "",
     );
     code.applied.against = base.versions();
+    if edited.is_err()
+        && !pieces.is_empty()
+        && let Some(held) = held_text::held_text(reader, path)
+        && let Ok([Some(new)]) = edit::apply(hunks, BaseTexts::Whole(&held)).as_deref()
+    {
+        // It is measured against what is true, all the same.
+        code.stated_extent = StatedExtent::Whole;
+        code.applied.changed = base.versions();
+        code.code.push_str(new);
+        pieces
+            .iter()
+            .for_each(|it| add_piece(&mut code.before, &it.text));
+        return Ok(code);
+    }
     let edited = edited.map_err(reason_of_edit_error)?;
     for (piece, new) in pieces.iter().zip(edited) {
         if base.is_whole || new.is_some() {

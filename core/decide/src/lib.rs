@@ -25,6 +25,7 @@ pub mod fitted;
 pub mod found_code;
 pub mod found_edit;
 pub mod goal;
+mod held_text;
 pub mod holders;
 pub mod hydrate;
 pub mod last_runs;

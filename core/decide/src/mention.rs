@@ -200,7 +200,9 @@ impl<'v> MentionScanner<'v> {
             return;
         }
         // A traceback and a linter name files from the root of the file system, or of the machine that ran them.
-        let elsewhere = || line.and_then(|_| self.file_of_another_root(written));
+        let ends_in = |file: &RelPath| path::ends_in(written, file.as_str());
+        let elsewhere =
+            || line.and_then(|_| place::recognised(self.view, self.at, written, ends_in));
         let Some(path) = self.tracked_file(written).or_else(elsewhere) else {
             return;
         };
@@ -222,15 +224,6 @@ impl<'v> MentionScanner<'v> {
     fn tracked_file(&self, written: &str) -> Option<RelPath> {
         let path = place::of(self.view, self.at, written).ok()?;
         self.view.state.state_map().tracks(&path).then_some(path)
-    }
-
-    /// The file with which an absolute path ends, as a container, a CI machine or a colleague has it.
-    fn file_of_another_root(&self, written: &str) -> Option<RelPath> {
-        let (_, name) = written.strip_prefix('/')?.rsplit_once('/')?;
-        let named = self.view.state.state_map().files_named(name, NAMESAKES_MAX);
-        let ends = |path: &RelPath| path::ends_in(written, path.as_str());
-        let ending = named.into_iter().filter(ends);
-        ending.max_by_key(|path| path.as_str().len())
     }
 
     fn add_symbol_of(&mut self, path: RelPath, symbol: &str) {
@@ -426,9 +419,6 @@ const LOOKS_MAX: u32 = 16;
 
 /// Places in files that are looked up in one text: a linter's report may name thousands.
 const PLACES_MAX: usize = 64;
-
-/// Files with one name among which an absolute path's is looked for.
-const NAMESAKES_MAX: usize = 4096;
 
 /// The last three words before a name in its clause, the nearest first, lower-cased.
 fn words_before(text: &str, at: usize) -> Vec<String> {

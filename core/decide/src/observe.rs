@@ -10,7 +10,7 @@ use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{DiskFinding, DiskObserved, Event, Transitioned};
 use tslp_core::hash::SliceHash;
-use tslp_core::ids::UnixMillis;
+use tslp_core::ids::{UnixMillis, VersionId};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_projections::stale::Divergence;
@@ -66,35 +66,56 @@ pub fn is_news(view: &StateView<'_>, path: &RelPath, finding: &DiskFinding) -> b
     known.is_none_or(|known| !says_the_same(view, path, (known, finding)))
 }
 
-/// Discards the proposals whose base disk has just contradicted (spec §15.6), except those that disk itself now holds, or whose
-/// losses it has: they are the change.
+/// The refused proposals that a file holds as it was last seen, or whose losses it has.
 #[must_use]
-pub fn discard_contradicted(view: &StateView<'_>, path: &RelPath) -> Vec<Event> {
-    let mut symbols = view.state.state_map().entities_in(path).into_iter();
-    let has_losses = symbols.any(|entity| view.divergence(&entity) == Some(Divergence::Refused));
-    view.proposals_under(path)
+pub fn refused_in_file(view: &StateView<'_>, path: &RelPath) -> Vec<VersionId> {
+    let is_refused = |entity: &EntityId| view.divergence(entity) == Some(Divergence::Refused);
+    let mut entities = view.state.state_map().entities_in(path).into_iter();
+    let has_losses = entities.any(|it| is_refused(&it));
+    let mut held = view.proposals_under(path);
+    held.retain(|it| is_refused(&it.entity) || has_losses && it.entity.symbol.is_none());
+    held.into_iter().map(|it| it.version).collect()
+}
+
+/// Discards the proposals whose base disk has just contradicted (spec §15.6), except those that disk itself now holds, or whose
+/// losses it has: they are the change. Those that it [held](refused_in_file) are over once it agrees with what is true.
+#[must_use]
+pub fn discard_contradicted(
+    view: &StateView<'_>,
+    path: &RelPath,
+    held: &[VersionId],
+) -> Vec<Event> {
+    let losses = refused_in_file(view, path);
+    let file = EntityId::file(path.clone());
+    let current = view.current_version(&file);
+    let agrees = current.is_some_and(|it| slice_on_disk(view, &file) == Some(it.slice));
+    let discarded = view
+        .proposals_under(path)
         .into_iter()
-        .filter(|proposal| {
+        .filter_map(|proposal| {
             let divergence = view.divergence(&proposal.entity);
             let is_contradicted = matches!(
                 divergence,
                 Some(Divergence::Unknown | Divergence::Superseded | Divergence::Gone)
             );
-            is_contradicted
+            let is_contradicted = is_contradicted
                 && slice_on_disk(view, &proposal.entity) != Some(proposal.slice)
-                && !(has_losses && proposal.entity.symbol.is_none())
-        })
-        .map(|proposal| {
-            Event::Transitioned(Transitioned {
+                && !losses.contains(&proposal.version);
+            let is_over = agrees && held.contains(&proposal.version);
+            let cause = match is_contradicted {
+                true => Reason::Stale,
+                false => Reason::DiskAgrees,
+            };
+            (is_contradicted || is_over).then_some(Transitioned {
                 version: proposal.version,
                 entity: proposal.entity,
                 transition: Transition::Discard,
                 origin: Origin::User,
-                cause: Reason::Stale,
+                cause,
                 report: None,
             })
-        })
-        .collect()
+        });
+    discarded.map(Event::Transitioned).collect()
 }
 
 /// The entity's slice on disk, as it was last observed.

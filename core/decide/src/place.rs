@@ -5,8 +5,6 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use tslp_core::capture;
-use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, PathResolved, PlaceKind, PlaceObserved, ReadFailure};
 use tslp_core::ids::SessionId;
 use tslp_core::path::{self, RelPath};
@@ -87,20 +85,23 @@ pub fn of(view: &StateView<'_>, at: Standpoint<'_>, written: &str) -> Result<Rel
         return path;
     }
     let is_above = |folder: &str| path::moved(at.root, folder, "").is_some();
-    let is_from_root = path.is_ok() || folder_of(view, at).is_some_and(is_above);
-    let at_root = Standpoint {
-        session: SessionId(0),
-        ..at
-    };
-    if is_from_root
-        && let Ok(path) = exactly(view, at_root, written)
-        && files.tracks(&path)
-    {
-        return Ok(path);
+    let is_known = path.as_ref().is_ok_and(|path| is_on_disk(view, path));
+    if !is_known && (path.is_ok() || folder_of(view, at).is_some_and(is_above)) {
+        let from = |folder: &str| {
+            let absolute = path::absolute(written, folder, at.root).ok()?;
+            let file = beneath(view, at, &absolute).ok();
+            file.filter(|file| files.tracks(file))
+        };
+        let (above, name) = at.root.rsplit_once('/').unwrap_or(("", at.root));
+        let is_in_namesake = |file: &RelPath| path::moved(file.as_str(), name, "").is_some();
+        let from_above = || from(above).filter(|_| !files.paths().any(is_in_namesake));
+        if let Some(file) = from(at.root).or_else(from_above) {
+            return Ok(file);
+        }
     }
     let path = path?;
     if written.contains(['/', '\\']) {
-        return Ok(below_roots_name(view, at.root, &path).unwrap_or(path));
+        return Ok(path);
     }
     let mut same_name = files.files_named(path.basename(), 2);
     match same_name.len() {
@@ -149,15 +150,6 @@ fn beneath(view: &StateView<'_>, at: Standpoint<'_>, absolute: &str) -> Result<R
     Ok(place.map_or(path, |place| RelPath::from_normalised(&place)))
 }
 
-/// The tracked file that a path names from the folder above the root, if the root holds nothing of the root's own name.
-fn below_roots_name(view: &StateView<'_>, root: &str, path: &RelPath) -> Option<RelPath> {
-    let (name, inside) = path.as_str().split_once('/')?;
-    let (files, inside) = (view.state.state_map(), RelPath::from_normalised(inside));
-    let is_meant = root.rsplit('/').next() == Some(name) && files.tracks(&inside);
-    let is_below = |file: &RelPath| file.as_str().split('/').next() == Some(name);
-    (is_meant && !is_on_disk(view, path) && !files.paths().any(is_below)).then_some(inside)
-}
-
 fn is_on_disk(view: &StateView<'_>, path: &RelPath) -> bool {
     !matches!(view.disk_finding(path), None | Some(LastFinding::Missing))
 }
@@ -196,7 +188,7 @@ pub(super) fn recognised(
 }
 
 /// The absolute path that a client in another file system writes, if it isn't known to be ours.
-fn foreign(view: &StateView<'_>, at: Standpoint<'_>, written: &str) -> Option<String> {
+pub(super) fn foreign(view: &StateView<'_>, at: Standpoint<'_>, written: &str) -> Option<String> {
     let places = view.state.places();
     let folder = places.working_folder(at.session).unwrap_or(at.root);
     let theirs = path::absolute(written, folder, at.root).ok()?;
@@ -259,7 +251,7 @@ pub fn resolve_paths(
 }
 
 /// What a file that was recognised says of its client's root, if that is news.
-fn taught(
+pub(super) fn taught(
     view: &StateView<'_>,
     at: Standpoint<'_>,
     written: &str,
@@ -273,43 +265,6 @@ fn taught(
         ours: ours.into(),
         file: Some(file.clone()),
     })
-}
-
-/// What the results of a conversation's last calls teach of its client's root: they show a tracked file whole.
-#[must_use]
-pub fn resolve_shown(view: &StateView<'_>, at: Standpoint<'_>) -> Vec<Event> {
-    let calls = view.state.at_hand().calls().rev();
-    let mut own = calls.filter(|call| call.session == at.session).peekable();
-    let last = own.peek().map(|call| call.seq);
-    let read = |hash| Some(String::from_utf8_lossy(&view.artifact_content(hash)?).into_owned());
-    let shown = own.take_while(|call| Some(call.seq) == last);
-    let resolved = shown.filter_map(|call| {
-        let written = capture::path_begun(&read(call.arguments)?)?;
-        foreign(view, at, &written)?;
-        let shown = read(call.result?)?;
-        let is_shown = |file: &RelPath| {
-            let current = view.current_version(&EntityId::file(file.clone()));
-            let text = current.and_then(|it| view.text(it.artifact));
-            text.is_some_and(|text| shows_lines(&shown, &text))
-        };
-        let file = recognised(view, at, &written, is_shown)?;
-        taught(view, at, &written, &file)
-    });
-    resolved.map(Event::PathResolved).collect()
-}
-
-/// Whether a text has all lines of a file, in order, whatever a tool puts in front of them.
-fn shows_lines(shown: &str, file: &str) -> bool {
-    let mut rest = shown;
-    let mut lines = file.lines().map(str::trim).filter(|line| !line.is_empty());
-    !file.trim().is_empty()
-        && lines.all(|line| match rest.split_once(line) {
-            Some((_, after)) => {
-                rest = after;
-                true
-            }
-            None => false,
-        })
 }
 
 /// The absolute paths among those written of which it isn't known which file they are.

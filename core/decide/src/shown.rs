@@ -12,13 +12,15 @@ use tslp_projections::state::StateView;
 use super::code_reader::CodeReader;
 use super::found_code::FoundCode;
 use super::observe;
+use super::place::{self, Standpoint};
 use tslp_core::artifact::Origin;
-use tslp_core::capture::json_text;
+use tslp_core::capture::{self, json_text};
 use tslp_core::entity::EntityId;
-use tslp_core::event::History;
+use tslp_core::event::{Event, History};
 use tslp_core::ids::SessionId;
 use tslp_core::measure;
 use tslp_core::message::{Role, Tools};
+use tslp_core::path::RelPath;
 use tslp_core::read_message::ReadMessage;
 use tslp_core::redact;
 use tslp_core::request::Request;
@@ -220,6 +222,29 @@ impl ShownLines {
             begins.into_iter().any(|at| follow(&lines[at + 1..], &rest))
         })
     }
+}
+
+/// What the results of a conversation's last calls teach of its client's root: they show a tracked file whole.
+#[must_use]
+pub fn resolve_shown(view: &StateView<'_>, at: Standpoint<'_>) -> Vec<Event> {
+    let calls = view.state.at_hand().calls().rev();
+    let mut own = calls.filter(|call| call.session == at.session).peekable();
+    let last = own.peek().map(|call| call.seq);
+    let shown = own.take_while(|call| Some(call.seq) == last);
+    let resolved = shown.filter_map(|call| {
+        let written = capture::path_begun(&view.text(call.arguments)?)?;
+        place::foreign(view, at, &written)?;
+        let mut shown = ShownLines::default();
+        shown.add(&view.text(call.result?)?);
+        let is_shown = |file: &RelPath| {
+            let current = view.current_version(&EntityId::file(file.clone()));
+            let text = current.and_then(|it| view.text(it.artifact));
+            text.is_some_and(|text| shown.show(&text))
+        };
+        let file = place::recognised(view, at, &written, is_shown)?;
+        place::taught(view, at, &written, &file)
+    });
+    resolved.map(Event::PathResolved).collect()
 }
 
 /// Whether the lines are those wanted, apart from the numbers of blank ones between them.

@@ -50,35 +50,34 @@ pub fn by_path(reader: CodeReader<'_>, written: &str) -> Option<RelPath> {
     touched.files.pop()
 }
 
-/// Unknown files that a reply names: as a call's path, in a command, as the path of its code, or in the model's own prose. The client acts on
-/// a reply only once it has its end, so the files are still as they were before. `candidates` are files that its other paths may mean.
+/// Unknown files that a reply [names](paths_in_reply), has code of, or may mean by other paths: `candidates`. The client acts on a reply only
+/// once it has its end, so the files are still as they were before.
 #[must_use]
 pub fn by_reply(
     reader: CodeReader<'_>,
-    (text, tool_calls): (&str, &[ToolCall]),
+    named: &[String],
     found: &[FoundCode],
     candidates: &[RelPath],
 ) -> Vec<RelPath> {
     let mut touched = TouchedFiles::new(reader);
-    for path in found
-        .iter()
-        .filter_map(FoundCode::usable_path)
-        .chain(candidates)
-    {
+    let meant = found.iter().filter_map(FoundCode::usable_path);
+    for path in meant.chain(candidates) {
         touched.add_if_unknown(path.clone());
     }
-    // Whether a name with blanks is one shows on disk.
-    let spaced = found.iter().filter_map(|found| found.written.as_deref());
-    for written in spaced.filter(|it| it.contains(' ')) {
-        touched.add_paths([written].into_iter());
-    }
-    for call in tool_calls {
-        for string in capture::short_strings(&call.arguments) {
-            touched.add_paths_in(&string);
-        }
-    }
-    touched.add_paths_in(&capture::without_tool_fences(text));
+    touched.add_paths(named.iter().map(String::as_str));
     touched.files
+}
+
+/// Known files among those that a reply names: what they hold before its calls are carried out shows what the calls make of them.
+pub fn known_files<'r>(
+    reader: CodeReader<'r>,
+    named: &'r [String],
+) -> impl Iterator<Item = RelPath> + 'r {
+    let files = named
+        .iter()
+        .filter_map(move |it| place::exactly(reader.view, reader.at, it).ok());
+    let known = files.filter(move |it| reader.view.state.state_map().tracks(it));
+    known.take(TOUCHED_FILES_MAX)
 }
 
 /// Whether a file's text may be taken as the user's: no model proposed it, or it was true of another file, of which this is the new

@@ -6,21 +6,26 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::iter;
 
 use tslp_core::delimiter;
 use tslp_core::entity::EntityId;
-use tslp_core::event::Event;
+use tslp_core::event::{Event, PlaceKind};
 use tslp_core::extract::Grammars;
 use tslp_core::gate;
-use tslp_core::ids::SessionId;
+use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::path::RelPath;
 use tslp_core::reason::{Reason, ReasonClass};
 use tslp_core::record::RecordStanding;
+use tslp_core::slice::Span;
 use tslp_projections::proposals::Proposal;
 use tslp_projections::stale::Divergence;
 use tslp_projections::state::StateView;
 
-use super::lost::LostCode;
+use super::found_code;
+use super::lost::{self, LostCode};
 use super::notice;
+use super::observe;
 
 /// What the user hears of tools, budgets and loops.
 #[must_use]
@@ -57,7 +62,10 @@ pub const fn about_work(reason: Reason) -> Option<&'static str> {
 const UNLINKED_PART: &str = "Some code of this reply is not taken: nothing says which file it belongs to. A path on the line above it does.";
 
 /// What is said of a path that isn't known to be a file of the workspace.
-pub const NOT_BENEATH_ROOT: &str = "isn't beneath the folder that tslp serves: its edit is not judged. `tslp doctor` names the folder.";
+#[must_use]
+pub fn not_beneath(theirs: &str, root: &str) -> String {
+    format!("{theirs} isn't beneath {root}, which tslp serves: its edit is not judged.")
+}
 
 const REPEATED_BLOCKS: &str = "The lines around `[CURRENT STATE` in this reply are tslp's own words, which the model repeated.";
 
@@ -75,10 +83,7 @@ pub struct UserNews {
     /// Why what the reply makes of the entities isn't taken over, and whether the user may confirm it.
     refused: BTreeMap<EntityId, (Reason, bool)>,
     /// What there is to say of the model's window, else of tools, budgets and loops.
-    about_work: Option<String>,
-    /// What the file has of the first refused entity that the reply lacks, or has lost of the first one that was refused before: lines,
-    /// and how many more there are.
-    lines: (Vec<String>, usize),
+    pub about_work: Option<String>,
     /// Whether code of the reply is in no known file.
     has_unlinked: bool,
     /// Whether code of the reply is in a known file, or may be in several.
@@ -88,8 +93,8 @@ pub struct UserNews {
 }
 
 impl UserNews {
-    /// Takes in an event of the prompt or of its reply.
-    pub fn add(&mut self, event: &Event) {
+    /// Takes in an event of the prompt or of its reply. `root` is the workspace's.
+    pub fn add(&mut self, event: &Event, root: &str) {
         match event {
             Event::PromptComposed(composed) => {
                 let kept_out = composed.dropped.iter();
@@ -127,17 +132,11 @@ impl UserNews {
                 ));
             }
             Event::PathResolved(resolved) if resolved.file.is_none() => {
-                let theirs = &resolved.theirs;
-                self.about_work = Some(format!("{theirs} {NOT_BENEATH_ROOT}"));
+                self.about_work = Some(not_beneath(&resolved.theirs, root));
             }
             Event::WindowExceeded(exceeded) => self.about_work = Some(exceeded.sentence()),
             _ => {}
         }
-    }
-
-    /// What there is to say of tools.
-    pub fn tell_of_work(&mut self, told: String) {
-        self.about_work = Some(told);
     }
 
     /// What follows is of the reply. `repeats_blocks`: the client has it with what it repeats of our blocks.
@@ -159,14 +158,6 @@ impl UserNews {
         is_of_other_code(reason).then_some(entity)
     }
 
-    /// The entity that the line is about, if its file holds a change that was refused.
-    #[must_use]
-    pub fn lost(&self) -> Option<&EntityId> {
-        let first = self.withheld.iter().next();
-        let (entity, _) = first.filter(|(_, why)| **why == Reason::DiskHoldsRefused)?;
-        self.refused.is_empty().then_some(entity)
-    }
-
     /// The first entity of which code was refused, why, and whether the user may confirm it. That its file holds other code says more than
     /// that the model wasn't shown it.
     fn first_refused(&self) -> Option<(&EntityId, Reason, bool)> {
@@ -178,56 +169,60 @@ impl UserNews {
         Some((entity, reason, can_be_confirmed))
     }
 
-    /// What the file of the [contradicted](Self::contradicted) entity holds that the reply lacks, or that of the [lost](Self::lost) one
-    /// doesn't hold any more: lines, and how many more there are.
-    pub fn add_lines(&mut self, lines: (Vec<String>, usize)) {
-        self.lines = lines;
-    }
-
-    /// Those lines; `None` if there are none.
-    fn lines_text(&self) -> Option<String> {
-        let (lines, more) = &self.lines;
-        quoted_lines(lines, *more)
-    }
-
-    /// The line, with what comes before it; `None` if there is nothing to say.
+    /// The line, with what comes before it; `None` if there is nothing to say. `held` is the text of the [contradicted](Self::contradicted)
+    /// entity's file.
     #[must_use]
-    pub fn line(&self) -> Option<String> {
-        let (entity, why, can) = match self.first_refused() {
-            Some((entity, reason, can_be_confirmed)) => {
-                let remedy = refusal_remedy(reason, can_be_confirmed);
-                (entity, refusal_text(reason), remedy)
+    pub fn line(
+        &self,
+        view: &StateView<'_>,
+        grammars: &dyn Grammars,
+        held: Option<&str>,
+    ) -> Option<String> {
+        let refused = self.first_refused();
+        let withheld = self.withheld.iter().next();
+        let (entity, said) = match (refused, withheld) {
+            (Some((entity, reason, can_be_confirmed)), _) => {
+                let lines = held.and_then(|text| lines_lacked(view, grammars, entity, text));
+                let held =
+                    lines.map(|it| format!(": your file has {it}, and the reply doesn't. It"));
+                let (why, can) = (
+                    refusal_text(reason),
+                    refusal_remedy(reason, can_be_confirmed),
+                );
+                let held = held.unwrap_or_default();
+                (entity, format!("{entity}{held} {why}. {can}."))
             }
-            None => {
-                let Some((entity, reason)) = self.withheld.iter().next() else {
-                    let said = match (
-                        self.has_unlinked && self.is_about_known_code,
-                        self.repeats_blocks,
-                    ) {
-                        (true, _) => Some(UNLINKED_PART),
-                        (_, true) => Some(REPEATED_BLOCKS),
-                        _ => None,
-                    };
-                    let said = self.about_work.as_deref().or(said);
-                    return said.map(delimiter::user_line);
-                };
-                let why = match reason {
-                    Reason::FileGone => "doesn't exist any more: its file was deleted",
-                    Reason::DiskHoldsRefused => {
-                        "is changed in your file, and the change was refused, since it lost code"
+            (None, Some((entity, Reason::DiskHoldsRefused))) => {
+                let held = refused_on_disk(view, &entity.path)
+                    .filter(|it| it.entity == *entity)
+                    .or_else(|| view.proposals_for(entity).pop())?;
+                (entity, refusal_of(view, grammars, &held)?)
+            }
+            (None, Some((entity, reason))) => {
+                let said = match reason {
+                    Reason::FileGone => {
+                        "doesn't exist any more: its file was deleted. `@tslp accept ENTITY` says that it is to be gone"
                     }
-                    Reason::DiskUnreadable => "could not be read, so the model was not shown it",
-                    _ => "is STALE: your file holds code that the model was not shown",
-                };
-                let can = match reason {
-                    Reason::DiskHoldsRefused => {
-                        "`tslp undo FILE` prints the way back, `@tslp confirm ENTITY` keeps it"
+                    Reason::DiskUnreadable => {
+                        "could not be read, so the model was not shown it. `tslp why ENTITY` says more"
                     }
-                    Reason::FileGone => "`@tslp accept ENTITY` says that it is to be gone",
-                    Reason::DiskUnreadable => "`tslp why ENTITY` says more",
-                    _ => "`@tslp accept ENTITY` takes what the file holds",
+                    _ => {
+                        "is STALE: your file holds code that the model was not shown. `@tslp accept ENTITY` takes what the file holds"
+                    }
                 };
-                (entity, String::from(why), can)
+                (entity, format!("{entity} {said}."))
+            }
+            (None, None) => {
+                let said = match (
+                    self.has_unlinked && self.is_about_known_code,
+                    self.repeats_blocks,
+                ) {
+                    (true, _) => Some(UNLINKED_PART),
+                    (_, true) => Some(REPEATED_BLOCKS),
+                    _ => None,
+                };
+                let said = self.about_work.as_deref().or(said);
+                return said.map(delimiter::user_line);
             }
         };
         let others = self.refused.keys().chain(self.withheld.keys());
@@ -236,20 +231,34 @@ impl UserNews {
             0 => String::new(),
             count => format!(" The same goes for {count} more: `tslp recent` lists them."),
         };
-        let can = can.replace("ENTITY", &format!("{entity}"));
-        let can = can.replace("FILE", entity.path.as_str());
-        let (held, lost) = match (self.lines_text(), self.lost()) {
-            (Some(lines), None) => {
-                let held = format!(": your file has {lines}, and the reply doesn't. It");
-                (held, String::new())
-            }
-            (Some(lines), Some(_)) => (String::new(), format!(": {lines}")),
-            (None, _) => Default::default(),
-        };
-        Some(delimiter::user_line(&format!(
-            "{entity}{held} {why}{lost}. {can}.{more}"
-        )))
+        let said = said.replace("ENTITY", &format!("{entity}"));
+        Some(delimiter::user_line(&format!("{said}{more}")))
     }
+}
+
+/// Lines that an entity has in this text of its file and not in what was last proposed of it: those that the true version lacks as well, if
+/// there are any, as they are the user's edit.
+fn lines_lacked(
+    view: &StateView<'_>,
+    grammars: &dyn Grammars,
+    entity: &EntityId,
+    text: &str,
+) -> Option<String> {
+    let found = found_code::code_of_file(grammars, entity.path.clone(), text);
+    let code = |artifact, spans: &[Span]| {
+        let code = view.artifact_slices(artifact, spans).unwrap_or_default();
+        String::from_utf8_lossy(&code).into_owned()
+    };
+    let (held, proposed) = (found.code_of(entity)?, view.proposals_for(entity).pop()?);
+    let proposed = code(proposed.artifact, &proposed.spans);
+    let truth = view.current_version(entity);
+    let truth = truth.map_or_else(String::new, |it| code(it.artifact, &it.spans));
+    let edited = lost::missing_lines(&held, &[&*proposed, "\n", &truth].concat());
+    let (lines, more) = match edited.0.is_empty() {
+        true => lost::missing_lines(&held, &proposed),
+        false => edited,
+    };
+    quoted_lines(&lines, more)
 }
 
 /// The first lines of code, quoted, and how many more there are; `None` without lines.
@@ -267,33 +276,78 @@ fn quoted_lines(lines: &[String], more: usize) -> Option<String> {
 }
 
 /// The line at the end of an agent's turn: changes of the user's last turn, a subagent's too, that were refused and that nothing has mended
-/// since. `None` where there are none, and in a subagent's conversation, whose last text is a call's result.
+/// since, and its edits of which no file could be told. `None` where there are none, and in a subagent's conversation, whose last text is a
+/// call's result.
 #[must_use]
 pub fn turn_line(
     view: &StateView<'_>,
     grammars: &dyn Grammars,
-    session: SessionId,
+    (session, root): (SessionId, &str),
 ) -> Option<String> {
     let sessions = view.state.sessions();
     let turn = sessions.users_turn(session)?;
     // Of this conversation, or of one that it goes on from, or of a subagent's.
-    let is_of_turn = |it: &Proposal| {
-        let is_own = sessions.reply_position(session, it.episode).is_some();
-        is_own || it.session == session || sessions.users_turn(it.session).is_none()
+    let is_of_turn = |of: SessionId, episode: EpisodeId| {
+        let is_own = sessions.reply_position(session, episode).is_some();
+        is_own || of == session || sessions.users_turn(of).is_none()
     };
     let mut refused = view.refused_since(turn);
-    refused.retain(is_of_turn);
+    refused.retain(|it| is_of_turn(it.session, it.episode));
     gate::tell_once(&mut refused, |it| (&it.entity, it.report.as_ref()));
     // Of several for one entity the last.
     let refused = refused.into_iter().map(|it| (it.entity.clone(), it));
     let refused: BTreeMap<EntityId, Proposal> = refused.collect();
     let is_on_disk = |entity: &EntityId| view.divergence(entity) == Some(Divergence::Refused);
     let first = refused.values().find(|it| is_on_disk(&it.entity));
-    let first = first.or_else(|| refused.values().next())?;
-    let (entity, report) = (&first.entity, first.report.as_ref()?);
-    let lost = LostCode::of_proposal(view, grammars, entity, first);
+    let first = first.or_else(|| refused.values().next());
+    let refusal = first.and_then(|it| refusal_of(view, grammars, it));
+    let more = match refused.len() {
+        0 | 1 => None,
+        count => Some(format!(
+            "{} more refused: `tslp recent` lists them.",
+            count - 1
+        )),
+    };
+    let unseen = view.state.places().rows().filter(|row| {
+        let is_new = row.place == PlaceKind::Unseen && row.episode >= turn;
+        is_new && is_of_turn(row.session, row.episode)
+    });
+    let unseen = unseen.max_by_key(|row| row.episode);
+    let unseen = unseen.map(|row| not_beneath(&row.theirs, root));
+    let said: Vec<String> = [refusal, more, unseen].into_iter().flatten().collect();
+    (!said.is_empty()).then(|| delimiter::user_line(&said.join(" ")))
+}
+
+/// What a file holds that was refused, as the log has it.
+#[must_use]
+pub fn loss_on_disk(
+    view: &StateView<'_>,
+    grammars: &dyn Grammars,
+    path: &RelPath,
+) -> Option<String> {
+    refusal_of(view, grammars, &refused_on_disk(view, path)?)
+}
+
+/// The refused change that a file holds as it was last seen: of the whole file, if there is one, since that is one change, whatever it did to
+/// the symbols.
+fn refused_on_disk(view: &StateView<'_>, path: &RelPath) -> Option<Proposal> {
+    let symbols = view.state.state_map().entities_in(path).into_iter();
+    let entities = iter::once(EntityId::file(path.clone())).chain(symbols);
+    let mut held = entities.filter(|it| view.divergence(it) == Some(Divergence::Refused));
+    held.find_map(|entity| {
+        let proposals = view.proposals_for(&entity);
+        let on_disk = observe::slice_on_disk(view, &entity);
+        let holds = |it: &&Proposal| Some(it.slice) == on_disk;
+        proposals.iter().rfind(holds).or(proposals.last()).cloned()
+    })
+}
+
+/// What was refused and why, the way back, and how to keep it.
+fn refusal_of(view: &StateView<'_>, grammars: &dyn Grammars, refused: &Proposal) -> Option<String> {
+    let (entity, report) = (&refused.entity, refused.report.as_ref()?);
+    let lost = LostCode::of_proposal(view, grammars, entity, refused);
     let lost = lost.filter(|_| {
-        first
+        refused
             .refused_for()
             .is_some_and(|it| it.is(ReasonClass::LostCode))
     });
@@ -305,11 +359,11 @@ pub fn turn_line(
         Some(lost) => format!("lost {lost}, so the change was refused."),
         None => format!(
             "was changed, and that was refused. {}.",
-            first.refused_for()?.meaning()
+            refused.refused_for()?.meaning()
         ),
     };
     let path = &entity.path;
-    let undo = match is_on_disk(entity) {
+    let undo = match view.divergence(entity) == Some(Divergence::Refused) {
         true => format!(" Your file holds it: `tslp undo {path}` prints the way back"),
         false => format!(" `tslp why {entity}` says more"),
     };
@@ -317,13 +371,7 @@ pub fn turn_line(
         true => format!(", `@tslp confirm {entity}` keeps it"),
         false => String::new(),
     };
-    let more = match refused.len() - 1 {
-        0 => String::new(),
-        count => format!(" {count} more refused: `tslp recent` lists them."),
-    };
-    Some(delimiter::user_line(&format!(
-        "{entity} {why}{undo}{confirm}.{more}"
-    )))
+    Some(format!("{entity} {why}{undo}{confirm}."))
 }
 
 /// Whether something is refused or withheld because its file holds other code.

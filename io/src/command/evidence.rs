@@ -1,10 +1,10 @@
-//! `tslp log`, `why`, `export`, `import` and `backup`: from arguments to an exit code.
+//! `tslp log`, `why` and `copy`: from arguments to an exit code.
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal as _, Write as _};
+use std::io::{self, BufRead, BufReader, IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
@@ -22,18 +22,17 @@ use tslp_core::redact;
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::proposals::ProposalRow;
 use tslp_projections::state_map::FormerVersionRow;
-use tslp_store::evidence::backup as backups;
-use tslp_store::evidence::export::{self as exports, ExportError};
-use tslp_store::evidence::import::{self as imports, ImportError};
+use tslp_store::data_dir::{self, DataDirError};
+use tslp_store::evidence::copy::{self, CopyError, CopySource};
 use tslp_store::evidence::scan::LedgerScan;
-use tslp_store::ledger::{LedgerError, LedgerReader};
+use tslp_store::ledger::{DataFiles, LedgerError, LedgerReader, OpenOptions, ReaderFactory};
 use tslp_store::startup::StartError;
-use tslp_workspace::target::{self, NamedTarget};
 
-use super::{CommandFailure, diagnosed_subject, need_ledger, outside_workspace, print_vouched};
+use super::{
+    CommandFailure, diagnosed_subject, is_in_use, need_ledger, path_from_root, print_vouched,
+};
 use crate::cli::{LogArgs, OutputFormat, UndoArgs};
 use crate::config::ServeConfig;
-use crate::config::environment::Environment;
 use crate::diagnostics::DiagnosedSubject;
 use crate::diagnostics::state::symbol_of;
 use crate::diagnostics::why::{self, EntityHistory};
@@ -74,8 +73,19 @@ pub(super) fn run_log(
     output: OutputFormat,
 ) -> Result<Exit, CommandFailure> {
     need_ledger(config)?;
-    let filter =
-        log_filter(config, args).map_err(|message| CommandFailure::new(Exit::Usage, message))?;
+    let usage = |message| CommandFailure::new(Exit::Usage, message);
+    let workspace = config.workspace.to_string_lossy();
+    let entity = args.entity.as_ref().map(|written| {
+        if written.contains("::") || written.contains(['/', '.']) {
+            let written = path_from_root(config, written);
+            return filter::entity_named(&written, &workspace).map_err(usage);
+        }
+        entity_meant(&diagnosed_subject(config), written)
+    });
+    let filter = EventFilter {
+        entity: entity.transpose()?,
+        ..log_filter(args).map_err(usage)?
+    };
     if args.follow && !args.events && output == OutputFormat::Human && filter.passes_all() {
         return follow_replies(config, args.limit);
     }
@@ -127,17 +137,13 @@ fn follow_replies(config: &ServeConfig, limit: usize) -> Result<Exit, CommandFai
 /// `tslp undo`.
 pub(super) fn print_undo(config: &ServeConfig, args: &UndoArgs) -> Result<Exit, CommandFailure> {
     need_ledger(config)?;
-    let current_dir = Environment::of_process().current_dir;
     let wish = match (&args.path, args.episode) {
         (Some(path), _) => {
-            let written = target::find_target(path, &current_dir, &config.workspace);
-            UndoWish::File(match written {
-                Ok(NamedTarget::File(path)) => path,
-                // It may be gone from disk.
-                _ => RelPath::parse(path, &config.policy.workspace_root).map_err(|reason| {
-                    CommandFailure::new(Exit::Usage, format!("{path}: {}", reason.meaning()))
-                })?,
-            })
+            let named =
+                RelPath::parse(&path_from_root(config, path), &config.policy.workspace_root);
+            UndoWish::File(named.map_err(|reason| {
+                CommandFailure::new(Exit::Usage, format!("{path}: {}", reason.meaning()))
+            })?)
         }
         (None, Some(episode)) => UndoWish::Since(EpisodeId(episode)),
         (None, None) => UndoWish::LastReply,
@@ -224,7 +230,7 @@ fn watch_interrupts() -> io::Result<Receiver<()>> {
     Ok(told)
 }
 
-fn log_filter(config: &ServeConfig, args: &LogArgs) -> Result<EventFilter, String> {
+fn log_filter(args: &LogArgs) -> Result<EventFilter, String> {
     let now = Timestamp::now();
     let moment = |written: &Option<String>| {
         let parsed = written
@@ -232,18 +238,10 @@ fn log_filter(config: &ServeConfig, args: &LogArgs) -> Result<EventFilter, Strin
             .map(|written| moments::parse_moment(written, now));
         parsed.transpose()
     };
-    let workspace = config.workspace.to_string_lossy();
-    let entity = args.entity.as_ref().map(|written| match written {
-        bare if !bare.contains("::") && !bare.contains(['/', '.']) => only_bearer(config, bare),
-        full => full.clone(),
-    });
-    let entity = entity.as_ref();
     Ok(EventFilter {
         episode: args.episode.map(EpisodeId),
         session: args.session.map(SessionId),
-        entity: entity
-            .map(|written| filter::entity_named(written, &workspace))
-            .transpose()?,
+        entity: None,
         kinds: args
             .kind
             .iter()
@@ -257,21 +255,6 @@ fn log_filter(config: &ServeConfig, args: &LogArgs) -> Result<EventFilter, Strin
         since: moment(&args.since)?,
         until: moment(&args.until)?,
     })
-}
-
-/// The full name of the only entity that bears this one; else the name as it is, which is said not to be known. A ledger
-/// that can't be read is met again, and said so, when its events are printed.
-fn only_bearer(config: &ServeConfig, name: &str) -> String {
-    let Ok(reader) = diagnosed_subject(config).readers.open() else {
-        return name.to_owned();
-    };
-    let workspace = config.workspace.to_string_lossy();
-    let bearers = bearers_of(&reader, name, &workspace).unwrap_or_else(|error| {
-        tracing::debug!(%error, "the tables can't be read");
-        BTreeSet::new()
-    });
-    let meant = suggestions::entity_meant(name, &workspace, &bearers);
-    meant.map_or_else(|| name.to_owned(), |entity| entity.to_string())
 }
 
 /// The entities that have this full name, or bear it.
@@ -435,87 +418,88 @@ pub(super) fn show_prompt(config: &ServeConfig, episode: u64) -> Result<Exit, Co
     Ok(Exit::Ok)
 }
 
-pub(super) fn run_export(config: &ServeConfig, to: Option<&Path>) -> Result<Exit, CommandFailure> {
-    need_ledger(config)?;
-    let to = to.map(|to| outside_workspace(config, to)).transpose()?;
-    let mut scan = begin_scan(config)?;
-    let Some(file) = to else {
-        let mut out = BufWriter::with_capacity(1 << 16, Out::stdout().into_sink());
-        return match exports::write_export(&mut scan, &mut out) {
-            // As in `tslp export | head`.
-            Err(ExportError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-                Ok(Exit::Ok)
-            }
-            Err(error) => Err(export_failed(error)),
-            Ok(_) => Ok(Exit::Ok),
-        };
+/// `tslp copy`: this workspace's ledger to `to`, or what is at `from` to where this workspace's is.
+pub(super) fn run_copy(
+    config: &ServeConfig,
+    to: Option<&Path>,
+    from: Option<&Path>,
+) -> Result<Exit, CommandFailure> {
+    let of_ledger = |data_dir: &Path| {
+        let readers = ReaderFactory::new(&DataFiles::of(data_dir), &OpenOptions::default());
+        let scan = LedgerScan::begin_unvouched(data_dir, &readers);
+        scan.map(|scan| CopySource::Ledger(Box::new(scan)))
     };
-    let head = exports::write_file(&mut scan, &file).map_err(export_failed)?;
-    Out::stdout().line(format_args!(
-        "{} events are in {}",
-        head.seq.0,
-        file.display()
+    let mut lines: Box<dyn BufRead>;
+    let source = match from {
+        None => {
+            need_ledger(config)?;
+            of_ledger(&config.data_dir)?
+        }
+        Some(from) if from.is_dir() => of_ledger(from)?,
+        Some(from) => {
+            lines = match from == Path::new("-") {
+                true => Box::new(io::stdin().lock()),
+                false => Box::new(BufReader::with_capacity(1 << 16, open_lines(from)?)),
+            };
+            CopySource::Lines(&mut *lines)
+        }
+    };
+    let target = match to {
+        Some(to) => outside_workspace(config, to)?,
+        None => config.data_dir.clone(),
+    };
+    if to.is_some() && target.starts_with(&config.data_dir) {
+        let message = format!(
+            "{} lies inside the data directory, which must stay as it is; name another place",
+            target.display()
+        );
+        return Err(CommandFailure::new(Exit::Usage, message));
+    }
+    if to.is_none() && DataFiles::of(&target).lock.exists() && !is_in_use(&target) {
+        // Nothing is lost with a ledger in which nothing was asked.
+        std::fs::rename(&target, target.with_extension("unused"))?;
+    }
+    let copied = copy::copy_ledger(source, &target, &config.workspace);
+    let copied = copied.map_err(|error| {
+        let exit = match &error {
+            CopyError::Place(_) => Exit::Usage,
+            CopyError::Ledger(LedgerError::InUse { .. }) => Exit::InUse,
+            _ => Exit::Failure,
+        };
+        CommandFailure::new(exit, error)
+    })?;
+    let (events, chain) = (copied.head.seq.0, copied.head.chain.to_string());
+    let mut out = Out::stdout();
+    out.line(format_args!(
+        "{events} events are in {}, verified; the last has the chain hash {chain:.16}",
+        target.display()
     ))?;
-    Ok(Exit::Ok)
-}
-
-fn export_failed(error: ExportError) -> CommandFailure {
-    match error {
-        ExportError::Ledger(error) => error.into(),
-        other => CommandFailure::new(Exit::Failure, other),
+    match copied.flaw {
+        None => Ok(Exit::Ok),
+        Some(flaw) => {
+            out.line(format_args!("everything after that was left out: {flaw}"))?;
+            Ok(Exit::LedgerDamaged)
+        }
     }
 }
 
-pub(super) fn run_import(file: &Path, to: &Path) -> Result<Exit, CommandFailure> {
-    let failed = |error: io::Error| {
-        CommandFailure::new(
-            Exit::Failure,
-            format!("{} can't be read: {error}", file.display()),
-        )
-    };
-    let mut lines: Box<dyn BufRead> = if file == Path::new("-") {
-        Box::new(io::stdin().lock())
-    } else {
-        Box::new(BufReader::with_capacity(
-            1 << 16,
-            File::open(file).map_err(failed)?,
-        ))
-    };
-    let imported = imports::import_ledger(&mut lines, to).map_err(|error| {
-        let exit = match &error {
-            ImportError::Place(_) => Exit::Usage,
-            ImportError::Ledger(LedgerError::InUse { .. }) => Exit::InUse,
-            _ => Exit::Failure,
-        };
-        CommandFailure::new(exit, format!("{}: {error}", file.display()))
-    })?;
-    let mut out = Out::stdout();
-    out.line(format_args!(
-        "{} events are in {}, each as it was exported",
-        imported.head.seq.0,
-        imported.data_dir.display()
-    ))?;
-    out.line(format_args!(
-        "continue with `tslp serve --workspace {} --data-dir {}`",
-        imported.workspace.display(),
-        imported.data_dir.display()
-    ))?;
-    Ok(Exit::Ok)
+fn open_lines(file: &Path) -> Result<File, CommandFailure> {
+    File::open(file).map_err(|error| {
+        let message = format!("{} can't be read: {error}", file.display());
+        CommandFailure::new(Exit::Failure, message)
+    })
 }
 
-pub(super) fn run_backup(config: &ServeConfig, to: &Path) -> Result<Exit, CommandFailure> {
-    need_ledger(config)?;
-    let file = outside_workspace(config, to)?;
-    let copied = backups::back_up(&config.data_dir, &diagnosed_subject(config).readers, &file)
-        .map_err(|error| match error {
-            backups::BackupError::Ledger(error) => error.into(),
-            other => CommandFailure::new(Exit::Failure, other),
-        })?;
-    Out::stdout().line(format_args!(
-        "{} events are safe in {}, their anchor in {}",
-        copied.head.seq.0,
-        copied.file.display(),
-        copied.anchor.display()
-    ))?;
-    Ok(Exit::Ok)
+/// A copy's place; nothing is ever written into the workspace.
+fn outside_workspace(config: &ServeConfig, to: &Path) -> Result<PathBuf, CommandFailure> {
+    data_dir::choose_data_dir(&config.workspace, Some(to), None).map_err(|error| {
+        let message = match error {
+            DataDirError::InsideWorkspace { path, .. } => format!(
+                "{} lies inside the workspace, which tslp never writes to; name another place",
+                path.display()
+            ),
+            other => other.to_string(),
+        };
+        CommandFailure::new(Exit::Usage, message)
+    })
 }

@@ -77,8 +77,7 @@ pub(super) fn run_preview(args: &PreviewArgs) -> Result<Exit, CommandFailure> {
         true => {
             let readers = diagnosed_subject(&config).readers;
             let reader = readers.open()?;
-            let head = reader.head()?.seq;
-            let (state, _) = startup::state_of_tables(&reader, head).map_err(|why| {
+            let state = startup::state_of_tables(&reader).map_err(|why| {
                 CommandFailure::new(
                     Exit::Failure,
                     format!("{why}: start the proxy once, or run `tslp rebuild`"),

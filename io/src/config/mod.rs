@@ -30,7 +30,7 @@ use tslp_core::policy::Policy;
 use environment::Environment;
 use error::ConfigError;
 use layers::{ConfigLayers, WrittenFlags};
-use settings::{AccessConfig, HttpConfig, Settings, TokenBudget, ToolsConfig, UpstreamConfig};
+use settings::{AccessConfig, Settings, TokenBudget, ToolsConfig, UpstreamConfig};
 use tslp_store::project;
 
 /// Everything that a running proxy, or a command on its data, needs to know.
@@ -66,8 +66,8 @@ pub struct ServeConfig {
     pub etv: tslp_workspace::observer::EtvConfig,
     /// Tools that replies ask for.
     pub tools: ToolsConfig,
-    /// Bounds of client connections.
-    pub http: HttpConfig,
+    /// Bytes of a chat request's body.
+    pub request_body_bytes_max: usize,
     /// Level and format of the log.
     pub log_level: String,
     /// Whether replies are reported on standard output.
@@ -172,7 +172,7 @@ impl ServeConfig {
             holds_checksum: settings.holds_checksum,
             etv: settings.etv,
             tools: settings.tools,
-            http: settings.http,
+            request_body_bytes_max: settings.request_body_bytes_max,
             log_level: settings.log_level,
             reports: ReplyReports::default(),
             until_unused: false,

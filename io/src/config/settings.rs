@@ -49,8 +49,8 @@ pub struct Settings {
     pub etv: EtvConfig,
     /// Tools that replies ask for.
     pub tools: ToolsConfig,
-    /// Bounds of client connections.
-    pub http: HttpConfig,
+    /// Bytes of a chat request's body.
+    pub request_body_bytes_max: usize,
     /// What is logged: a level, or levels by target.
     pub log_level: String,
 }
@@ -96,12 +96,10 @@ pub enum TokenBudget {
 }
 
 /// Tools that replies ask for (spec §8.5).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolsConfig {
     /// Whether any is run.
     pub run: ToolsChoice,
-    /// Rounds of one reply in which something is run.
-    pub rounds: u32,
     /// Whether fences of shell commands are calls, too.
     pub shell_fences: bool,
     /// The Operator's policy profile.
@@ -190,30 +188,6 @@ words! {
     }
 }
 
-impl Default for ToolsConfig {
-    fn default() -> Self {
-        Self {
-            run: ToolsChoice::default(),
-            rounds: 8,
-            shell_fences: false,
-            policy: None,
-            toolchains: Vec::new(),
-            check: String::new(),
-        }
-    }
-}
-
-/// Bounds of client connections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HttpConfig {
-    /// Connections at one time.
-    pub connections_max: usize,
-    /// Bytes of a request's body.
-    pub request_body_bytes_max: usize,
-    /// Longest wait for running responses after a request to stop.
-    pub shutdown: Duration,
-}
-
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -233,7 +207,7 @@ impl Default for Settings {
             spec_file: None,
             etv: EtvConfig::default(),
             tools: ToolsConfig::default(),
-            http: HttpConfig::default(),
+            request_body_bytes_max: 6 << 20,
             log_level: "info".into(),
         }
     }
@@ -271,16 +245,6 @@ impl Default for UpstreamConfig {
             ca_file: None,
             first_byte: Duration::from_secs(600),
             idle: Duration::from_secs(300),
-        }
-    }
-}
-
-impl Default for HttpConfig {
-    fn default() -> Self {
-        Self {
-            connections_max: 1024,
-            request_body_bytes_max: 6 << 20,
-            shutdown: Duration::from_secs(10),
         }
     }
 }

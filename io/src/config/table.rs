@@ -236,8 +236,6 @@ keys! {
         "Longest wait for the workspace's file system in front of a prompt; a file that doesn't answer in time counts as unreadable.";
     "tools.run": Common, choice!(ToolsChoice, tools.run),
         "Whether the command lines in a reply's closed `tool` fences are run, in the sandbox, where the Guardian allows it (docs/tools.md). Only for a client that offers no tools of its own.";
-    "tools.rounds": Tuning, number!(1..=64, "rounds", tools.rounds),
-        "How often one reply may ask for tools and go on with their results.";
     "tools.shell_fences": Tuning, switch!(tools.shell_fences),
         "Whether closed `bash` and `sh` fences of a reply are calls, too.";
     "tools.policy": Tuning, path!(ValueKind::File, tools.policy),
@@ -310,16 +308,12 @@ keys! {
     "price": Common, field!(ValueKind::Text("PRICES"), "", policy.prices, |written| written.text().parse(), |it| it.to_string()),
         "What a million tokens that a model reads and writes cost, for `money` budgets and `tslp usage`: names, or beginnings of names with a `*`, such as `gpt-5* 1.25 10, qwen* 0 0`. The first that fits counts; other models cost nothing.",
         unset "nothing costs anything";
-    "http.connections_max": Tuning, number!(1..=65_536, "connections", http.connections_max),
-        "Client connections at one time.";
-    "http.request_body_bytes_max": Tuning, number!(1 << 10..=1 << 30, "bytes", http.request_body_bytes_max),
+    "http.request_body_bytes_max": Tuning, number!(1 << 10..=1 << 30, "bytes", request_body_bytes_max),
         "Longest body of a chat request; a longer one gets 413. All chat requests in flight together take about 6 times as much memory at most: the default keeps tslp under 64 MB. One that finds no memory waits, and after `http.request_body_seconds` gets 503 with `Retry-After`.";
     "http.first_byte_seconds": Tuning, seconds!(1..=DAY_SECONDS, upstream.first_byte),
         "Longest wait for the first byte of a response; a model that has to be loaded may take minutes.";
     "http.idle_seconds": Tuning, seconds!(1..=DAY_SECONDS, upstream.idle),
         "Longest silence in the middle of a response.";
-    "http.shutdown_seconds": Tuning, seconds!(0..=DAY_SECONDS, http.shutdown),
-        "How long running responses may take to end after SIGTERM or Ctrl-C.";
     "log_level": Everyone, field!(
         ValueKind::Text("LEVEL"), "", log_level,
         |written| crate::logging::check_level(written.text()), |it| it.clone()),

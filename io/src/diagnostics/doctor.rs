@@ -10,7 +10,7 @@ use tslp_core::extract::Grammars;
 use tslp_core::ids::Seq;
 use tslp_core::limits::RECENT_EPISODES_SHOWN;
 use tslp_core::reason::Reason;
-use tslp_decide::user_line::NOT_BENEATH_ROOT;
+use tslp_decide::user_line;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_migrations::schema::FORMAT_VERSION;
 use tslp_projections::anomalies::AnomalyRow;
@@ -33,8 +33,7 @@ use crate::probe::{self, ProbeTarget};
 use crate::tool_loop::mode_and_reason;
 
 /// Advice for a ledger that can't be trusted.
-const ADVICE: &str =
-    "restore a backup, or recover the intact events with `tslp salvage --to NEW_DIR`";
+const ADVICE: &str = "go on from a copy, or copy the intact events with `tslp copy NEW_DIR`";
 
 /// Free bytes below which the disk is as good as full.
 const FREE_BYTES_MIN: u64 = 64 << 20;
@@ -329,7 +328,6 @@ fn scrub_words(progress: ScrubProgress) -> Result<String, String> {
     match progress {
         ScrubProgress::Pages => Ok("looking at the pages of the file".into()),
         ScrubProgress::Events { done, of } => Ok(format!("{} of {} events verified", done.0, of.0)),
-        ScrubProgress::Passed { events: Seq(0) } => Ok("every page is sound".into()),
         ScrubProgress::Passed { events } => {
             Ok(format!("every page and {} events are sound", events.0))
         }
@@ -403,8 +401,8 @@ fn anomaly_check(reader: &LedgerReader) -> Result<String, String> {
 fn paths_check(reader: &LedgerReader) -> Result<String, String> {
     let rows: Vec<PlaceRow> = reader.rows().map_err(|error| error.to_string())?;
     let is_unseen = |row: &&PlaceRow| row.place == PlaceKind::Unseen;
-    if let Some(last) = rows.iter().filter(is_unseen).max_by_key(|row| row.seq) {
-        return Err(format!("{} {NOT_BENEATH_ROOT}", last.theirs));
+    if let Some(last) = rows.iter().filter(is_unseen).max_by_key(|row| row.episode) {
+        return Err(user_line::not_beneath(&last.theirs, "the workspace"));
     }
     let learnt = rows.iter().filter(|row| row.place == PlaceKind::Beneath);
     let learnt = learnt.map(|row| match &*row.ours {

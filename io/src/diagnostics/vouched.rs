@@ -2,7 +2,7 @@
 
 use tslp_core::event::Event;
 use tslp_projections::file_code::TrueEntity;
-use tslp_store::ledger::{DataFiles, LedgerReader, TablesState};
+use tslp_store::ledger::{LedgerReader, TablesState};
 use tslp_store::startup::{self, StartError};
 
 use super::{DiagnosedSubject, doctor};
@@ -25,7 +25,6 @@ pub(crate) fn flaw_of_tables(
     subject: &DiagnosedSubject,
     reader: &LedgerReader,
 ) -> Result<Option<String>, StartError> {
-    let doubt = DataFiles::of(&subject.data_dir).doubt;
     // Without it there are no rows either, and its error says what happened.
     reader.head()?;
     let tail = match startup::verify_tail(reader) {
@@ -34,15 +33,10 @@ pub(crate) fn flaw_of_tables(
     };
     let flaw = subject
         .safe_mode_reason()
-        .or_else(|| {
-            let reason = std::fs::read(doubt).ok()?;
-            let reason = String::from_utf8_lossy(&reason).into_owned();
-            Some(format!("{reason}; the next start looks at every event"))
-        })
         .or_else(|| tail.err().map(|error| error.to_string()))
         .or_else(|| doctor::head_anchor(subject, reader).err())
         .or_else(|| match reader.tables_state() {
-            Ok(TablesState::Current | TablesState::Doubtful { .. }) => None,
+            Ok(TablesState::Current) => None,
             Ok(TablesState::Rebuild { reason }) => Some(format!(
                 "{reason}; `tslp rebuild`, or the next start of `tslp serve`, makes the tables anew"
             )),

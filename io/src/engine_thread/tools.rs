@@ -98,8 +98,9 @@ struct RunningTool {
     stop: Option<PipeWriter>,
 }
 
-/// Longest time from a reply's first call to the end of its last one, and the most calls of one round.
+/// Longest time from a reply's first call to the end of its last one, the most rounds of it, and the most calls of one.
 const TOOLS_TIME: Duration = Duration::from_secs(600);
+const ROUNDS_MAX: u32 = 8;
 const ROUND_CALLS_MAX: usize = 8;
 
 /// Age up to which a test of the sandbox counts.
@@ -355,14 +356,12 @@ impl EngineThread {
         let rules = self.rules_in_force();
         let tools = self.tools.as_ref()?;
         let reply = self.running.get_mut(&exchange)?.tools.as_mut()?;
-        let limit = &tools.config.tools;
         // Before it is split and judged: what is on record is what was judged, and what is run.
         let line = redact::without_credentials(&call.text).into_owned();
         let over = match call.flaw {
             Some(flaw) => Err(flaw),
-            None if reply.round > limit.rounds => Err(format!(
-                "a reply may take {} rounds of tools (`tools.rounds`), which are used up",
-                limit.rounds
+            None if reply.round > ROUNDS_MAX => Err(format!(
+                "a reply may take {ROUNDS_MAX} rounds of tools, which are used up"
             )),
             None if reply.time_left(TOOLS_TIME).is_zero() => Err(format!(
                 "the tools of a reply may take {} s, which are used up",
@@ -532,7 +531,6 @@ impl EngineThread {
 
     /// All calls of a round were made: the model goes on, unless a limit or a halt ends the reply.
     fn end_round(&mut self, exchange: ExchangeId) -> Option<()> {
-        let limit = &self.tools.as_ref()?.config.tools;
         let running = self.running.get_mut(&exchange)?;
         let reply = running.tools.as_mut()?;
         let working = reply.working.take()?;
@@ -544,7 +542,7 @@ impl EngineThread {
             text: working.text,
             results: working.results,
         });
-        let is_used_up = reply.round > limit.rounds || reply.time_left(TOOLS_TIME).is_zero();
+        let is_used_up = reply.round > ROUNDS_MAX || reply.time_left(TOOLS_TIME).is_zero();
         let halt = self.engine.tool_session(reply.session).halt;
         if is_used_up || halt.is_some() {
             running.tools = None;
@@ -554,7 +552,7 @@ impl EngineThread {
                     "Tools are halted: {why}. They run again once you say `@tslp resume` in a prompt."
                 );
                 match &mut running.news {
-                    Some(News::Chat(news)) => news.tell_of_work(told),
+                    Some(News::Chat(news)) => news.about_work = Some(told),
                     _ => {
                         let text = delimiter::user_line(&told);
                         self.wiring.to_loop.send(ToLoop::Say { exchange, text });

@@ -15,7 +15,7 @@ use tslp_core::event::{
 use tslp_core::gate::{self, GateReport};
 use tslp_core::ids::SessionId;
 use tslp_core::reason::Reason;
-use tslp_decide::user_line::NOT_BENEATH_ROOT;
+use tslp_decide::user_line;
 
 use super::moments::utc_moment;
 
@@ -382,7 +382,7 @@ fn path_words(event: &PathResolved) -> String {
             let ours = folder_words(&event.ours);
             format!("recognised {file}: what the client calls {theirs} may be {ours}")
         }
-        None => format!("{theirs} {NOT_BENEATH_ROOT}"),
+        None => user_line::not_beneath(theirs, "the workspace"),
     }
 }
 

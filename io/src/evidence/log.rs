@@ -118,12 +118,12 @@ impl EventPrinter {
     /// The entity that was asked for, if it never occurred.
     #[must_use]
     pub fn never_met(&self) -> Option<&EntityId> {
-        self.filter.wanted_entity().filter(|_| !self.met)
+        self.filter.entity.as_ref().filter(|_| !self.met)
     }
 
     fn next_wanted(&mut self) -> Result<Option<(Stored, Event)>, StartError> {
         while let Some((stored, event)) = self.scan.next_event()? {
-            if let Some(wanted) = self.filter.wanted_entity() {
+            if let Some(wanted) = self.filter.entity.as_ref() {
                 self.met |= filter::is_about(&event, wanted);
             }
             if self.filter.passes(&stored, &event) {

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use tslp_core::artifact::{Origin, Version};
 use tslp_core::entity::EntityId;
-use tslp_core::event::{ArtifactCaptured, DiskFinding, Event, EventKind, Format};
+use tslp_core::event::{ArtifactCaptured, DiskFinding, DiskObserved, Event, EventKind, Format};
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq};
 use tslp_core::path::RelPath;
@@ -89,20 +89,23 @@ fn first_episode(reader: &LedgerReader, wish: &UndoWish) -> Result<Option<Episod
         UndoWish::LastReply => {}
     }
     let mut found = None;
-    let (kinds, all) = ([EventKind::ArtifactCaptured], Seq(1)..=Seq(u64::MAX));
-    reader.read_back(&kinds, all, &mut |_, episode, event| {
-        let is_wanted = match (&event, wish) {
-            (Event::ArtifactCaptured(captured), UndoWish::File(path)) => {
-                is_of_reply(captured) && captured.path.as_ref() == Some(path)
+    let kinds = [EventKind::ArtifactCaptured, EventKind::DiskObserved];
+    let is_wanted = |path: Option<&RelPath>| match wish {
+        UndoWish::File(wanted) => path == Some(wanted),
+        UndoWish::Since(_) | UndoWish::LastReply => true,
+    };
+    reader.read_back(&kinds, Seq(1)..=Seq(u64::MAX), &mut |_, episode, event| {
+        found = match &event {
+            Event::ArtifactCaptured(captured) if is_wanted(captured.path.as_ref()) => {
+                is_of_reply(captured).then_some(episode)
             }
-            (Event::ArtifactCaptured(captured), _) => is_of_reply(captured),
-            _ => false,
+            Event::DiskObserved(observed) if is_wanted(Some(&observed.path)) => caller_of(observed),
+            _ => None,
         };
-        if is_wanted {
-            found = Some(episode);
-            return ControlFlow::Break(());
+        match found {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
         }
-        ControlFlow::Continue(())
     })?;
     Ok(found)
 }
@@ -127,22 +130,36 @@ fn first_refused(reader: &LedgerReader, path: &RelPath) -> Result<Option<Episode
     let Some(from) = held.values().min() else {
         return Ok(None);
     };
-    let mut first = None;
-    reader.read_without(&[EventKind::Content], *from, &mut |stored, event| {
-        if let Event::PromotionRefused(refused) = &event
-            && held
-                .get(&refused.entity)
-                .is_some_and(|since| stored.seq > *since)
-        {
-            first.get_or_insert(stored.episode);
-        }
-    })?;
+    // What a prompt found of a file is refused with the prompt, and a reply before it has made the call.
+    let (mut first, mut caller) = (None, None);
+    reader.read_without(
+        &[EventKind::Content],
+        *from,
+        &mut |stored, event| match &event {
+            Event::DiskObserved(observed) if observed.path == *path => caller = caller_of(observed),
+            Event::PromptComposed(_) => caller = None,
+            Event::PromotionRefused(refused)
+                if held
+                    .get(&refused.entity)
+                    .is_some_and(|since| stored.seq > *since) =>
+            {
+                first.get_or_insert(caller.unwrap_or(stored.episode));
+            }
+            _ => {}
+        },
+    )?;
     Ok(first)
 }
 
 /// Whether a reply brought this, and not a later look at the file that holds it.
 fn is_of_reply(captured: &ArtifactCaptured) -> bool {
     captured.origin != Origin::User && captured.format != Format::Disk
+}
+
+/// The reply whose call has made what a look found, if it wasn't the user.
+fn caller_of(observed: &DiskObserved) -> Option<EpisodeId> {
+    let author = observed.author;
+    (author.origin != Origin::User).then_some(author.reply)
 }
 
 /// What was on record of a file just before a reply's code for it.
@@ -158,6 +175,8 @@ struct FileBefore {
     finding: Option<DiskFinding>,
     /// The episode of that reply.
     since: EpisodeId,
+    /// What calls have made of it last, if no reply brought its code: what it holds now is taken back only if it is that.
+    by_calls: Option<DiskFinding>,
 }
 
 /// Whether a file held a version.
@@ -200,17 +219,28 @@ fn files_before(
                 _ => {}
             }
             for path in paths {
+                if let Some(before) = files.get_mut(&path) {
+                    before.by_calls = None;
+                }
                 if only.is_none_or(|only| *only == path) {
-                    let before = || {
-                        let before = FileBefore::of(&state, &path);
-                        FileBefore {
-                            recorded: texts.get(&path).cloned().unwrap_or_default(),
-                            since: recorded.episode,
-                            ..before
-                        }
-                    };
+                    let texts = texts.get(&path);
+                    let before = || FileBefore::of(&state, &path, texts, recorded.episode);
                     files.entry(path.clone()).or_insert_with(before);
                 }
+            }
+        }
+        if let Event::DiskObserved(observed) = &recorded.event
+            && only.is_none_or(|only| *only == observed.path)
+            && caller_of(observed).is_some_and(|caller| caller >= since)
+        {
+            let texts = texts.get(&observed.path);
+            let file = files.entry(observed.path.clone());
+            let before = file.or_insert_with(|| FileBefore {
+                by_calls: Some(observed.finding.clone()),
+                ..FileBefore::of(&state, &observed.path, texts, observed.author.reply)
+            });
+            if let Some(made) = &mut before.by_calls {
+                *made = observed.finding.clone();
             }
         }
         match &recorded.event {
@@ -253,7 +283,12 @@ fn files_before(
 }
 
 impl FileBefore {
-    fn of(state: &State, path: &RelPath) -> Self {
+    fn of(
+        state: &State,
+        path: &RelPath,
+        texts: Option<&Vec<ArtifactHash>>,
+        since: EpisodeId,
+    ) -> Self {
         let map = state.state_map();
         let file = EntityId::file(path.clone());
         let parts = map.entities_in(path).into_iter();
@@ -269,8 +304,9 @@ impl FileBefore {
             true_slices: current.collect(),
             wholes,
             finding: map.disk_finding_in_full(path),
-            recorded: Vec::new(),
-            since: EpisodeId::OUTSIDE,
+            recorded: texts.cloned().unwrap_or_default(),
+            since,
+            by_calls: None,
         }
     }
 }
@@ -287,6 +323,16 @@ fn take_back(
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         Err(error) => return Err(format!("it can't be read: {error}")),
     };
+    let is_as_made = match (&before.by_calls, &now) {
+        (None, _) | (Some(DiskFinding::Missing), None) => true,
+        (Some(DiskFinding::File(file)), Some(now)) => {
+            slice::hash_of_whole(&redact::recordable(now)) == file.whole
+        }
+        _ => false,
+    };
+    if !is_as_made {
+        return Err("it was changed after the agent's call".to_owned());
+    }
     let was_missing = match &before.finding {
         Some(DiskFinding::Missing) => true,
         None => before.true_slices.is_empty(),

@@ -355,6 +355,8 @@ impl MainLoop {
             },
             reader: ResponseReader::new(asked),
             heard: None,
+            status: 0,
+            upstream: Persistence::Close,
             chat: None,
             downstream: Downstream::Waiting,
         }));

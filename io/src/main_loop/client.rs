@@ -274,6 +274,10 @@ pub(super) struct UpstreamCall {
     pub(super) reader: ResponseReader,
     /// When a byte of the response came last.
     pub(super) heard: Option<Instant>,
+    /// The current response's HTTP status; 0 before its head.
+    pub(super) status: u16,
+    /// Whether its connection can be used again.
+    pub(super) upstream: Persistence,
     /// The reply to a chat request. Any other response is passed through unread.
     pub(super) chat: Option<ChatReply>,
     pub(super) downstream: Downstream,
@@ -289,6 +293,12 @@ impl UpstreamCall {
     pub(super) fn open_reply(&mut self) -> Option<&mut ChatReply> {
         let is_open = self.downstream != Downstream::Done;
         self.chat.as_mut().filter(|_| is_open)
+    }
+
+    /// Whether the model server refuses to go on with a reply.
+    pub(super) fn is_refused_later(&self) -> bool {
+        let is_later = |it: &ChatReply| it.pipe.is_continued() || it.pipe.has_draft();
+        self.chat.as_ref().is_some_and(is_later) && !matches!(self.status, 200..=299)
     }
 
     /// Notes that a response has begun: the request isn't repeated, and freed if all of it was sent. Returns whether it was.
@@ -375,10 +385,6 @@ pub(super) struct ChatReply {
     pub(super) may_ask_again: bool,
     /// The first response's head, until it is known whether its body comes piece by piece.
     pub(super) head: Option<Box<ResponseHead>>,
-    /// The HTTP status of the current response.
-    pub(super) status: u16,
-    /// Whether its connection can be used again.
-    pub(super) upstream: Persistence,
     /// When the client is to hear that something is coming.
     pub(super) comment_due: Option<Instant>,
 }
@@ -393,12 +399,6 @@ impl ChatReply {
             is_due,
         }
     }
-
-    /// Whether the model server refuses to go on.
-    pub(super) const fn is_refused_later(&self) -> bool {
-        let is_later = self.pipe.is_continued() || self.pipe.has_draft();
-        is_later && !matches!(self.status, 200..=299)
-    }
 }
 
 /// The stage of the response to the client.
@@ -410,8 +410,6 @@ pub(super) enum Downstream {
     Streaming {
         framing: ResponseFraming,
         form: BodyForm,
-        status: u16,
-        upstream: Persistence,
     },
     /// Everything is in the output buffer.
     Done,

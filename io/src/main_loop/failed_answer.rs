@@ -1,5 +1,7 @@
 //! A chat request's answer that is no reply: why, and what its user can do.
 
+use std::time::Duration;
+
 use serde_json::Value;
 use tslp_core::redact;
 use tslp_wire::chat::dialect::Dialect;
@@ -13,6 +15,9 @@ pub(super) const KEPT_BYTES_MAX: usize = 16 << 10;
 
 /// Most that is quoted of what a model server says.
 const QUOTED_CHARS_MAX: usize = 300;
+
+/// How long failures that may pass go on before a client's user hears of them: clients that ask again hide them.
+const HIDDEN_MAX: Duration = Duration::from_secs(20);
 
 /// An answer that is no reply, kept until it is complete.
 #[derive(Debug)]
@@ -28,8 +33,14 @@ impl FailedAnswer {
         !matches!(head.status, 200..=299) || head.is_of_type("text/html")
     }
 
-    /// What the client gets in its place, in a form that its user sees; `None` if the answer has such a form itself.
-    pub(super) fn explained(&self, dialect: Dialect, url: &UpstreamUrl) -> Option<Refusal> {
+    /// What the client gets in its place, in a form that its user sees; `None` if the answer has such a form itself. Failures that may
+    /// pass and have `lasted` are shown like those that don't.
+    pub(super) fn explained(
+        &self,
+        dialect: Dialect,
+        url: &UpstreamUrl,
+        lasted: Duration,
+    ) -> Option<Refusal> {
         let status = self.head.status;
         let said = Said::by(&self.body, dialect);
         let place = self.head.headers.first_text("location");
@@ -41,12 +52,13 @@ impl FailedAnswer {
             200..=299 => "page",
             404 => "model",
             // A 500 of Ollama or llama.cpp means too little memory, or a template that fails: it stays so.
+            408 | 425 | 429 | 502..=599 if lasted >= HIDDEN_MAX => "lasting",
             408 | 425 | 429 | 502..=599 => "passing",
             _ => "request",
         };
         let answers = match status {
             // OpenCode and Pi take the number for a failure that passes.
-            500 => "fails at".to_owned(),
+            _ if status == 500 || kind == "lasting" => "fails at".to_owned(),
             status => format!("answers status {status} to"),
         };
         let (code, advice) = error::cause_of_answer(kind);

@@ -152,8 +152,6 @@ impl MainLoop {
             is_gated: true,
             may_ask_again,
             head: None,
-            status: 0,
-            upstream: Persistence::Close,
             comment_due: None,
         };
         self.durability.hold_client(key);
@@ -206,6 +204,8 @@ impl MainLoop {
             retry,
             reader: ResponseReader::new(ExpectedBody::WithBody),
             heard: None,
+            status: 0,
+            upstream: Persistence::Close,
             chat,
             downstream: Downstream::Waiting,
         }));

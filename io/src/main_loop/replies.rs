@@ -156,8 +156,8 @@ impl MainLoop {
             return;
         };
         let form = BodyForm::of_head(response);
+        (call.status, call.upstream) = (response.status, response.persistence);
         if let Some(reply) = &mut call.chat {
-            (reply.status, reply.upstream) = (response.status, response.persistence);
             if form == BodyForm::Whole {
                 reply.pipe.expect_one_value();
             }
@@ -178,12 +178,15 @@ impl MainLoop {
             }));
             return;
         }
+        if call.chat.is_some() {
+            self.failing_since = None;
+        }
         if call.free_sent_request() && !call.may_ask_again() {
             self.budget.request_gone(*id);
         }
         if let Some(reply) = &mut call.chat
             && form == BodyForm::Whole
-            && !reply.pipe.is_passed_on()
+            && reply.pipe.waits_for_engine()
         {
             // Whether its body comes piece by piece, the first of it shows; what one value states of its length may change.
             reply.head = Some(Box::new(response.clone()));
@@ -207,7 +210,10 @@ impl MainLoop {
         else {
             return;
         };
-        let is_changeable = call.chat.as_ref().is_some_and(|it| !it.pipe.is_passed_on());
+        let is_changeable = call
+            .chat
+            .as_ref()
+            .is_some_and(|it| it.pipe.waits_for_engine());
         let framing = match (response.body, head.version) {
             (ResponseBody::Absent, _) => ResponseFraming::Bodiless,
             (ResponseBody::Known(bytes), _) if !is_changeable => ResponseFraming::Length(bytes),
@@ -220,12 +226,7 @@ impl MainLoop {
         };
         let episode = call.chat.as_ref().map(|reply| reply.episode.to_string());
         let headers = call.chat.as_mut().map(|it| std::mem::take(&mut it.headers));
-        call.downstream = Downstream::Streaming {
-            framing,
-            form,
-            status: response.status,
-            upstream: response.persistence,
-        };
+        call.downstream = Downstream::Streaming { framing, form };
         tracing::debug!(
             exchange = exchange.id.0,
             status = response.status,
@@ -259,12 +260,13 @@ impl MainLoop {
         if call.downstream == Downstream::Done {
             return;
         }
+        let is_refused = call.is_refused_later();
         let Some(reply) = &mut call.chat else {
             return write_body(out, call.downstream, data);
         };
         let at = *reply.handover_at.get_or_insert(self.now + HANDOVER);
         self.next_handover = Some(self.next_handover.map_or(at, |next| next.min(at)));
-        let passed = match reply.is_refused_later() {
+        let passed = match is_refused {
             true => Vec::new(),
             false => reply.pipe.push(data),
         };
@@ -354,22 +356,17 @@ impl MainLoop {
             let rest = [reply.pipe.end(), reply.pipe.last_bytes()].concat();
             write_body(out, call.downstream, &rest);
         }
-        let Downstream::Streaming {
-            framing,
-            status,
-            upstream,
-            ..
-        } = call.downstream
-        else {
+        let Downstream::Streaming { framing, .. } = call.downstream else {
             return;
         };
+        let status = call.status;
         // Queued before the last bytes are let go: the client's next prompt can't overtake it.
         self.tell_end(id, call, ResponseEnd::Complete { status });
         if framing == ResponseFraming::Chunked {
             out.buffer().extend_from_slice(LAST_CHUNK);
         }
         let is_uploaded = call.upload == Upload::Complete;
-        self.leave_after_response(call, upstream, is_clean);
+        self.leave_after_response(call, is_clean);
         call.downstream = Downstream::Done;
         if let Some(exchange) = client.exchange.as_deref_mut().filter(|_| !is_uploaded) {
             exchange.persistence = Persistence::Close;
@@ -389,11 +386,12 @@ impl MainLoop {
             return;
         };
         let url = &self.connections.server(exchange.server).config.url;
+        let since = *self.failing_since.get_or_insert(self.now);
         let FailedAnswer { head, body } = failed;
         let ending = ResponseEnd::Complete {
             status: head.status,
         };
-        if let Some(refusal) = failed.explained(exchange.chat_dialect(), url) {
+        if let Some(refusal) = failed.explained(exchange.chat_dialect(), url, self.now - since) {
             tracing::warn!(message = %refusal.message, "upstream");
             return self.replace_response(client, &refusal, ending);
         }
@@ -552,7 +550,7 @@ impl MainLoop {
             return;
         };
         if let Some(reply) = &mut call.chat
-            && !reply.pipe.is_passed_on()
+            && reply.pipe.waits_for_engine()
         {
             if call.downstream == Downstream::Waiting {
                 // A body that was held: nothing of it is out.

@@ -50,11 +50,11 @@ impl MainLoop {
         let Some((id, call, _)) = client.call_parts() else {
             return;
         };
+        let (status, is_refused) = (call.status, call.is_refused_later());
         let Some(reply) = &mut call.chat else {
             return;
         };
-        let (status, upstream) = (reply.status, reply.upstream);
-        let passed = match reply.is_refused_later() {
+        let passed = match is_refused {
             true => Vec::new(),
             false => reply.pipe.end(),
         };
@@ -66,7 +66,7 @@ impl MainLoop {
         };
         write_body(out, call.downstream, &passed);
         self.tell_end(id, call, ResponseEnd::Complete { status });
-        self.leave_after_response(call, upstream, is_clean);
+        self.leave_after_response(call, is_clean);
         client.moves += 1;
     }
 
@@ -94,9 +94,9 @@ impl MainLoop {
             pipe.take_draft_back(usage);
             Vec::new()
         });
-        if let Some(reply) = client.chat() {
+        if let Some(call) = client.call() {
             // Only what succeeded is asked for once more.
-            reply.status = 200;
+            call.status = 200;
         }
     }
 
@@ -167,15 +167,15 @@ impl MainLoop {
         let Some(call) = exchange.call() else {
             return;
         };
+        let status = call.status;
         let Some(reply) = &mut call.chat else {
             return;
         };
         let is_whole = call.downstream == Downstream::Waiting;
-        if !matches!(reply.status, 200..=299) {
+        if !matches!(status, 200..=299) {
             let url = &self.connections.server(server).config.url;
             let message = format!(
-                "the model server at {url} refused to go on after a tool's result (status {})",
-                reply.status
+                "the model server at {url} refused to go on after a tool's result (status {status})"
             );
             let refusal = Refusal::new("upstream_refused_round", message);
             return match is_whole {

@@ -263,14 +263,9 @@ impl MainLoop {
     }
 
     /// Parts a call from its connection, whose response is over; one on which nothing is left can be used again.
-    pub(super) fn leave_after_response(
-        &mut self,
-        call: &mut UpstreamCall,
-        upstream: Persistence,
-        is_clean: bool,
-    ) {
+    pub(super) fn leave_after_response(&mut self, call: &mut UpstreamCall, is_clean: bool) {
         let is_sent = call.upload == Upload::Complete && call.request.rest_len() == 0;
-        let is_idle = is_clean && upstream == Persistence::KeepAlive && is_sent;
+        let is_idle = is_clean && call.upstream == Persistence::KeepAlive && is_sent;
         let link_use = if is_idle {
             LinkUse::Keep
         } else {

@@ -9,6 +9,5 @@ pub mod evidence;
 pub mod ledger;
 pub mod progress;
 pub mod project;
-pub mod salvage;
 pub mod scrub;
 pub mod startup;

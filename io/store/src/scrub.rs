@@ -1,24 +1,50 @@
-//! The scrub: after a start that took the state from the tables, it reads everything that the start didn't.
+//! The scrub: after a start, and once a day, it reads everything that a start doesn't.
 //!
 //! First every page of the file, then the whole ledger ([`crate::ledger::history`]). No commit waits for it: until every page is
-//! checked, what is committed stays in the WAL ([`crate::ledger::soundness`]). A flaw turns on safe mode, as it would at a start, and is
-//! noted on disk, so that the next start checks everything itself.
+//! checked, what is committed stays in the WAL ([`crate::ledger::soundness`]). A flaw turns on safe mode, as it would at a start, and
+//! the next start folds every event itself.
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use tslp_core::ids::Seq;
-use tslp_projections::table::TableDigest;
-use tslp_replay::log::Head;
 
-use crate::ledger::disk::Disk;
 use crate::ledger::history;
 use crate::ledger::soundness::{CheckInProgress, Soundness};
-use crate::ledger::{DataFiles, LedgerReader, OpenLedger, OpenOptions, StartError};
+use crate::ledger::{LedgerError, LedgerReader, OpenLedger, StartError};
 
-pub use crate::ledger::history::ScrubFlaw;
+/// A flaw that a scrub has found.
+#[derive(Debug, thiserror::Error)]
+pub enum ScrubFlaw {
+    /// The ledger can't be read or believed.
+    #[error(transparent)]
+    Ledger(#[from] StartError),
+    /// A table holds something else than the ledger says.
+    #[error(
+        "table {table} {flaw}. No event is lost: restart tslp, which makes its tables anew from the ledger, and run \
+         `tslp verify --deep` to see whether anything was decided by them"
+    )]
+    Table {
+        /// The table.
+        table: &'static str,
+        /// The end of a sentence about it.
+        flaw: String,
+    },
+}
+
+impl From<LedgerError> for ScrubFlaw {
+    fn from(error: LedgerError) -> Self {
+        Self::Ledger(error.into())
+    }
+}
+
+impl ScrubFlaw {
+    /// Whether the check was interrupted, which says nothing about the ledger.
+    fn is_interruption(&self) -> bool {
+        matches!(self, Self::Ledger(StartError::Ledger(error)) if error.is_interruption())
+    }
+}
 
 /// The progress of a scrub.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +60,7 @@ pub enum ScrubProgress {
     },
     /// Everything is sound.
     Passed {
-        /// The events that this scrub verified; 0 if the start had folded them all.
+        /// The last event that was verified.
         events: Seq,
     },
     /// A flaw was found.
@@ -69,43 +95,25 @@ impl SharedProgress {
     }
 }
 
-/// The checks that a start left undone.
+/// The checks that a start leaves undone.
 pub struct Scrub {
     reader: LedgerReader,
     soundness: Soundness,
     /// The claim of the check of pages, once it is made.
     pages: Option<CheckInProgress>,
-    disk: Arc<dyn Disk>,
-    doubt: PathBuf,
-    /// The ledger's end and the tables' digests, if the start took the state from the tables.
-    unverified: Option<(Head, Vec<TableDigest>)>,
     watched: SharedProgress,
 }
 
 impl Scrub {
-    /// The checks that this start left undone; they use their own connection.
+    /// The checks of this ledger; they use their own connection.
     ///
     /// # Errors
     /// When the ledger can't be read.
-    pub fn after_start(
-        opened: &OpenLedger,
-        options: &OpenOptions,
-        data_dir: &Path,
-    ) -> Result<Self, StartError> {
-        let reader = opened.readers.open()?;
-        let unverified = if opened.log.is_unverified() {
-            Some((reader.head()?, opened.log.table_digests().to_vec()))
-        } else {
-            None
-        };
-        let soundness = opened.log.soundness().clone();
+    pub fn of(opened: &OpenLedger) -> Result<Self, StartError> {
         Ok(Self {
-            reader,
+            reader: opened.readers.open()?,
             pages: None,
-            soundness,
-            disk: Arc::clone(&options.disk),
-            doubt: DataFiles::of(data_dir).doubt,
-            unverified,
+            soundness: opened.log.soundness().clone(),
             watched: SharedProgress::default(),
         })
     }
@@ -139,51 +147,71 @@ impl Scrub {
         self.claim_pages();
         let mut pages = self.pages.take();
         let outcome = match self.check_all(&mut pages, course) {
-            Err(flaw) if flaw.is_interruption() => Ok(ControlFlow::Break(())),
+            Err(flaw) if flaw.is_interruption() => Ok(None),
             outcome => outcome,
         };
-        match &outcome {
-            Ok(ControlFlow::Continue(())) => self.watched.set(ScrubProgress::Passed {
-                events: self.unverified.as_ref().map_or(Seq(0), |(end, _)| end.seq),
-            }),
-            Ok(ControlFlow::Break(())) => self.watched.set(ScrubProgress::Stopped),
-            Err(flaw) => self.stop_writing(flaw.to_string()),
+        match outcome {
+            Ok(Some(events)) => {
+                self.watched.set(ScrubProgress::Passed { events });
+                Ok(ControlFlow::Continue(()))
+            }
+            Ok(None) => {
+                self.watched.set(ScrubProgress::Stopped);
+                Ok(ControlFlow::Break(()))
+            }
+            Err(flaw) => {
+                self.stop_writing(flaw.to_string());
+                Err(flaw)
+            }
         }
-        outcome
     }
 
     fn stop_writing(&self, reason: String) {
+        tracing::error!(
+            reason,
+            "the ledger was found to be damaged: nothing more is written"
+        );
+        let has_sound_pages = self.watched.current() != ScrubProgress::Pages;
         // First, so that the diagnostics say it as soon as a client is refused.
         self.watched.set(ScrubProgress::Failed(reason.clone()));
-        history::condemn_ledger(&self.soundness, &*self.disk, &self.doubt, &reason);
+        self.soundness.condemn(&reason);
+        // In a file whose pages aren't sound nothing is written, and the next scrub finds them as this one did.
+        if has_sound_pages && let Err(error) = self.reader.distrust_tables() {
+            tracing::error!(%error, "the next start can't be told; run `tslp rebuild` before it");
+        }
     }
 
+    /// The last event that was verified; `None` if `course` broke off.
     fn check_all(
         &self,
         pages: &mut Option<CheckInProgress>,
         mut course: impl FnMut() -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>, ScrubFlaw> {
+    ) -> Result<Option<Seq>, ScrubFlaw> {
         // Pages first: reading events through a broken tree could call a sound event damaged.
         let begun = Instant::now();
-        if pages.is_some() {
-            self.reader.check_pages()?;
-            pages
-                .take()
-                .into_iter()
-                .for_each(CheckInProgress::report_sound);
-            tracing::info!(took = ?begun.elapsed(), "every page of the ledger's file is sound");
-        }
-        let Some((end, tables)) = &self.unverified else {
-            return Ok(ControlFlow::Continue(()));
-        };
-        let verified = history::verify_history(&self.reader, tables, *end, |done| {
-            self.watched
-                .set(ScrubProgress::Events { done, of: end.seq });
+        self.watched.set(ScrubProgress::Pages);
+        self.reader.check_pages()?;
+        pages
+            .take()
+            .into_iter()
+            .for_each(CheckInProgress::report_sound);
+        tracing::info!(took = ?begun.elapsed(), "every page of the ledger's file is sound");
+        let of = self.reader.head()?.seq;
+        self.watched.set(ScrubProgress::Events { done: Seq(0), of });
+        let checked = history::check_all(&self.reader, |done| {
+            self.watched.set(ScrubProgress::Events { done, of });
             course()
         })?;
-        if verified.is_continue() {
-            tracing::info!(events = end.seq.0, took = ?begun.elapsed(), "every event is sound, and the tables are what they say");
+        let Some((state, tables)) = checked else {
+            return Ok(None);
+        };
+        for check in tables {
+            check.result.map_err(|flaw| ScrubFlaw::Table {
+                table: check.table.name,
+                flaw,
+            })?;
         }
-        Ok(verified)
+        tracing::info!(events = %state.head(), took = ?begun.elapsed(), "every event is sound, and the tables are what they say");
+        Ok(Some(state.head()))
     }
 }

@@ -234,10 +234,10 @@ fn check(path: &'static str, play: impl FnOnce(&mut Trial<'_>)) -> usize {
     let (code, verified) = places.cli_json(&["verify", "--deep"]);
     assert_eq!(code, 0, "{path}: {verified}");
     let output = places
-        .in_workspace(&["export"])
+        .in_workspace(&["log", "--json", "--limit", "0"])
         .output()
-        .expect("export runs");
-    let lines = String::from_utf8(output.stdout).expect("export writes text");
+        .expect("the log runs");
+    let lines = String::from_utf8(output.stdout).expect("the log is text");
     let lines: Vec<Value> = lines
         .lines()
         .map(|line| serde_json::from_str(line).expect("JSON"))
@@ -497,10 +497,10 @@ fn resumed_session() {
         turns.extend([order, Turn::Result("Done.".into()), says(ORDERS)]);
         assert_eq!(ask(&turns, &Turn::Model("Done.".into())), state, "{path}");
         let output = places
-            .in_workspace(&["export"])
+            .in_workspace(&["log", "--json", "--limit", "0"])
             .output()
-            .expect("export runs");
-        let export = String::from_utf8(output.stdout).expect("export writes text");
+            .expect("the log runs");
+        let export = String::from_utf8(output.stdout).expect("the log is text");
         assert!(!export.contains("directive_given"), "{path}");
     }
 }

@@ -1,4 +1,4 @@
-//! The ledger read, explained, taken away and brought back: `log`, `why`, `export`, `import`, `backup`.
+//! The ledger read, explained, taken away and brought back: `log`, `why`, `copy`.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -162,17 +162,8 @@ fn log_up_to_damage() {
     assert!(stdout.contains("(structural_parity)"), "{stdout}");
     assert!(!stdout.contains("stands in the ledger once"), "{stdout}");
     assert!(stderr.contains("damaged"), "{stderr}");
-    for arguments in [&["why", RING_PUT][..], &["export"]] {
-        let (code, _, stderr) = ran(places.in_workspace(arguments));
-        assert_eq!(code, 3, "{arguments:?}: {stderr}");
-    }
-    for command in ["export", "backup"] {
-        let to = places.path("taken");
-        let (code, _, stderr) = ran(with_path(places.in_workspace(&[command]), &["--to"], &to));
-        assert_eq!(code, 3, "{command}: {stderr}");
-        assert!(!to.exists());
-        assert_no_remnants(&places);
-    }
+    let (code, _, stderr) = ran(places.in_workspace(&["why", RING_PUT]));
+    assert_eq!(code, 3, "{stderr}");
     assert!(evidence(&places.data) == before, "evidence was written to");
 }
 
@@ -213,7 +204,7 @@ fn assert_no_remnants(places: &Places) {
     let root = places.data.parent().unwrap();
     for entry in std::fs::read_dir(root).unwrap() {
         let name = entry.unwrap().file_name();
-        assert!(!name.to_string_lossy().starts_with(".tslp"), "{name:?}");
+        assert!(!name.to_string_lossy().ends_with(".tslp-copy"), "{name:?}");
     }
 }
 
@@ -391,38 +382,23 @@ fn story_of_an_entity() {
     }
 }
 
-#[test]
-fn export_and_import() {
-    let upstream = Upstream::start();
-    let places = with_history(&upstream);
-    let printed = fine(&places, &["export"]);
-    let file = places.path("ledger.jsonl");
-    let to_file = || with_path(places.in_workspace(&["export"]), &["--to"], &file);
-    assert_eq!(ran(to_file()).0, 0);
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), printed);
-    let (code, stderr) = failure(to_file());
-    assert_eq!(
-        (code, stderr.contains("exists already")),
-        (1, true),
-        "{stderr}"
-    );
+const EVERYTHING: [&str; 4] = ["log", "--json", "--limit", "0"];
 
-    let new = places.path("imported");
-    let import = || {
-        with_path(
-            with_path(places.command(&["import"]), &[], &file),
-            &["--to"],
-            &new,
-        )
-    };
-    let (code, _, stderr) = ran(import());
-    assert_eq!(code, 0, "{stderr}");
-    let (code, stderr) = failure(import());
-    assert_eq!((code, stderr.contains("not empty")), (1, true), "{stderr}");
+#[test]
+fn lines_and_back() {
+    let upstream = Upstream::start();
+    let mut places = with_history(&upstream);
+    let printed = fine(&places, &EVERYTHING);
+    let file = places.path("ledger.jsonl");
+    std::fs::write(&file, &printed).unwrap();
     let (_, state) = places.cli_json(&["state"]);
-    let mut places = places;
-    places.data = new;
-    assert_eq!(fine(&places, &["export"]), printed);
+    places.data = places.path("imported");
+    let copy = || with_path(places.in_workspace(&["copy"]), &["--from"], &file);
+    let (code, _, stderr) = ran(copy());
+    assert_eq!(code, 0, "{stderr}");
+    let (code, stderr) = failure(copy());
+    assert_eq!((code, stderr.contains("not empty")), (1, true), "{stderr}");
+    assert_eq!(fine(&places, &EVERYTHING), printed);
     assert_eq!(places.cli_json(&["state"]), (0, state));
     assert_eq!(places.cli_json(&["verify"]).0, 0);
     let tslp = Tslp::start(&places, &upstream);
@@ -430,42 +406,35 @@ fn export_and_import() {
 }
 
 #[test]
-fn changed_export() {
+fn changed_lines() {
     let upstream = Upstream::start();
-    let places = with_history(&upstream);
-    let printed = fine(&places, &["export"]);
+    let mut places = with_history(&upstream);
+    let printed = fine(&places, &EVERYTHING);
     let file = places.path("changed.jsonl");
     std::fs::write(
         &file,
         printed.replacen(ONCE, "a text that was put there", 1),
     )
     .unwrap();
-    let line = printed
-        .lines()
-        .position(|line| line.contains(ONCE))
-        .unwrap()
-        + 1;
-    let new = places.path("imported");
-    let import = with_path(
-        with_path(places.command(&["import"]), &[], &file),
-        &["--to"],
-        &new,
-    );
-    let (code, stderr) = failure(import);
+    let line = printed.lines().position(|line| line.contains(ONCE));
+    let line = line.unwrap() + 1;
+    places.data = places.path("imported");
+    let copy = with_path(places.in_workspace(&["copy"]), &["--from"], &file);
+    let (code, stderr) = failure(copy);
     assert_eq!(code, 1, "{stderr}");
     assert!(stderr.contains(&format!("line {line}:")), "{stderr}");
-    assert!(!new.exists());
+    assert!(!places.data.exists());
     assert_no_remnants(&places);
 }
 
-/// A backup is taken while the proxy writes, and can serve in its place.
+/// A copy is made while the proxy writes, can serve in its place, and is brought back.
 #[test]
-fn backup_while_serving() {
-    let (places, upstream) = (Places::new(), Upstream::start());
+fn copy_while_serving() {
+    let (mut places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say(&fenced("src/ring.c", RING));
-    let file = places.path("backup.db");
-    let take = || with_path(places.in_workspace(&["backup"]), &["--to"], &file);
+    let to = places.path("copy");
+    let take = || with_path(places.in_workspace(&["copy"]), &[], &to);
     let mut taking = take()
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -481,94 +450,35 @@ fn backup_while_serving() {
     let pipe = taking.stderr.as_mut().unwrap();
     pipe.read_to_string(&mut stderr).unwrap();
     assert_eq!(status.code(), Some(0), "{stderr}");
-    let copy = std::fs::read(&file).unwrap();
+    let copied = ledger_file::files(&to);
     let (code, stderr) = failure(take());
-    assert_eq!(
-        (code, stderr.contains("exists already")),
-        (1, true),
-        "{stderr}"
-    );
-    assert!(
-        std::fs::read(&file).unwrap() == copy,
-        "it was left as it is"
-    );
+    assert_eq!((code, stderr.contains("not empty")), (1, true), "{stderr}");
+    assert!(ledger_file::files(&to) == copied, "it was left as it is");
     assert_no_remnants(&places);
     tslp.stop();
-
-    let restored = places.path("restored");
-    std::fs::create_dir(&restored).unwrap();
-    std::fs::copy(&file, restored.join("ledger.db")).unwrap();
-    let anchor = places.path("backup.db.anchor");
-    std::fs::copy(&anchor, restored.join("ledger.anchor")).unwrap();
-    let mut places = places;
-    places.data = restored;
+    places.data = places.path("restored");
+    let restored = ran(with_path(places.in_workspace(&["copy"]), &["--from"], &to));
+    assert_eq!(restored.0, 0, "{}", restored.2);
     assert_eq!(places.cli_json(&["verify"]).0, 0);
     let tslp = Tslp::start(&places, &upstream);
     assert_eq!(tslp.state()[RING_PUT]["origin"], "user");
     tslp.say("on it goes");
 }
 
-/// A killed backup leaves nothing that looks like one.
-#[test]
-fn killed_backup() {
-    let upstream = Upstream::start();
-    let places = with_history(&upstream);
-    let root = places.data.parent().unwrap();
-    let is_under_way = || {
-        let mut names = std::fs::read_dir(root).unwrap();
-        names.any(|entry| {
-            let name = entry.unwrap().file_name();
-            name.to_string_lossy().starts_with(".tslp-backup-")
-        })
-    };
-    let file = places.path("backup.db");
-    let take = || with_path(places.in_workspace(&["backup"]), &["--to"], &file);
-    let mut child = take().stdout(Stdio::null()).spawn().unwrap();
-    eventually(|| (is_under_way() || child.try_wait().unwrap().is_some()).then_some(()));
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let anchor = places.path("backup.db.anchor");
-    if file.exists() {
-        // It was faster than the kill; then all of it is there.
-        assert!(anchor.exists());
-        let connection = rusqlite::Connection::open(&file).unwrap();
-        let count = connection.query_row("SELECT count(*) FROM ledger", [], |row| row.get(0));
-        assert_eq!(count, Ok(ledger_file::events(&places.data)));
-    } else if !anchor.exists() {
-        assert_eq!(ran(take()).0, 0, "and the next one isn't held up");
-    }
-}
-
 #[test]
 fn nothing_in_workspace() {
     let upstream = Upstream::start();
     let places = with_history(&upstream);
-    for command in ["export", "backup"] {
-        let inside = places.workspace.join("taken");
-        let (code, stderr) = failure(with_path(
-            places.in_workspace(&[command]),
-            &["--to"],
-            &inside,
-        ));
-        assert_eq!(code, 2, "{command}: {stderr}");
-        assert!(!inside.exists());
-    }
-    let file = places.path("ledger.jsonl");
-    std::fs::write(&file, fine(&places, &["export"])).unwrap();
-    let inside = places.workspace.join("data");
-    let import = with_path(
-        with_path(places.command(&["import"]), &[], &file),
-        &["--to"],
-        &inside,
-    );
-    assert_eq!(failure(import).0, 2);
+    let inside = places.workspace.join("taken");
+    let (code, stderr) = failure(with_path(places.in_workspace(&["copy"]), &[], &inside));
+    assert_eq!(code, 2, "{stderr}");
     assert!(!inside.exists());
 }
 
 #[test]
 fn without_ledger() {
     let places = Places::new();
-    for arguments in [&["log"][..], &["why", "a.c::f"], &["export"]] {
+    for arguments in [&["log"][..], &["why", "a.c::f"], &["copy", "x"]] {
         let (code, said) = failure(places.in_workspace(arguments));
         assert_eq!(code, 1, "{said}");
         assert!(said.contains("there is no ledger"), "{said}");

@@ -207,44 +207,24 @@ fn run_and_kill(mut command: Command, turns: u64) -> bool {
     child.wait().unwrap().code().is_none()
 }
 
-/// Files of a folder that the user sees; what a killed command leaves has a name that begins with `.tslp-`.
-fn visible(dir: &Path) -> Vec<String> {
-    let names = std::fs::read_dir(dir).unwrap();
-    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<String> = names.filter(|name| !name.starts_with(".tslp-")).collect();
-    names.sort();
-    names
-}
-
-/// Kills a command again and again while it makes `made`, each time a little later, until it gets to its end. Each time
-/// what it makes isn't there, or whole, and the ledger is as it was.
-fn check_killed(places: &Places, arguments: &[&str], made: &Path, whole: impl Fn(&Path)) {
-    let dir = made.parent().unwrap();
-    std::fs::create_dir_all(dir).unwrap();
-    let before = kept(&places.data).prompts.len();
-    let mut killed = 0;
+/// Kills copies again and again, each time a little later, until one gets to its end. Each time the copy isn't there, or whole, and what
+/// is left is cleaned up by the next.
+fn check_killed(made: &Path, copy: impl Fn() -> Command) {
+    let mut killed = 0_u32;
     for attempt in 0.. {
-        let mut command = places.in_workspace(arguments);
-        command.arg("--to").arg(made);
-        let was_killed = run_and_kill(command, attempt * attempt * 40);
-        killed += u64::from(was_killed);
+        let was_killed = run_and_kill(copy(), attempt * attempt * 40);
+        killed += u32::from(was_killed);
         if made.exists() {
-            whole(made);
             break;
         }
-        assert!(was_killed, "{arguments:?} ended by itself and made nothing");
-        let left = visible(dir);
-        let known = ["data", "home", "log", "workspace"];
-        let ours = format!("{}.anchor", made.file_name().unwrap().display());
-        for name in &left {
-            assert!(known.contains(&name.as_str()) || *name == ours, "{left:?}");
-        }
-        // Where the backup's anchor got its name and the backup didn't, a person removes it.
-        let _ = std::fs::remove_file(dir.join(ours));
+        assert!(was_killed, "{:?}", copy().output());
     }
-    assert!(killed > 0, "{arguments:?} was never killed");
-    assert_eq!(places.cli_json(&["verify"]).0, 0);
-    assert_eq!(kept(&places.data).prompts.len(), before);
+    assert!(killed > 0, "it was never killed");
+    std::fs::remove_dir_all(made).unwrap();
+    assert!(copy().output().unwrap().status.success());
+    let names = std::fs::read_dir(made.parent().unwrap()).unwrap();
+    let left: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, [made.file_name().unwrap()]);
 }
 
 /// A ledger of some twenty prompts.
@@ -257,77 +237,33 @@ fn with_history(places: &Places, upstream: &Upstream) {
     tslp.stop();
 }
 
-/// A killed backup, export or salvage leaves the whole or nothing.
+/// A killed copy, of a ledger or of lines, leaves the whole or nothing.
 #[test]
-fn killed_backup_or_export() {
-    let (places, upstream) = (Places::new(), Upstream::start());
+fn killed_copies() {
+    let (mut places, upstream) = (Places::new(), Upstream::start());
     with_history(&places, &upstream);
-    let events = crate::ledger_file::events(&places.data);
-    let copy = places.path("copies/ledger.db");
-    check_killed(&places, &["backup"], &copy, |copy| {
-        let data = places.path("restored");
-        std::fs::create_dir(&data).unwrap();
-        std::fs::copy(copy, data.join("ledger.db")).unwrap();
-        std::fs::copy(copy.with_extension("db.anchor"), data.join("ledger.anchor")).unwrap();
-        assert_eq!(crate::ledger_file::events(&data), events);
-    });
-    let lines = places.path("exports/ledger.jsonl");
-    check_killed(&places, &["export"], &lines, |lines| {
-        let text = std::fs::read_to_string(lines).unwrap();
-        assert_eq!(text.lines().count() as i64, events + 1);
-    });
-    let salvaged = places.path("salvages/data");
-    check_killed(&places, &["salvage"], &salvaged, |data| {
-        assert_eq!(crate::ledger_file::events(data), events);
-    });
-}
-
-#[test]
-fn killed_import() {
-    let (places, upstream) = (Places::new(), Upstream::start());
-    with_history(&places, &upstream);
+    let everything = ["log", "--json", "--limit", "0"];
+    let printed = places.in_workspace(&everything).output().unwrap().stdout;
     let lines = places.path("ledger.jsonl");
-    let export = || places.in_workspace(&["export"]).output().unwrap().stdout;
-    std::fs::write(&lines, export()).unwrap();
-    let exported = export();
-    let dir = places.path("imports");
-    std::fs::create_dir(&dir).unwrap();
-    let new = dir.join("data");
-    let import = || {
-        let mut command = places.command(&["import"]);
-        command.arg(&lines).arg("--to").arg(&new);
+    std::fs::write(&lines, &printed).unwrap();
+    let copy = places.path("copies/data");
+    check_killed(&copy, || {
+        let mut command = places.in_workspace(&["copy"]);
+        command.arg(&copy);
         command
-    };
-    let mut killed = 0;
-    for attempt in 0.. {
-        let was_killed = run_and_kill(import(), attempt * attempt * 40);
-        killed += u64::from(was_killed);
-        if new.exists() {
-            break;
-        }
-        assert!(was_killed, "it ended by itself and made nothing");
-        assert_eq!(visible(&dir), [""; 0], "what isn't whole has no name");
-    }
-    assert!(killed > 0, "it was never killed");
-    // It may have been killed after all was done, and what others left is cleaned up by the next one.
-    let mut imported = Places::new();
-    imported.workspace.clone_from(&places.workspace);
-    imported.data.clone_from(&new);
-    assert_eq!(imported.cli_json(&["verify"]).0, 0);
-    assert!(imported.in_workspace(&["export"]).output().unwrap().stdout == exported);
-    std::fs::remove_dir_all(&new).unwrap();
-    assert!(import().output().unwrap().status.success());
-    assert_eq!(visible(&dir), ["data"]);
-    let names = std::fs::read_dir(&dir).unwrap();
-    let left: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
-    // Killed before it could say whose it was, in the first moment of its life.
-    let unlocked = |name: &&std::ffi::OsString| {
-        let lock = std::fs::metadata(dir.join(name).join("lock"));
-        lock.map_or(true, |lock| lock.len() == 0)
-    };
-    let unproven = left.iter().filter(unlocked).count();
-    assert_eq!(left.len(), 1 + unproven, "{left:?}");
-    assert_eq!(imported.cli_json(&["verify"]).0, 0);
+    });
+    assert_eq!(places.cli_json(&["verify"]).0, 0);
+    places.data.clone_from(&copy);
+    assert_eq!(places.cli_json(&["verify"]).0, 0);
+    let from_lines = places.path("from_lines/data");
+    places.data.clone_from(&from_lines);
+    check_killed(&from_lines, || {
+        let mut command = places.in_workspace(&["copy"]);
+        command.arg("--from").arg(&lines);
+        command
+    });
+    assert!(places.in_workspace(&everything).output().unwrap().stdout == printed);
+    assert_eq!(places.cli_json(&["verify"]).0, 0);
 }
 
 fn number(name: &str) -> Option<u64> {

@@ -62,17 +62,22 @@ pub(crate) fn events(data: &Path) -> i64 {
     kinds(data).values().sum()
 }
 
-/// What the files of evidence hold; the lock, SQLite's shared memory and a doubt are no evidence.
+/// What the files of evidence hold; the lock and SQLite's shared memory are no evidence.
 pub(crate) fn evidence(data: &Path) -> BTreeMap<String, Vec<u8>> {
     files(data)
         .into_iter()
-        .filter(|(name, _)| name != "lock" && !name.ends_with("-shm") && name != "ledger.doubt")
+        .filter(|(name, _)| name != "lock" && !name.ends_with("-shm"))
         .collect()
 }
 
 /// Has the next start look at every event itself, and not only the scrub behind it.
-pub(crate) fn doubt(data: &Path) {
-    std::fs::write(data.join("ledger.doubt"), "a test doubts").unwrap();
+pub(crate) fn distrust(data: &Path) {
+    let gone = "DELETE FROM meta WHERE key = 'applied_seq'";
+    let shell = open(data);
+    // As tslp's own connections: the WAL stays.
+    let stays = rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+    shell.set_db_config(stays, true).unwrap();
+    shell.execute_batch(gone).unwrap();
 }
 
 /// Every file of a folder.

@@ -23,9 +23,9 @@ fn with_history(upstream: &Upstream) -> Places {
     places
 }
 
-fn salvaging(places: &Places, to: &Path) -> Command {
-    let mut command = places.in_workspace(&["salvage"]);
-    command.arg("--to").arg(to);
+fn copying(places: &Places, to: &Path) -> Command {
+    let mut command = places.in_workspace(&["copy"]);
+    command.arg(to);
     command
 }
 
@@ -75,12 +75,11 @@ fn rows_changed_by_hand() {
         .collect();
     assert_eq!(changed, ["state_map", "episodes"]);
     for line in printed.lines() {
-        let [table, rows, "rows", digest, _] = line.split_whitespace().collect::<Vec<_>>()[..]
-        else {
+        let [table, rows, "rows", hash, _] = line.split_whitespace().collect::<Vec<_>>()[..] else {
             panic!("{line}");
         };
-        assert_eq!(digest.len(), 64, "{line}");
-        let detail = format!("{rows} rows, digest {digest}");
+        assert_eq!(hash.len(), 64, "{line}");
+        let detail = format!("{rows} rows, hash {hash}");
         let checks = report["checks"].as_array().unwrap();
         let check = checks.iter().find(|check| check["check"] == table);
         assert_eq!(check.unwrap()["detail"], detail, "{table}");
@@ -89,15 +88,15 @@ fn rows_changed_by_hand() {
 }
 
 #[test]
-fn salvage_before_damage() {
+fn copy_before_damage() {
     let upstream = Upstream::start();
     let places = with_history(&upstream);
     damage(&places.data, ONCE);
     let before = evidence(&places.data);
     assert_eq!(places.cli_json(&["verify"]).0, 3);
-    let new = places.path("salvaged");
-    let salvaged = salvaging(&places, &new).output().unwrap();
-    assert_eq!(salvaged.status.code(), Some(0), "{salvaged:?}");
+    let new = places.path("copied");
+    let copied = copying(&places, &new).output().unwrap();
+    assert_eq!(copied.status.code(), Some(3), "{copied:?}");
     assert!(evidence(&places.data) == before, "evidence was written to");
     let mut places = places;
     places.data = new;
@@ -114,21 +113,24 @@ fn unvouched_pages() {
     let places = with_history(&upstream);
     let pages = ["state", "recent"].map(|page| places.cli_json(&[page]));
     damage(&places.data, ONCE);
-    let before = evidence(&places.data);
     // As it stays when somebody has read all of it.
-    ledger_file::doubt(&places.data);
+    ledger_file::distrust(&places.data);
+    let before = evidence(&places.data);
     for (name, (code, sound)) in ["state", "recent"].into_iter().zip(pages) {
         assert_eq!((code, &sound["unverified"]), (0, &serde_json::Value::Null));
         let output = places.in_workspace(&[name]).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(3), "{name}: {said}");
-        for words in ["can't be trusted", "a test doubts"] {
+        for words in ["can't be trusted", "fit the hash chain"] {
             assert!(said.contains(words), "{name}: {said}");
         }
         assert!(!output.stdout.is_empty(), "it is shown, though");
         let (code, mut page) = places.cli_json(&[name]);
         let flaw = page.as_object_mut().unwrap().remove("unverified").unwrap();
-        assert!(flaw.as_str().unwrap().contains("a test doubts"), "{flaw}");
+        assert!(
+            flaw.as_str().unwrap().contains("fit the hash chain"),
+            "{flaw}"
+        );
         assert_eq!((code, page), (3, sound), "{name}");
     }
     // What happened before the damage is told.
@@ -161,7 +163,7 @@ fn recent_before_damage() {
         tslp_migrations::number_of(tslp_core::event::EventKind::PromptComposed)
     ));
     damaged.unwrap();
-    ledger_file::doubt(&places.data);
+    ledger_file::distrust(&places.data);
     let (code, of_command) = places.cli_json(&["recent"]);
     let tslp = Tslp::start(&places, &upstream);
     let of_proxy = tslp.page("/recent");
@@ -203,7 +205,7 @@ fn row_and_its_event() {
     }
 }
 
-/// Nothing is folded or salvaged over a ledger in use.
+/// Nothing is folded or copied over a ledger in use.
 #[test]
 fn ledger_in_use() {
     let upstream = Upstream::start();
@@ -214,9 +216,9 @@ fn ledger_in_use() {
     tslp.stop();
     let (inside, workspace) = (places.data.join("data"), places.workspace.join("data"));
     for to in [&places.data, &inside, &workspace] {
-        let (code, said) = failure(salvaging(&places, to));
+        let (code, said) = failure(copying(&places, to));
         assert_eq!(code, 2, "{said}");
-        assert!(said.contains("--to"), "{said}");
+        assert!(said.contains("name another place"), "{said}");
     }
     assert!(!inside.exists() && !workspace.exists());
     let tslp = Tslp::start(&places, &upstream);
@@ -240,6 +242,8 @@ fn empty_and_emptied() {
     let (places, upstream) = (Places::new(), Upstream::start());
     std::fs::create_dir_all(&places.data).unwrap();
     let database = places.data.join("ledger.db");
+    let nowhere = places.path("nowhere");
+    let nowhere = nowhere.to_str().unwrap();
     let empty_it = || std::fs::write(&database, "").unwrap();
     let said = |command: &[&str]| {
         let output = places.in_workspace(command).output().unwrap();
@@ -247,7 +251,12 @@ fn empty_and_emptied() {
         String::from_utf8(text).unwrap()
     };
     empty_it();
-    for command in [&["verify"][..], &["log"], &["export"], &["why", "a.c"]] {
+    for command in [
+        &["verify"][..],
+        &["log"],
+        &["copy", nowhere],
+        &["why", "a.c"],
+    ] {
         let said = said(command);
         assert!(said.contains("there is no ledger in"), "{command:?} {said}");
     }
@@ -259,14 +268,14 @@ fn empty_and_emptied() {
     for command in [
         &["verify"][..],
         &["log"],
-        &["export"],
+        &["copy", nowhere],
         &["why", "a.c"],
         &["state"],
     ] {
         let said = said(command);
         assert!(said.contains("emptied or replaced"), "{command:?} {said}");
         assert!(
-            said.contains("salvage") && !said.contains("no such table: ledger"),
+            said.contains("`tslp copy`") && !said.contains("no such table: ledger"),
             "{said}"
         );
     }

@@ -61,9 +61,7 @@ fn check_refused(places: &Places, what: &str, refusal: [&str; 2]) {
         &["verify"],
         &["verify", "--deep"],
         &["rebuild"],
-        &["export", "--to", new],
-        &["backup", "--to", new],
-        &["salvage", "--to", new],
+        &["copy", new],
         &["accept", "src/ring.c"],
         &["doctor"],
     ] {

@@ -579,7 +579,7 @@ fn damage_after_a_turn() {
         tslp_migrations::number_of(tslp_core::event::EventKind::PromptSent)
     ));
     damaged.unwrap();
-    ledger_file::doubt(&places.data);
+    ledger_file::distrust(&places.data);
     let tslp = Tslp::start(&places, &upstream);
     for (page, sound) in pages.into_iter().zip(sound) {
         let mut shown = tslp.page(page);

@@ -32,7 +32,7 @@ fn copy(from: &Path, to: &Path) {
 fn offered(said: &str) -> Option<Vec<String>> {
     let command = said
         .split('`')
-        .find(|part| part.starts_with("tslp salvage "))?;
+        .find(|part| part.starts_with("tslp copy "))?;
     let words = command.split_whitespace().skip(1);
     Some(words.map(str::to_owned).collect())
 }

@@ -26,9 +26,12 @@ fn not_shown(places: &Places, episode: u64) -> String {
     error
 }
 
-/// Events of a kind, as `tslp export` writes them.
+/// Events of a kind, as `tslp log --json` prints them.
 fn exported(places: &Places, kind: &str) -> Vec<Value> {
-    let output = places.in_workspace(&["export"]).output().unwrap();
+    let output = places
+        .in_workspace(&["log", "--json", "--limit", "0"])
+        .output()
+        .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
     lines.filter(|line: &Value| line["kind"] == kind).collect()

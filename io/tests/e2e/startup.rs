@@ -169,8 +169,7 @@ fn stream_ends_first() {
 #[test]
 fn late_stream_is_cut() {
     let (places, upstream) = (Places::new(), Upstream::start());
-    let limit = ["--http-shutdown-seconds", "1"];
-    let mut tslp = Tslp::with(&places, &upstream.url, &limit);
+    let mut tslp = Tslp::start(&places, &upstream);
     let (told, stall) = crate::upstream::closing();
     let steps = vec![Step::Chunk(event(&fenced("src/ring.c", RING))), stall];
     upstream.will(Answer::Steps(steps));

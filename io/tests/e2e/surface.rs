@@ -237,3 +237,29 @@ fn agents_acts() {
     let (code, page) = places.cli_json(&["accept", "src/ring.c"]);
     assert_eq!(code, 0, "{page:#}");
 }
+
+/// An edit of a file that isn't the workspace's is said to be unseen, once, with the folder that is served.
+#[test]
+fn unseen_edit() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING_BETTER);
+    let tslp = Tslp::start(&places, &upstream);
+    let mut messages = having_read(&tslp, &upstream);
+    let root = places.workspace.canonicalize().unwrap();
+    let path = root.parent().unwrap().join("ring.c");
+    let (root, path) = (root.display(), path.display());
+    let edit = json!({"path": path.to_string(), "old_string": RING_BETTER, "new_string": GUTTED});
+    let result = "Edit applied successfully.";
+    for told in [
+        format!(
+            "\n\n[tslp] {path} isn't beneath {root}, which tslp serves: its edit is not judged.\n"
+        ),
+        String::new(),
+    ] {
+        step(&tslp, &upstream, &mut messages, ("edit", &edit, result));
+        let said = ends(&tslp, &upstream, &request(&messages));
+        assert_eq!(said, format!("I tidied `ring_put`.{told}"));
+        messages.push(json!({"role": "assistant", "content": said}));
+        messages.push(user("Go on."));
+    }
+}

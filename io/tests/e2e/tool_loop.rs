@@ -240,9 +240,10 @@ fn result_for_unrunnable() {
 #[test]
 fn limit_of_rounds() {
     let (upstream, places) = (Upstream::start(), Places::new());
-    let tslp = Tslp::with(&places, &upstream.url, &["--tools-rounds", "2"]);
-    for name in ["a", "b", "c"] {
-        places.write(name, name);
+    let tslp = Tslp::start(&places, &upstream);
+    for number in 0..9 {
+        let name = format!("file{number}");
+        places.write(&name, &name);
         upstream.will_say(asks(&format!("cat {name}")));
     }
     let mut talk = Talk::new(&tslp);
@@ -257,7 +258,7 @@ fn limit_of_rounds() {
     assert_eq!(body.matches("[DONE]").count(), 1);
     tslp.stop();
     let events = check_record(&places);
-    assert_eq!(of_kind(&events, "tool_ran").len(), 2);
+    assert_eq!(of_kind(&events, "tool_ran").len(), 8);
 }
 
 /// law 8.5 | Builds need the Operator's grant, for a time | capability_granted, capability_revoked

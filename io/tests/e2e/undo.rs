@@ -110,11 +110,7 @@ fn first_refused_change() {
     let [warning] = warnings[..] else {
         panic!("one refusal is one story: {log}");
     };
-    let way_back = warning.find("`tslp undo src/ring.c`");
-    assert!(
-        way_back.is_some() && way_back < warning.find("`tslp confirm src/ring.c::ring_put`"),
-        "{warning}"
-    );
+    assert!(warning.contains("`tslp undo src/ring.c`"), "{warning}");
     let (patch, said) = undo(&places, &["src/ring.c"]);
     assert!(said.contains("back to before e1"), "{said}");
     apply(&places, &["patch", "-p1", "--binary"], &patch);

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use rkyv::{Archive, Deserialize as Load, Serialize as Store};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Injected, NoticeIssued, Withheld};
 use tslp_core::hash::ArtifactHash;
@@ -58,7 +59,7 @@ pub struct PreviousTurn {
 }
 
 /// One prompt and its reply, by reference.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Store, Load)]
 pub struct Exchange {
     /// Texts of the prompt's user messages.
     pub user: Vec<ArtifactHash>,
@@ -67,7 +68,7 @@ pub struct Exchange {
 }
 
 /// A notice that waits to be given to the model.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load)]
 pub struct PendingNotice {
     /// The notice.
     pub notice: NoticeIssued,

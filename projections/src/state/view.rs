@@ -289,7 +289,9 @@ impl StateView<'_> {
         })
     }
 
-    fn made_by(&self, edit: ArtifactHash) -> Option<ArtifactHash> {
+    /// What the edit with this text made when it was last applied.
+    #[must_use]
+    pub fn made_by(&self, edit: ArtifactHash) -> Option<ArtifactHash> {
         let known = self.state.edits.made_by(edit);
         known.or_else(|| self.store.made_by(edit, self.state.head).ok()?)
     }

@@ -251,17 +251,18 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         // The reply to a side request is nobody's proposal.
         let session = self.session_of(work.episode);
         let is_judged = outcome == ReplyOutcome::Completed && session.is_some();
+        let mut checks = DiskChecks::default();
         let (found, touches) = if is_judged {
             let view = self.view();
             let code = self.reply_reader(&view, work.session);
             let found = self.code_of_reply(code, &reply.text, &reply.tool_calls, cut);
-            let said = (&*reply.text, &*reply.tool_calls);
-            let touches = touch::by_reply(code, said, &found, candidates);
+            let named = touch::paths_in_reply(&reply.text, &reply.tool_calls);
+            let touches = touch::by_reply(code, &named, &found, candidates);
+            touch::known_files(code, &named).for_each(|path| checks.add_file(&view, &path));
             (found, touches)
         } else {
             (Vec::new(), Vec::new())
         };
-        let mut checks = DiskChecks::default();
         for found in &found {
             checks.add_code(&self.view(), found);
             if let Some(to) = found.moves_to(&self.policy.workspace_root) {

@@ -19,12 +19,12 @@ use tslp_io::engine_thread::{EngineThread, EngineWiring};
 use tslp_io::loop_config::LoopConfig;
 use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop};
 use tslp_projections::state::State;
-use tslp_projections::table::TableDigest;
+use tslp_projections::table::RowsHash;
 use tslp_store::content_cache::{ArchiveTrust, ContentCache};
-use tslp_store::ledger::DurableHead;
 use tslp_store::ledger::writer::{
     Commit, Durability, Writer, WriterFailure, WriterLimits, WriterStep,
 };
+use tslp_store::ledger::{DurableHead, TablesState};
 use tslp_store::scrub::{Scrub, ScrubFlaw};
 use tslp_store::startup::{self, StartError};
 use tslp_workspace::observer::DirectObserver;
@@ -92,10 +92,10 @@ impl Process {
         let options = around.disk.open_options();
         let (opened, state) = startup::start(&options, Path::new(DATA_DIR), Path::new(ROOT))?;
         let findings = StartFindings {
-            from_tables: opened.log.is_unverified(),
+            from_tables: opened.tables == TablesState::Current,
             ..StartFindings::of_state(&state)
         };
-        let scrub = Scrub::after_start(&opened, &options, Path::new(DATA_DIR))?;
+        let scrub = Scrub::of(&opened)?;
         let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
         let network = Network::new(around.clock.clone(), chance);
         let (to_engine, from_loop) = bounded(chance.pick(&[1, 2, 16, 256]));
@@ -324,8 +324,8 @@ pub(super) struct StartFindings {
     pub(super) head: Seq,
     /// Whether the state was taken from the tables.
     pub(super) from_tables: bool,
-    /// The whole state: the digests of all tables but the archives.
-    pub(super) digests: Vec<TableDigest>,
+    /// The whole state: the hashes of all tables but the archives.
+    pub(super) hashes: Vec<RowsHash>,
 }
 
 impl StartFindings {
@@ -335,8 +335,8 @@ impl StartFindings {
         Self {
             head: state.head(),
             from_tables: false,
-            digests: state_tables()
-                .map(|(table, _)| state.digest(table))
+            hashes: state_tables()
+                .map(|(table, _)| state.rows_hash(table))
                 .collect(),
         }
     }

@@ -394,7 +394,7 @@ impl Witness {
             .retain(|batch| batch.last_seq() <= started.head);
         let folded = StartFindings::of_state(&self.folded_until(started.head));
         assert_eq!(
-            folded.digests, started.digests,
+            folded.hashes, started.hashes,
             "after a restart the state isn't what was decided"
         );
         let batches = std::mem::take(&mut self.batches);

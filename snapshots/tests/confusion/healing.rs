@@ -397,13 +397,13 @@ fn broken_files(groups: &[Group]) -> Vec<Broken> {
 fn broken_files_heal() {
     let (groups, _) = crate::sources::collect();
     let (mut played, mut bad) = (0, String::new());
-    for broken in broken_files(&groups) {
-        // An agent that breaks a file and mends it without reading it in between keeps one refused edit: an open fault.
-        for hands in [
-            (Hand::User, Hand::Agent),
-            (Hand::User, Hand::User),
-            (Hand::Agent, Hand::User),
-        ] {
+    let others = [
+        (Hand::User, Hand::Agent),
+        (Hand::User, Hand::User),
+        (Hand::Agent, Hand::User),
+    ];
+    for (number, broken) in broken_files(&groups).into_iter().enumerate() {
+        for hands in [(Hand::Agent, Hand::Agent), others[number % 3]] {
             let faults = faults(&broken, hands.0, hands.1);
             played += 1;
             if !faults.is_empty() {

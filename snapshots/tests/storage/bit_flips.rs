@@ -10,9 +10,9 @@ use tslp_core::ids::Seq;
 use tslp_replay::log::Log;
 use tslp_snapshots::dice::Dice;
 use tslp_snapshots::storage::{DATA_DIR, Image, SimDisk};
+use tslp_store::evidence::scan::LedgerScan;
 use tslp_store::ledger::disk::Disk;
 use tslp_store::ledger::{CheckpointMode, DataFiles, LedgerError, OpenLedger, ReaderFactory};
-use tslp_store::salvage;
 use tslp_store::scrub::ScrubFlaw;
 use tslp_store::startup::StartError;
 
@@ -89,7 +89,7 @@ fn open_damaged(damaged: &Image, story: &str) -> Outcome {
     };
     assert_eq!(state.head(), head, "{story}: another head");
     check_nothing_overwritten(damaged, story);
-    if let Err(flaw) = scrub(&disk, &opened) {
+    if let Err(flaw) = scrub(&opened) {
         return check_scrub(&disk, damaged, opened, &flaw, story);
     }
     check_events(&opened.log, head, story);
@@ -132,7 +132,7 @@ fn open_damaged(damaged: &Image, story: &str) -> Outcome {
 /// file and WAL together still hold every event that could be read, and what was appended.
 fn check_nothing_overwritten(damaged: &Image, story: &str) {
     let disk = SimDisk::from_image(0, damaged);
-    let readable = salvaged_head(&disk);
+    let readable = copied_head(&disk);
     let (mut opened, _) = open(&disk).unwrap();
     let opened_as = disk.image();
     let group = &groups()[groups().len() - KEPT_BACK];
@@ -146,14 +146,20 @@ fn check_nothing_overwritten(damaged: &Image, story: &str) {
         Ok(head) if readable == whole => head.seq,
         _ => readable,
     };
-    assert_eq!(salvaged_head(&disk), expected, "{story}: events are gone");
+    assert_eq!(copied_head(&disk), expected, "{story}: events are gone");
 }
 
-/// The last event that a salvage finds.
-fn salvaged_head(disk: &SimDisk) -> Seq {
+/// The last event that a copy finds.
+fn copied_head(disk: &SimDisk) -> Seq {
     let options = disk.open_options();
-    let from = ReaderFactory::new(&DataFiles::of(Path::new(DATA_DIR)), &options).open();
-    salvage::read_valid(&from.unwrap(), |_| Ok(())).unwrap().0
+    let dir = Path::new(DATA_DIR);
+    let readers = ReaderFactory::new(&DataFiles::of(dir), &options);
+    let mut scan = LedgerScan::begin_unvouched(dir, &readers).unwrap();
+    let mut last = Seq(0);
+    while let Ok(Some((stored, _))) = scan.next_valid() {
+        last = stored.seq;
+    }
+    last
 }
 
 /// After a flaw that the start didn't meet nothing more is written.
@@ -167,18 +173,27 @@ fn check_scrub(
     let group = &groups()[groups().len() - KEPT_BACK];
     assert!(append(&mut opened.log, group).is_err(), "{story}: {flaw}");
     drop(opened);
-    for name in ["ledger.db", "ledger.db-wal"] {
-        let unchanged = disk.image().bytes(&file(name)) == damaged.bytes(&file(name));
-        assert!(unchanged, "{story}: evidence changed");
-    }
-    match flaw {
-        ScrubFlaw::Ledger(_) => Outcome::SafeMode,
-        ScrubFlaw::Table { .. } => {
-            let (opened, state) = open(disk).unwrap_or_else(|error| panic!("{story}: {error}"));
+    // That the next start folds every event is noted behind what the WAL held.
+    let (now, before) = (disk.image(), damaged);
+    let bytes = |image: &Image, name| image.bytes(&file(name)).to_vec();
+    let database = "ledger.db";
+    assert!(
+        bytes(&now, database) == bytes(before, database),
+        "{story}: evidence changed"
+    );
+    let wal = "ledger.db-wal";
+    assert!(
+        bytes(&now, wal).starts_with(&bytes(before, wal)),
+        "{story}: evidence changed"
+    );
+    match (flaw, open(disk)) {
+        (ScrubFlaw::Ledger(_), _) => Outcome::SafeMode,
+        (ScrubFlaw::Table { .. }, Ok((opened, state))) => {
             check_events(&opened.log, state.head(), story);
             check_tables(&opened.log, &state, story);
             Outcome::Rebuilt
         }
+        (ScrubFlaw::Table { .. }, Err(error)) => panic!("{story}: {error}"),
     }
 }
 

@@ -1,20 +1,21 @@
-//! The power goes while a ledger is made, rebuilt or salvaged: the old or the new one opens, whole.
+//! The power goes while a ledger is made, rebuilt or copied: the old or the new one opens, whole.
 
 use std::path::Path;
 
 use tslp_core::ids::Seq;
 use tslp_io::maintenance;
 use tslp_snapshots::storage::{DATA_DIR, Effect, Fault, Image, Operation, PowerLoss, SimDisk};
+use tslp_store::evidence::copy::{self, CopyError, CopySource};
+use tslp_store::evidence::scan::LedgerScan;
+use tslp_store::ledger::DataFiles;
 use tslp_store::ledger::reader::ReaderFactory;
-use tslp_store::ledger::{DataFiles, LedgerReader};
-use tslp_store::salvage::{self, SalvageError};
 
 use super::workload::{
     Run, WORKSPACE, append_story, check_events, check_survived, check_tables, groups, last_seq,
     open,
 };
 
-/// Where the salvaged ledger goes.
+/// Where the copy goes.
 const NEW_DIR: &str = "/sim/new";
 
 fn written_image() -> (Image, Run) {
@@ -76,28 +77,25 @@ fn rebuilding_the_tables() {
     });
 }
 
-fn reader(disk: &SimDisk) -> LedgerReader {
-    let readers = ReaderFactory::new(&DataFiles::of(Path::new(DATA_DIR)), &disk.open_options());
-    readers.open().unwrap()
-}
-
-fn salvage(disk: &SimDisk, from: &LedgerReader) -> Result<Seq, SalvageError> {
-    let (salvaged, _) = salvage::copy_prefix(
+fn copy(disk: &SimDisk, from: &SimDisk) -> Result<Seq, CopyError> {
+    let dir = Path::new(DATA_DIR);
+    let readers = ReaderFactory::new(&DataFiles::of(dir), &from.open_options());
+    let (copied, _) = copy::copy_events(
         &disk.open_options(),
-        from,
+        CopySource::Ledger(Box::new(LedgerScan::begin(dir, &readers).unwrap())),
         Path::new(NEW_DIR),
         Path::new(WORKSPACE),
     )?;
-    assert_eq!(salvaged.flaw, None);
-    Ok(salvaged.head)
+    assert_eq!(copied.flaw, None);
+    Ok(copied.head.seq)
 }
 
 #[test]
-fn salvaging() {
+fn copying() {
     let (image, ran) = written_image();
     let source = SimDisk::from_image(0, &image);
     let act = |disk: &SimDisk| {
-        let done = salvage(disk, &reader(&source));
+        let done = copy(disk, &source);
         done.map(drop).map_err(|error| error.to_string())
     };
     cut_at_every_change(&Image::default(), act, |disk, story| {
@@ -115,7 +113,7 @@ fn salvaging() {
     });
     let disk = SimDisk::new(9);
     assert_eq!(
-        salvage(&disk, &reader(&source)).unwrap(),
+        copy(&disk, &source).unwrap(),
         last_seq(groups().last().unwrap())
     );
 }

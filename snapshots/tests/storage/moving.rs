@@ -24,7 +24,7 @@ fn commit(group: &Group) -> Commit {
 fn commit_story(disk: &SimDisk) -> (Run, Option<WriterFailure>) {
     let (opened, state) = open(disk).unwrap();
     // Nothing is moved into a file at which nobody has looked.
-    scrub(disk, &opened).unwrap();
+    scrub(&opened).unwrap();
     let limits = WriterLimits {
         group_events_max: 1,
         checkpoint_pages_busy: 1,

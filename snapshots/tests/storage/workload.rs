@@ -187,8 +187,8 @@ fn append_missing(disk: &SimDisk, run: &mut Run) -> Result<(), String> {
 }
 
 /// Checks everything that the start didn't check.
-pub(crate) fn scrub(disk: &SimDisk, opened: &OpenLedger) -> Result<(), ScrubFlaw> {
-    Scrub::after_start(opened, &disk.open_options(), Path::new(DATA_DIR))?
+pub(crate) fn scrub(opened: &OpenLedger) -> Result<(), ScrubFlaw> {
+    Scrub::of(opened)?
         .run_checks(|| ControlFlow::Continue(()))
         .map(drop)
 }
@@ -212,7 +212,7 @@ pub(crate) fn check_survived(disk: &SimDisk, run: &Run, story: &str) -> Seq {
     assert!(whole, "{story}: a commit was cut in two at {head}");
     check_events(&opened.log, head, story);
     check_tables(&opened.log, &state, story);
-    scrub(disk, &opened).unwrap_or_else(|flaw| panic!("{story}: {flaw}"));
+    scrub(&opened).unwrap_or_else(|flaw| panic!("{story}: {flaw}"));
     for group in groups().iter().filter(|group| last_seq(group) > head) {
         append(&mut opened.log, group).unwrap_or_else(|error| panic!("{story}: {error:?}"));
     }

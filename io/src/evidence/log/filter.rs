@@ -28,12 +28,6 @@ pub struct EventFilter {
 }
 
 impl EventFilter {
-    /// The entity that is wanted, if one is.
-    #[must_use]
-    pub const fn wanted_entity(&self) -> Option<&EntityId> {
-        self.entity.as_ref()
-    }
-
     /// Whether nothing is asked of events.
     #[must_use]
     pub fn passes_all(&self) -> bool {
@@ -62,7 +56,8 @@ impl EventFilter {
             && self.until.is_none_or(|until| at.0 <= until)
             && (self.reasons.is_empty() || among_reasons())
             && self
-                .wanted_entity()
+                .entity
+                .as_ref()
                 .is_none_or(|wanted| is_about(event, wanted))
     }
 }

@@ -1,12 +1,9 @@
-//! The lines of an export: one header, then one event each. docs/export.md describes them.
+//! The lines that `tslp log --json` prints, an event each. docs/export.md describes them.
 //!
 //! A line has exactly one form. Whoever reads one prints it again and compares: what was edited in any way, be it by a
 //! blank or a field that nobody knows, isn't the same line any more.
 
 use std::borrow::Cow;
-use std::ffi::OsString;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -14,30 +11,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tslp_core::event::{Envelope, Event, EventKind};
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
-use tslp_core::stored::TextOrBase64;
 use tslp_core::visible::visible_json;
 use tslp_migrations::{decode, encode};
 use tslp_replay::chain::ChainHash;
-use tslp_replay::log::{Head, Stored};
+use tslp_replay::log::Stored;
 
-/// The value of `format` in a header.
-const FORMAT: &str = "tslp-export";
-
-/// The version of the export's form.
-const VERSION: u64 = 1;
-
-/// An error in a line of an export.
+/// An error in a line.
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
     /// It isn't JSON, or a field is missing or wrong.
     #[error("it can't be read: {0}")]
     Json(#[from] serde_json::Error),
-    /// It is no header of an export.
-    #[error("it is no header of a tslp export")]
-    NoHeader,
-    /// A newer program wrote it.
-    #[error("the export has version {0}, this version of tslp reads {VERSION}; update tslp")]
-    Version(u64),
     /// There is no such layout of an event.
     #[error("{0} is no number of that kind of event known to this version of tslp; update tslp")]
     Number(u32),
@@ -50,88 +34,9 @@ pub enum LineError {
     /// The payload isn't the event's.
     #[error("its payload is not that of its event")]
     Payload,
-    /// The line isn't as an export writes it.
+    /// The line isn't as tslp prints it.
     #[error("it is not as tslp wrote it: it was edited or formatted anew")]
     Edited,
-}
-
-/// The first line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExportHeader {
-    /// The workspace that the ledger belongs to.
-    pub workspace: PathBuf,
-    /// The last event.
-    pub head: Head,
-}
-
-/// A header's members but for its last one, the hash of the line up to there: the chain vouches for the events alone.
-#[derive(Serialize, Deserialize)]
-struct HeaderMembers<'a> {
-    format: &'a str,
-    version: u64,
-    workspace: TextOrBase64<'a>,
-    head: HeadMembers,
-    #[serde(with = "chain_text")]
-    genesis: ChainHash,
-}
-
-#[derive(Serialize, Deserialize)]
-struct HeadMembers {
-    seq: Seq,
-    #[serde(with = "chain_text")]
-    chain: ChainHash,
-}
-
-impl ExportHeader {
-    /// The line, without its end.
-    #[must_use]
-    pub fn to_line(&self) -> String {
-        let members = HeaderMembers {
-            format: FORMAT,
-            version: VERSION,
-            workspace: self.workspace.as_os_str().as_bytes().into(),
-            head: HeadMembers {
-                seq: self.head.seq,
-                chain: self.head.chain,
-            },
-            genesis: ChainHash::GENESIS,
-        };
-        let text = serde_json::to_string(&members).expect("all its keys are names");
-        let text = visible_json(&text);
-        let open = text.strip_suffix('}').unwrap_or(&text);
-        let check = blake3::hash(open.as_bytes());
-        format!("{open},\"check\":\"{check}\"}}")
-    }
-
-    /// Reads a line.
-    ///
-    /// # Errors
-    /// When it isn't exactly what [`Self::to_line`] prints.
-    pub fn read(line: &str) -> Result<Self, LineError> {
-        let value: Value = serde_json::from_str(line)?;
-        if value["format"] != FORMAT {
-            return Err(LineError::NoHeader);
-        }
-        match value["version"].as_u64() {
-            Some(VERSION) => {}
-            Some(other) => return Err(LineError::Version(other)),
-            None => return Err(LineError::NoHeader),
-        }
-        let members: HeaderMembers<'_> = serde_json::from_str(line)?;
-        let workspace = members.workspace.into_bytes().ok_or(LineError::Edited)?;
-        let header = Self {
-            workspace: OsString::from_vec(workspace).into(),
-            head: Head {
-                seq: members.head.seq,
-                chain: members.head.chain,
-            },
-        };
-        if header.to_line() == line {
-            Ok(header)
-        } else {
-            Err(LineError::Edited)
-        }
-    }
 }
 
 /// An event's line.
@@ -170,14 +75,9 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Nothing in it is for a terminal to obey: an export may be printed.
+    /// Nothing in it is for a terminal to obey.
     fn to_text(&self) -> String {
-        visible_json(&self.to_raw_text())
-    }
-
-    /// As exports were written before what a terminal obeys was escaped.
-    fn to_raw_text(&self) -> String {
-        serde_json::to_string(self).expect("all its keys are names")
+        visible_json(&serde_json::to_string(self).expect("all its keys are names"))
     }
 
     /// The stored event; its chain is not looked at.
@@ -245,7 +145,7 @@ pub fn read_event(text: &str) -> Result<Stored, LineError> {
     let line: Line<'_> = serde_json::from_str(text).map_err(|error| unreadable(text, error))?;
     let stored = line.to_stored()?;
     let again = Line::new(&stored, line.event);
-    if again.to_text() == text || again.to_raw_text() == text {
+    if again.to_text() == text {
         Ok(stored)
     } else {
         Err(LineError::Edited)

@@ -10,15 +10,16 @@ use tslp_replay::fold::{ChainCheck, ReplayError};
 use tslp_replay::log::{Head, Stored};
 
 use crate::ledger::anchor::{self, AnchorState};
-use crate::ledger::disk::FileSystem;
 use crate::ledger::{AnchorMismatch, DataFiles, LedgerError, LedgerReader, ReaderFactory};
 use crate::startup::{StartError, check_after};
 
 /// A walk over all events of a ledger, which others may be writing to.
 pub struct LedgerScan {
     reader: LedgerReader,
-    /// A head that the ledger must contain; `None` if nothing outside the ledger vouches for it.
-    anchor: Option<Head>,
+    /// The same ledger with or without its WAL, whichever `reader` isn't, once it was asked for.
+    other_view: Option<LedgerReader>,
+    /// A head that the ledger must contain, or why nothing outside the ledger vouches for it.
+    anchor: Result<Option<Head>, Option<LedgerError>>,
     head: Head,
     chain: ChainCheck,
     page: VecDeque<Stored>,
@@ -30,29 +31,53 @@ impl LedgerScan {
     /// # Errors
     /// When the ledger can't be read, or nothing vouches for its tail.
     pub fn begin(data_dir: &Path, readers: &ReaderFactory) -> Result<Self, StartError> {
+        let mut scan = Self::begin_unvouched(data_dir, readers)?;
+        match &mut scan.anchor {
+            Err(unvouched) => Err(unvouched.take().expect("it isn't told yet").into()),
+            Ok(_) => Ok(scan),
+        }
+    }
+
+    /// As [`Self::begin`], also where nothing vouches for the ledger's tail: that is told at its end.
+    ///
+    /// # Errors
+    /// When the ledger can't be read.
+    pub fn begin_unvouched(data_dir: &Path, readers: &ReaderFactory) -> Result<Self, StartError> {
         let files = DataFiles::of(data_dir);
         let reader = readers.open()?;
         // In this order: the anchor follows the head.
-        let reading = anchor::read(&FileSystem, &files.anchor)?;
-        let head = reader.head()?;
+        let reading = anchor::read(readers.disk(), &files.anchor)?;
+        let head = reader.head().or_else(|error| match reading {
+            AnchorState::Head(anchor) => Ok(anchor),
+            _ => Err(error),
+        })?;
         let anchor = match reading {
-            AnchorState::Head(anchor) => Some(anchor),
-            _ if head.seq == Seq(0) => None,
-            reading => {
-                return Err(StartError::Ledger(LedgerError::AnchorMissing {
-                    path: files.database,
-                    anchor: files.anchor,
-                    state: if reading == AnchorState::Missing {
-                        "missing"
-                    } else {
-                        "damaged"
-                    },
-                    head,
-                }));
-            }
+            AnchorState::Head(anchor) => match reader.chain_at(anchor.seq) {
+                Ok(Some(chain)) if chain != anchor.chain => {
+                    Err(Some(LedgerError::AnchorMismatch {
+                        path: files.database,
+                        anchor,
+                        ledger: head,
+                        mismatch: AnchorMismatch::OtherHistory,
+                    }))
+                }
+                _ => Ok(Some(anchor)),
+            },
+            _ if head.seq == Seq(0) => Ok(None),
+            reading => Err(Some(LedgerError::AnchorMissing {
+                path: files.database,
+                anchor: files.anchor,
+                state: if reading == AnchorState::Missing {
+                    "missing"
+                } else {
+                    "damaged"
+                },
+                head,
+            })),
         };
         Ok(Self {
             reader,
+            other_view: None,
             anchor,
             head,
             chain: ChainCheck::default(),
@@ -72,22 +97,14 @@ impl LedgerScan {
         &self.reader
     }
 
-    /// Goes on behind this event, or before the anchor's if that one is earlier; what lies before isn't verified.
+    /// Goes on after this event; what lies before isn't verified.
     ///
     /// # Errors
     /// When there is no such event, or the ledger can't be read.
     pub fn go_on_after(&mut self, seq: Seq) -> Result<(), StartError> {
-        let vouched = self
-            .anchor
-            .map_or(seq, |anchor| Seq(anchor.seq.0.saturating_sub(1)));
-        self.chain = check_after(&self.reader, seq.min(vouched))?;
+        self.chain = check_after(&self.reader, seq)?;
         self.page.clear();
         Ok(())
-    }
-
-    /// Checks this ledger, a copy, against the head that vouches for its source.
-    pub fn check_against_anchor_of(&mut self, source: &Self) {
-        self.anchor = source.anchor;
     }
 
     /// Moves the end to the ledger's head of now.
@@ -117,16 +134,34 @@ impl LedgerScan {
             self.check_end()?;
             return Ok(None);
         };
-        self.chain.step(&stored)?;
-        if let Some(anchor) = self.anchor
-            && anchor.seq == stored.seq
-            && anchor.chain != stored.chain
-        {
-            return Err(self.anchor_mismatch(anchor, AnchorMismatch::OtherHistory));
-        }
-        let event = tslp_migrations::decode(stored.kind, &stored.payload)
-            .map_err(|error| StartError::from_decode_error(&stored, error))?;
+        let event = (self.chain.step_decoded(&stored, tslp_migrations::decode))
+            .map_err(|flaw| StartError::from_replay_error(flaw, &stored))?;
         Ok(Some((stored, event)))
+    }
+
+    /// As [`Self::next_event`], from file and WAL each by itself where both together don't hold it. In a damaged file a later commit may
+    /// have taken a page for free that held events: those are still in the file, and the later ones in its WAL.
+    ///
+    /// # Errors
+    /// When no event follows.
+    pub fn next_valid(&mut self) -> Result<Option<(Stored, Event)>, StartError> {
+        let flaw = match self.next_event() {
+            Err(flaw) if !flaw.is_other_version() => flaw,
+            found => return found,
+        };
+        let other = match self.other_view.take() {
+            Some(other) => Ok(other),
+            None => self.reader.without_wal(),
+        };
+        let Ok(other) = other else {
+            return Err(flaw);
+        };
+        self.other_view = Some(std::mem::replace(&mut self.reader, other));
+        self.page.clear();
+        match self.next_event() {
+            Ok(Some(found)) => Ok(Some(found)),
+            _ => Err(flaw),
+        }
     }
 
     /// One event by its position, verified before.
@@ -143,15 +178,25 @@ impl LedgerScan {
         Ok(found)
     }
 
-    fn check_end(&self) -> Result<(), StartError> {
+    fn check_end(&mut self) -> Result<(), StartError> {
         let done = self.chain.head();
+        if let Err(unvouched) = &mut self.anchor
+            && done.seq == self.head.seq
+            && let Some(error) = unvouched.take()
+        {
+            return Err(error.into());
+        }
         match self.anchor {
-            Some(anchor) if anchor.seq > done.seq => Err(self.anchor_mismatch(
-                anchor,
-                AnchorMismatch::LostTail {
-                    ledger_ends_at: done.seq,
-                },
-            )),
+            Ok(Some(anchor)) if anchor.seq > done.seq => {
+                Err(StartError::Ledger(LedgerError::AnchorMismatch {
+                    path: self.reader.path().to_owned(),
+                    anchor,
+                    ledger: self.head,
+                    mismatch: AnchorMismatch::LostTail {
+                        ledger_ends_at: done.seq,
+                    },
+                }))
+            }
             _ if done.seq < self.head.seq => Err(ReplayError::Gap {
                 after: done.seq.0,
                 found: self.head.seq.0,
@@ -159,14 +204,5 @@ impl LedgerScan {
             .into()),
             _ => Ok(()),
         }
-    }
-
-    fn anchor_mismatch(&self, anchor: Head, mismatch: AnchorMismatch) -> StartError {
-        StartError::Ledger(LedgerError::AnchorMismatch {
-            path: self.reader.path().to_owned(),
-            anchor,
-            ledger: self.head,
-            mismatch,
-        })
     }
 }

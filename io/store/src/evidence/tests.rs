@@ -1,4 +1,4 @@
-//! Every kind of event through its line and back, and exports of ledgers of nonsense.
+//! Every kind of event through its line and back, and copies of ledgers of nonsense.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,9 +11,8 @@ use tslp_migrations::{encode, number_of};
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Head, Log, Stored};
 
-use super::export;
-use super::import::{ImportError, import_ledger};
-use super::line::{ExportHeader, event_line, read_event};
+use super::copy::{Copied, CopyError, CopySource, copy_ledger};
+use super::line::{event_line, read_event};
 use super::scan::LedgerScan;
 use crate::ledger::{self, DataFiles, OpenOptions, ReaderFactory};
 
@@ -115,73 +114,66 @@ fn a_line_has_one_form() {
     }
 }
 
-/// A header vouches for itself.
-#[test]
-fn header_checksum() {
-    for workspace in ["/home/u/größe", "/"] {
-        let header = ExportHeader {
-            workspace: workspace.into(),
-            head: Head {
-                seq: Seq(3),
-                chain: ChainHash([7; 32]),
-            },
-        };
-        let line = header.to_line();
-        assert_eq!(ExportHeader::read(&line).unwrap(), header);
-        let edited = line.replacen("\"text\":\"/", "\"text\":\"/x", 1);
-        assert!(ExportHeader::read(&edited).is_err());
-    }
-    let error = ExportHeader::read("{\"format\":\"other\"}").unwrap_err();
-    assert!(error.to_string().contains("no header"), "{error}");
-    let newer = "{\"format\":\"tslp-export\",\"version\":2}";
-    let error = ExportHeader::read(newer).unwrap_err().to_string();
-    assert!(error.contains("update tslp"), "{error}");
+const WORKSPACE: &str = "/home/u/project";
+
+/// The lines of a ledger.
+fn printed(dir: &Path) -> String {
+    let mut scan = scan(dir);
+    let next = || scan.next_event().unwrap();
+    let events = std::iter::from_fn(next);
+    events
+        .map(|(stored, event)| event_line(&stored, &event) + "\n")
+        .collect()
 }
 
-/// The lines of a ledger's export.
-fn exported(dir: &Path) -> String {
+fn scan(dir: &Path) -> LedgerScan {
     let readers = ReaderFactory::new(&DataFiles::of(dir), &OpenOptions::default());
-    let mut bytes = Vec::new();
-    export::write_export(&mut LedgerScan::begin(dir, &readers).unwrap(), &mut bytes).unwrap();
-    String::from_utf8(bytes).unwrap()
+    LedgerScan::begin(dir, &readers).unwrap()
+}
+
+fn import(text: &str, to: &Path) -> Result<Copied, CopyError> {
+    let lines = CopySource::Lines(&mut text.as_bytes());
+    copy_ledger(lines, to, Path::new(WORKSPACE))
 }
 
 fn refused(text: &str, to: &Path) -> (u64, String) {
-    let error = import_ledger(&mut text.as_bytes(), to).unwrap_err();
+    let error = import(text, to).unwrap_err();
     assert!(!to.exists(), "nothing is left");
     let beside = std::fs::read_dir(to.parent().unwrap()).unwrap();
     let left: Vec<_> = beside
         .map(|entry| entry.unwrap().file_name())
-        .filter(|name| name.to_string_lossy().starts_with(".tslp"))
+        .filter(|name| name.to_string_lossy().ends_with(".tslp-copy"))
         .collect();
     assert_eq!(left, Vec::<std::ffi::OsString>::new());
     match error {
-        ImportError::Line { line, detail } => (line, detail),
+        CopyError::Line { line, detail } => (line, detail),
         other => panic!("{other}"),
     }
 }
 
-/// An export of an import is the export.
+/// The lines of a copy of lines are the lines.
 #[test]
-fn export_round_trip() {
+fn copy_round_trip() {
     let dir = tempfile::tempdir().unwrap();
-    let (old, new) = (dir.path().join("old"), dir.path().join("new"));
-    let mut opened = ledger::open_ledger(&old, Path::new("/home/u/project")).unwrap();
+    let [old, new, newer] = ["old", "new", "newer"].map(|name| dir.path().join(name));
+    let mut opened = ledger::open_ledger(&old, Path::new(WORKSPACE)).unwrap();
     let stored = chained(&events());
     opened.log.append(Seq(0), &stored).unwrap();
     drop(opened);
-    let text = exported(&old);
-    assert_eq!(text.lines().count(), stored.len() + 1);
-    let imported = import_ledger(&mut text.as_bytes(), &new).unwrap();
-    assert_eq!(imported.head.seq.0, stored.len() as u64);
-    assert_eq!(imported.workspace, Path::new("/home/u/project"));
-    assert_eq!(exported(&new), text);
-    let opened = ledger::open_ledger(&new, Path::new("/home/u/project")).unwrap();
+    let text = printed(&old);
+    assert_eq!(text.lines().count(), stored.len());
+    let copied = import(&text, &new).unwrap();
+    assert_eq!(copied.head.seq.0, stored.len() as u64);
+    assert_eq!(printed(&new), text);
+    let again = CopySource::Ledger(Box::new(scan(&new)));
+    assert_eq!(
+        copy_ledger(again, &newer, Path::new(WORKSPACE)).unwrap(),
+        copied
+    );
+    assert_eq!(printed(&newer), text);
+    let opened = ledger::open_ledger(&newer, Path::new(WORKSPACE)).unwrap();
     assert_eq!(opened.tables, ledger::TablesState::Current);
-    assert!(matches!(
-        import_ledger(&mut text.as_bytes(), &new),
-        Err(ImportError::NotEmpty(_))
-    ));
+    assert!(matches!(import(&text, &new), Err(CopyError::NotEmpty(_))));
 }
 
 /// Whatever is done to a line is noticed at that line.
@@ -189,44 +181,29 @@ fn export_round_trip() {
 fn changed_lines() {
     let dir = tempfile::tempdir().unwrap();
     let (old, new) = (dir.path().join("old"), dir.path().join("new"));
-    let mut opened = ledger::open_ledger(&old, Path::new("/home/u/project")).unwrap();
+    let mut opened = ledger::open_ledger(&old, Path::new(WORKSPACE)).unwrap();
     let texts = ["one", "two", "three", "four"];
     let events = texts.map(|text| content(text.as_bytes()));
     opened.log.append(Seq(0), &chained(&events)).unwrap();
     drop(opened);
-    let text = exported(&old);
+    let text = printed(&old);
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    assert_eq!(lines.len(), 5);
+    assert_eq!(lines.len(), 4);
     let with = |order: &[usize]| -> String { order.iter().map(|at| lines[*at]).collect() };
 
-    assert_eq!(refused(&with(&[0, 1, 3, 2, 4]), &new).0, 3, "swapped");
-    assert_eq!(refused(&with(&[0, 1, 2, 2, 3, 4]), &new).0, 4, "repeated");
-    assert_eq!(refused(&with(&[0, 1, 2, 4]), &new).0, 4, "left out");
-    assert_eq!(refused(&with(&[1, 2, 3, 4]), &new).0, 1, "no header");
-    let (line, detail) = refused(&with(&[0, 1, 2, 3]), &new);
-    assert_eq!(
-        (line, detail.contains("header names #4")),
-        (5, true),
-        "{detail}"
-    );
-    assert_eq!(refused(text.trim_end(), &new).0, 5, "cut off");
-    assert_eq!(refused(&text[..text.len() - 40], &new).0, 5, "cut off");
-    assert_eq!(refused("", &new).0, 1, "empty");
-    assert_eq!(
-        refused(&text.replace("three", "threx"), &new).0,
-        4,
-        "edited"
-    );
-    assert_eq!(
-        refused(&text.replace("project", "other"), &new).0,
-        1,
-        "moved"
-    );
-    assert_eq!(refused(&format!("{text}\n"), &new).0, 6, "a blank line");
+    assert_eq!(refused(&with(&[0, 2, 1, 3]), &new).0, 2, "swapped");
+    assert_eq!(refused(&with(&[0, 1, 1, 2, 3]), &new).0, 3, "repeated");
+    assert_eq!(refused(&with(&[0, 1, 3]), &new).0, 3, "left out");
+    assert_eq!(refused(&with(&[1, 2, 3]), &new).0, 1, "no beginning");
+    assert_eq!(refused(text.trim_end(), &new).0, 4, "cut off");
+    assert_eq!(refused(&text[..text.len() - 40], &new).0, 4, "cut off");
+    let edited = text.replace("three", "threx");
+    assert_eq!(refused(&edited, &new).0, 3, "edited");
+    assert_eq!(refused(&format!("{text}\n"), &new).0, 5, "a blank line");
     // A forged event whose own figures fit.
     let forged = chained(&[content(b"other")]);
     let line = event_line(&forged[0], &content(b"other"));
-    let forged = text.replacen(lines[1], &format!("{line}\n"), 1);
-    assert_eq!(refused(&forged, &new).0, 3, "the next one doesn't follow");
-    import_ledger(&mut text.as_bytes(), &new).unwrap();
+    let forged = text.replacen(lines[0], &format!("{line}\n"), 1);
+    assert_eq!(refused(&forged, &new).0, 2, "the next one doesn't follow");
+    import(&text, &new).unwrap();
 }

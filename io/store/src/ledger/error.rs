@@ -65,7 +65,7 @@ pub enum LedgerError {
     /// The file is no ledger.
     #[error(
         "{path} is not a TSLP ledger, or its header is damaged: {detail}; it was left untouched. Move it away, put a \
-         backup in its place, or configure another data directory"
+         copy in its place, or configure another data directory"
     )]
     NotOurs {
         /// The database.
@@ -84,28 +84,16 @@ pub enum LedgerError {
         /// The files that are left of it.
         remnant: PathBuf,
     },
-    /// The database is gone, and the copy that was rescued of it hasn't been put back.
-    #[error(
-        "{path} is missing, and {copy} is the copy that was rescued when it was taken away: rename {copy} to {path} and \
-         {copy}.anchor to {anchor}, or move the whole directory away to start an empty ledger"
-    )]
-    CopyWaits {
-        /// The database.
-        path: PathBuf,
-        /// The copy.
-        copy: PathBuf,
-        /// The anchor's place.
-        anchor: PathBuf,
-    },
     /// The file that is open hasn't its name any more.
-    #[error("{path} {change} while tslp had it open. Nothing more is written. {rescued}")]
+    #[error(
+        "{path} {change} while tslp had it open. Nothing more is written: put back what was taken away, or the newest copy, and \
+         start tslp again"
+    )]
     TakenAway {
         /// The database, or its WAL.
         path: PathBuf,
         /// The change that was noticed.
         change: &'static str,
-        /// The place of a copy with what to do with it, or the reason why there is none.
-        rescued: String,
     },
     /// The file was found to be damaged after it was opened.
     #[error("{detail}")]
@@ -141,7 +129,7 @@ pub enum LedgerError {
     #[error(
         "{path} has lost acknowledged events: its head anchor stands at {} (chain {:.12}), {mismatch}. The disk \
          dropped data, the -wal file was damaged or removed, or an older copy was put back. Nothing was changed. \
-         Look with `tslp verify`; restore the newest copy, or take the longest valid part with `tslp salvage`",
+         Look with `tslp verify`; go on from the newest copy, or take the longest valid part with `tslp copy`",
         .anchor.seq, .anchor.chain.to_string()
     )]
     AnchorMismatch {
@@ -158,7 +146,7 @@ pub enum LedgerError {
     #[error(
         "{path} holds events up to {}, but its head anchor {anchor} is {state}, so a lost tail could not be noticed. \
          Copy the anchor along with the database; if it is gone for good, check with `tslp verify` and continue with \
-         `tslp salvage`", .head.seq
+         `tslp copy`", .head.seq
     )]
     AnchorMissing {
         /// The database.
@@ -199,8 +187,8 @@ pub enum LedgerError {
     },
     /// The bytes on disk are damaged.
     #[error(
-        "{path} is damaged: {detail}. Nothing more is written; look with `tslp verify`, restore a backup, or take \
-         the longest valid part with `tslp salvage`"
+        "{path} is damaged: {detail}. Nothing more is written; look with `tslp verify`, go on from a copy, or take \
+         the longest valid part with `tslp copy`"
     )]
     Corrupt {
         /// The database.
@@ -375,7 +363,7 @@ impl LedgerError {
             if source.sqlite_error_code() == Some(ErrorCode::OperationInterrupted))
     }
 
-    /// Whether the evidence on disk must stay as it is: chat is refused, diagnostics and salvage go on.
+    /// Whether the evidence on disk must stay as it is: chat is refused, diagnostics and copies go on.
     #[must_use]
     pub const fn asks_for_safe_mode(&self) -> bool {
         matches!(
@@ -386,7 +374,6 @@ impl LedgerError {
                 | Self::Corrupt { .. }
                 | Self::Decode { .. }
                 | Self::DatabaseMissing { .. }
-                | Self::CopyWaits { .. }
                 | Self::TakenAway { .. }
         )
     }

@@ -1,80 +1,53 @@
-//! Verifies all events of a ledger whose state was taken from its tables: each link, each event's bytes, the archives' rows,
-//! and whether the other tables are what the events make of them.
+//! The check of everything: each event, link by link, and whether every table holds what the events say.
 
-use std::io;
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
-use tslp_projections::changes::Changes;
+use tslp_projections::changes::{Changes, RowChange};
 use tslp_projections::state::State;
-use tslp_projections::table::TableDigest;
+use tslp_projections::table::{RowsHash, Table};
 use tslp_replay::chain::ChainHash;
 use tslp_replay::fold::{Replay, ReplayError};
 use tslp_replay::log::Head;
 
-use super::archive_check::{ArchiveCheck, ArchiveResult};
-use super::disk::Disk;
 use super::error::LedgerError;
 use super::reader::LedgerReader;
-use super::soundness::Soundness;
-use super::spilled_files;
+use super::scratch::{self, ScratchTables};
 use super::start_error::StartError;
 
-/// A flaw that a scrub has found.
-#[derive(Debug, thiserror::Error)]
-pub enum ScrubFlaw {
-    /// The ledger can't be read or believed.
-    #[error(transparent)]
-    Ledger(#[from] StartError),
-    /// A table holds something else than the ledger says.
-    #[error(
-        "table {table} {flaw}. No event is lost: restart tslp, which makes its tables anew from the ledger, and run \
-         `tslp verify --deep` to see whether anything was decided by them"
-    )]
-    Table {
-        /// The table.
-        table: &'static str,
-        /// The end of a sentence about it.
-        flaw: String,
-    },
+/// Rows collected before they are written in the order of their keys, so that a page is written once and not for each row.
+const ROWS_WAITING: usize = 16_384;
+
+/// A table's rows, or how they differ from what the events say.
+pub struct TableCheck {
+    /// The table.
+    pub table: &'static Table,
+    /// The hash of its rows, or the rest of a sentence that begins with the table.
+    pub result: Result<RowsHash, String>,
 }
 
-impl From<LedgerError> for ScrubFlaw {
-    fn from(error: LedgerError) -> Self {
-        Self::Ledger(error.into())
-    }
-}
-
-impl ScrubFlaw {
-    /// Whether the check was interrupted, which says nothing about the ledger.
-    pub(crate) fn is_interruption(&self) -> bool {
-        matches!(self, Self::Ledger(StartError::Ledger(error)) if error.is_interruption())
-    }
-}
-
-/// Folds everything up to `end`, verifying the chain, and compares the stored archives. The state holds what is true; the archives are the
-/// store's. `course` gets the last verified event before each page; `None`: it broke off.
+/// Folds every event up to `end`, link by link. The archives' rows go to `put`, in the order of their keys, and some thousands at a
+/// time; the state holds the others. `course` gets the last verified event before each page; `None`: it broke off.
 ///
 /// # Errors
-/// When the ledger can't be read or believed.
-pub fn fold_history(
-    reader: &LedgerReader,
-    end: Head,
-    course: impl FnMut(Seq) -> ControlFlow<()>,
-) -> Result<Option<(State, Vec<ArchiveResult>)>, StartError> {
-    fold_into(spilled_files::folding_state(), reader, end, course)
-}
-
-fn fold_into(
+/// When the ledger can't be read or believed; the first error of `put`.
+pub(crate) fn fold_events(
     empty: State,
     reader: &LedgerReader,
     end: Head,
     mut course: impl FnMut(Seq) -> ControlFlow<()>,
-) -> Result<Option<(State, Vec<ArchiveResult>)>, StartError> {
+    mut put: impl FnMut(&[RowChange]) -> Result<(), LedgerError>,
+) -> Result<Option<State>, StartError> {
     let mut replay = Replay::from(empty, ChainHash::GENESIS);
-    let mut check = ArchiveCheck::default();
+    let mut waiting = Vec::new();
+    let mut put_waiting = |waiting: &mut Vec<RowChange>| {
+        // The sort is stable, so of rows with one key the first comes first.
+        waiting.sort_by(|one, other| one.table_and_key(TABLES).cmp(&other.table_and_key(TABLES)));
+        let written = put(waiting);
+        waiting.clear();
+        written
+    };
     while replay.head().seq < end.seq {
         let done = replay.head().seq;
         if course(done).is_break() {
@@ -92,66 +65,68 @@ fn fold_into(
             let (after, found) = (done.0, end.seq.0);
             return Err(ReplayError::Gap { after, found }.into());
         }
-        check.check_rows(changes.drain(), reader)?;
+        waiting.extend(changes.drain());
+        if waiting.len() >= ROWS_WAITING {
+            put_waiting(&mut waiting)?;
+        }
         replay.settle();
     }
+    put_waiting(&mut waiting)?;
     if replay.head() != end {
         return Err(ReplayError::ChainBroken(end.seq.0).into());
     }
-    Ok(Some((
-        replay.into_state(),
-        check.into_results(end.seq, reader)?,
-    )))
+    Ok(Some(replay.into_state()))
 }
 
-/// Verifies everything up to `end`, where the tables have these digests; `course` gets the last verified event before each page.
+/// Verifies every event up to the head of now, folds them into an empty state, and compares each table with what they say. `None`:
+/// `course`, which gets the last verified event before each page, broke off.
 ///
 /// # Errors
-/// The flaw.
-pub fn verify_history(
+/// When the ledger can't be read or believed.
+pub fn check_all(
     reader: &LedgerReader,
-    tables: &[TableDigest],
-    end: Head,
     course: impl FnMut(Seq) -> ControlFlow<()>,
-) -> Result<ControlFlow<()>, ScrubFlaw> {
-    let mut empty = spilled_files::folding_state();
-    empty.forgo_names();
-    let Some((state, archives)) = fold_into(empty, reader, end, course)? else {
-        return Ok(ControlFlow::Break(()));
+) -> Result<Option<(State, Vec<TableCheck>)>, StartError> {
+    let is_archive = |index: &usize| TABLES[*index].is_archive();
+    let (end, stored) = reader.in_snapshot(|| {
+        let hashes = (0..TABLES.len()).map(|index| match is_archive(&index) {
+            // Rows are only added, so those of later events are told apart by their position.
+            true => Ok(RowsHash::default()),
+            false => reader.rows_hash_until(index, Seq(u64::MAX)),
+        });
+        Ok((reader.head()?, hashes.collect::<Vec<_>>()))
+    })?;
+    let archives = ScratchTables::open((0..TABLES.len()).filter(is_archive));
+    let archives = archives.map_err(|error| reader.database.table_failed("check", error))?;
+    let put = |rows: &[RowChange]| {
+        let put = archives.put(rows);
+        put.map_err(|error| reader.database.table_failed("check", error))
     };
-    for archive in archives {
-        archive.rows.map_err(|flaw| ScrubFlaw::Table {
-            table: TABLES[archive.table].name,
-            flaw,
-        })?;
-    }
-    assert_eq!(tables.len(), TABLES.len(), "a digest for each table");
-    for (index, table) in TABLES.iter().enumerate() {
-        // An archive has no digest: its rows were compared one by one on the way.
-        if !table.is_archive() && state.digest(index) != tables[index] {
-            return Err(ScrubFlaw::Table {
-                table: table.name,
-                flaw: "doesn't hold what the ledger says, though its digest fits".to_owned(),
-            });
-        }
-    }
-    Ok(ControlFlow::Continue(()))
-}
-
-/// Nothing more is written, and the next start looks at everything itself.
-pub fn condemn_ledger(soundness: &Soundness, disk: &dyn Disk, doubt: &Path, reason: &str) {
-    tracing::error!(
-        reason,
-        "the ledger was found to be damaged: nothing more is written"
-    );
-    soundness.condemn(reason);
-    let write = || -> io::Result<()> {
-        let mut file = disk.create(doubt)?;
-        file.write_at(0, reason.as_bytes())?;
-        file.sync()?;
-        disk.sync_name(doubt)
+    let Some(state) = fold_events(scratch::folding_state(), reader, end, course, put)? else {
+        return Ok(None);
     };
-    if let Err(error) = write() {
-        tracing::error!(%error, file = %doubt.display(), "the next start can't be told; run `tslp rebuild` before it");
-    }
+    let checks = TABLES.iter().zip(stored).enumerate();
+    let checks = checks.map(|(index, (table, stored))| {
+        let (stored, said) = match table.is_archive() {
+            true => (
+                reader.rows_hash_until(index, end.seq),
+                archives.rows_hash(index),
+            ),
+            false => (stored, Ok(state.rows_hash(index))),
+        };
+        let said = said.map_err(|error| reader.database.table_failed("check", error))?;
+        let result = match stored {
+            Ok(stored) if stored == said => Ok(stored),
+            Ok(stored) => Err(format!(
+                "holds {} rows with hash {stored}, but the ledger says {} rows with hash {said}",
+                stored.rows(),
+                said.rows(),
+            )),
+            Err(error) if error.is_interruption() => return Err(error.into()),
+            Err(error) => Err(format!("can't be read: {error}")),
+        };
+        Ok(TableCheck { table, result })
+    });
+    let checks = checks.collect::<Result<_, StartError>>()?;
+    Ok(Some((state, checks)))
 }

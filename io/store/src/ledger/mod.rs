@@ -12,13 +12,9 @@
 //! |---|---|
 //! | `ledger.db` (`-wal`, `-shm`) | the ledger and the projections' tables; readable with the `sqlite3` shell |
 //! | `ledger.anchor` | position and chain hash of the last commit, to notice a lost tail or an older copy put back |
-//! | `ledger.db.rescued` (`.anchor`) | a copy, made when the database was taken away from a running proxy; no start makes an empty ledger next to it |
-//! | `ledger.doubt` | why the next start holds the tables against all events before it believes them; missing as a rule |
 //! | `lock` | held by the one process that writes; names its pid |
 
 pub mod anchor;
-pub mod archive_check;
-mod backup;
 mod damage;
 mod data_files;
 pub mod disk;
@@ -34,9 +30,8 @@ mod packing;
 pub mod reader;
 mod rebuild;
 mod recognise;
-mod rescue;
+pub(crate) mod scratch;
 pub mod soundness;
-pub(crate) mod spilled_files;
 mod sqlite_log;
 mod start_error;
 pub mod tables;
@@ -59,4 +54,4 @@ pub use reader::{LedgerReader, ReaderFactory};
 pub use rebuild::TableRebuild;
 pub use sqlite_log::{Batch, CheckpointMode, NotAppended, SqliteLog, WalState};
 pub use start_error::StartError;
-pub use tables::{ArchiveRows, TablesState};
+pub use tables::TablesState;

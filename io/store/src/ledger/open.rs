@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, OpenFlags};
 use tslp_core::ids::Seq;
 use tslp_migrations::schema::{APPLICATION_ID, FORMAT, FORMAT_VERSION, SCHEMA};
-use tslp_projections::table::TableDigest;
+use tslp_projections::table::RowsHash;
 use tslp_replay::log::Head;
 
 use super::anchor::{self, Anchor, AnchorState};
@@ -81,7 +81,7 @@ impl OpenOptions {
         let tables = ProjectionTables::new(self.tables);
         let log = connect_writer(database, tables, anchor, head, Arc::clone(&lock));
         let mut log = log.map_err(damage)?;
-        let tables = prepare_tables(&mut log, &files)?;
+        let tables = prepare_tables(&mut log)?;
         Ok(OpenLedger {
             log,
             readers: ReaderFactory::new(&files, self),
@@ -174,9 +174,6 @@ fn has_bytes(disk: &dyn Disk, file: &Path) -> Result<bool, LedgerError> {
 
 /// An empty ledger may only be made where there was none: SQLite would take a left-over WAL for the new one's.
 fn check_nothing_left(disk: &dyn Disk, files: &DataFiles) -> Result<(), LedgerError> {
-    if has_bytes(disk, &files.rescued())? {
-        return Err(files.copy_waits());
-    }
     let missing = |remnant: &Path| LedgerError::DatabaseMissing {
         path: files.database.clone(),
         remnant: remnant.to_owned(),
@@ -268,8 +265,7 @@ fn connect_writer(
         anchor,
         head,
         soundness: Soundness::default(),
-        is_unverified: false,
-        digests: Vec::new(),
+        rows_hash: RowsHash::default(),
         applied: None,
         packer: Packer::default(),
         poisoned: None,
@@ -278,25 +274,18 @@ fn connect_writer(
 }
 
 /// An empty ledger gets its empty tables at once; others are rebuilt by whoever can fold.
-fn prepare_tables(log: &mut SqliteLog, files: &DataFiles) -> Result<TablesState, LedgerError> {
+fn prepare_tables(log: &mut SqliteLog) -> Result<TablesState, LedgerError> {
     let state = log.tables_state()?;
-    let digests = (log.tables.digests(&log.connection))
-        .map_err(|error| log.database.table_failed("use the tables of", error))?;
-    log.digests =
-        digests.unwrap_or_else(|| vec![TableDigest::default(); log.tables.descriptions().count()]);
-    if log.head.seq == Seq(0) && state != TablesState::Current {
-        log.begin_rebuild()?.commit(Seq(0))?;
-        return Ok(TablesState::Current);
-    }
-    if let TablesState::Rebuild { .. } = state {
-        return Ok(state);
-    }
-    log.applied = Some(log.head.seq);
-    let doubt = log.database.disk.bytes(&files.doubt);
-    match doubt.map_err(LedgerError::on_file("read", &files.doubt))? {
-        Some(_) => Ok(TablesState::Doubtful {
-            reason: format!("{} says so", files.doubt.display()),
-        }),
-        None => Ok(state),
+    log.rows_hash = log.reader.rows_hash()?.unwrap_or_default();
+    match state {
+        TablesState::Rebuild { .. } if log.head.seq == Seq(0) => {
+            log.begin_rebuild()?.commit(Seq(0))?;
+            Ok(TablesState::Current)
+        }
+        TablesState::Rebuild { .. } => Ok(state),
+        TablesState::Current => {
+            log.applied = Some(log.head.seq);
+            Ok(state)
+        }
     }
 }

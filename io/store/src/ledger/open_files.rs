@@ -1,18 +1,14 @@
-//! Checks that the files which the writer has open still have their names, and rescues a copy of their content if not.
+//! Checks that the files which the writer has open still have their names.
 //!
 //! A deleted file can be written to until it is closed: nothing fails, and at the next start all of it is gone.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use rusqlite::Connection;
-use tslp_replay::log::Head;
-
 use super::anchor::Anchor;
 use super::connection::{Database, companion_file};
 use super::disk::FileIdentity;
 use super::error::LedgerError;
-use super::rescue::copy_lost_ledger;
 
 /// The database, its WAL and the anchor, as they were when they were opened.
 #[derive(Debug)]
@@ -49,22 +45,16 @@ impl OpenFiles {
         }
     }
 
-    /// Checks the names of all. If one of them has another file, or none, the ledger up to `head` is copied.
+    /// Checks that none of the names has another file, or none.
     ///
     /// # Errors
     /// [`LedgerError::TakenAway`]
-    pub(super) fn check_names(
-        &mut self,
-        connection: &Connection,
-        database: &Database,
-        head: Head,
-    ) -> Result<(), LedgerError> {
+    pub(super) fn check_names(&mut self, database: &Database) -> Result<(), LedgerError> {
         for file in [&mut self.database, &mut self.wal, &mut self.anchor] {
             if let Some(change) = file.name_change(database) {
                 return Err(LedgerError::TakenAway {
                     path: file.path.clone(),
                     change,
-                    rescued: copy_lost_ledger(connection, database, head),
                 });
             }
         }

@@ -12,13 +12,14 @@ use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
 use tslp_migrations::decode_content;
 use tslp_projections::row::{Key as _, StoredRow, UnfitRow};
-use tslp_projections::table::{TableDigest, Text, Value};
+use tslp_projections::table::{RowsHash, Text, Value};
 use tslp_projections::vault::VaultLocation;
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Head, Stored};
 
 use super::connection::{self, AccessKind, Database, pragma_number, to_sql};
 use super::data_files::DataFiles;
+use super::disk::Disk;
 use super::error::{LedgerError, TableError};
 use super::open_options::OpenOptions;
 use super::packing::Unpacker;
@@ -26,7 +27,7 @@ use super::recognise::{
     check_format, check_pages, check_schema, check_version, moved_from, other_workspace,
     recorded_workspace, stored_workspace,
 };
-use super::tables::{ArchiveRows, ProjectionTables, TableStatements, TablesState};
+use super::tables::{APPLIED_SEQ, ProjectionTables, TableStatements, TablesState};
 
 /// Events read at once.
 const PAGE_EVENTS: usize = 512;
@@ -55,6 +56,11 @@ impl ReaderFactory {
             },
             tables: ProjectionTables::new(options.tables),
         }
+    }
+
+    /// The disk that the data directory is on.
+    pub(crate) fn disk(&self) -> &dyn Disk {
+        &*self.database.disk
     }
 
     /// Opens a reader.
@@ -180,7 +186,7 @@ impl LedgerReader {
     /// # Errors
     /// When the table is missing, or holds what it can't.
     pub fn find_row<R: StoredRow>(&self, key: R::Key) -> Result<Option<R>, LedgerError> {
-        let cells = self.row(R::INDEX, &key.into_cells())?;
+        let cells = self.ask(R::INDEX, |table, it| table.find_row(it, &key.into_cells()))?;
         self.read_found(cells)
     }
 
@@ -451,14 +457,49 @@ impl LedgerReader {
         connection::event_at(&self.connection, seq)
     }
 
-    /// The stored digest of each table; an archive's is that of no rows. `None` if one is missing or of another version.
+    /// The stored hash of all rows but the archives'. `None` if it is missing or of another version.
     ///
     /// # Errors
     /// When the database can't be read.
-    pub fn table_digests(&self) -> Result<Option<Vec<TableDigest>>, LedgerError> {
+    pub fn rows_hash(&self) -> Result<Option<RowsHash>, LedgerError> {
         self.tables
-            .digests(&self.connection)
+            .rows_hash(&self.connection)
             .map_err(|error| self.database.table_failed("read the tables of", error))
+    }
+
+    /// The hash of the rows that a table holds; of an archive's, those that events up to `until` have put.
+    ///
+    /// # Errors
+    /// When the table is missing, or holds what it can't.
+    pub fn rows_hash_until(&self, table: usize, until: Seq) -> Result<RowsHash, LedgerError> {
+        self.ask(table, |table, it| table.rows_hash_until(it, until))
+    }
+
+    /// Reads as the ledger is at one moment.
+    ///
+    /// # Errors
+    /// Those of `read`; when the database can't be read.
+    pub fn in_snapshot<T>(
+        &self,
+        read: impl FnOnce() -> Result<T, LedgerError>,
+    ) -> Result<T, LedgerError> {
+        let failed = self.database.sqlite_error("read");
+        self.connection.execute_batch("BEGIN").map_err(&failed)?;
+        let found = read();
+        self.connection.execute_batch("COMMIT").map_err(&failed)?;
+        found
+    }
+
+    /// Has the next start fold every event itself: the tables, or the events, were found to be wrong. The file's pages must be
+    /// sound.
+    ///
+    /// # Errors
+    /// When that can't be written.
+    pub(crate) fn distrust_tables(&self) -> Result<(), LedgerError> {
+        let connection = self.database.connect(AccessKind::Write)?;
+        let removed = connection.execute("DELETE FROM meta WHERE key = ?1", [APPLIED_SEQ]);
+        let removed = removed.map_err(self.database.sqlite_error("write to"));
+        removed.map(drop)
     }
 
     /// The time at which an event was recorded, if there is such an event.
@@ -550,15 +591,5 @@ impl LedgerReader {
             path: self.database.path.clone(),
             seq,
         }
-    }
-}
-
-impl ArchiveRows for LedgerReader {
-    fn row(&self, table: usize, key: &[Value]) -> Result<Option<Vec<Value>>, LedgerError> {
-        self.ask(table, |table, it| table.find_row(it, key))
-    }
-
-    fn count(&self, table: usize, until: Seq) -> Result<u64, LedgerError> {
-        self.ask(table, |table, it| table.count_until(it, until))
     }
 }

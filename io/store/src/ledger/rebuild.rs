@@ -1,20 +1,14 @@
-//! Fills all projection tables anew in one transaction, from a stream of events: memory doesn't grow with the ledger.
-
-use std::ops::ControlFlow;
+//! Fills all projection tables anew in one transaction.
 
 use tslp_core::ids::Seq;
-use tslp_projections::TABLES;
 use tslp_projections::changes::{Change, RowChange};
-use tslp_projections::table::{TableDigest, Value};
-use tslp_replay::log::Stored;
+use tslp_projections::table::{RowsHash, Value};
 
 use super::connection;
 use super::error::{LedgerError, TableError};
+use super::reader::LedgerReader;
 use super::recognise::recorded_workspace;
 use super::sqlite_log::{Batch, CheckpointMode, SqliteLog};
-
-/// Rows collected before they are written in the order of their keys, so that a page is written once and not for each row.
-const ROWS_WAITING: usize = 16_384;
 
 /// Page cache of the connection during a rebuild, in KiB.
 const CACHE_KIB: i64 = 16 << 10;
@@ -22,57 +16,34 @@ const CACHE_KIB: i64 = 16 << 10;
 /// The transaction. Dropped without a commit it leaves everything as it was.
 pub struct TableRebuild<'a> {
     batch: Batch<'a>,
-    waiting: Vec<RowChange>,
 }
 
 impl<'a> TableRebuild<'a> {
     fn begin(log: &'a mut SqliteLog) -> Result<Self, LedgerError> {
         // Dropping a table frees pages, which in a damaged file may be the ledger's.
         log.check_movable()?;
+        log.set_cache_size(CACHE_KIB)?;
         let mut batch = log.begin_batch()?;
-        // Digests are sums over rows, so those of empty tables are where the new rows start from.
-        batch.digests.fill(TableDigest::default());
+        batch.rows_hash = RowsHash::default();
         let begun = make_anew(batch.log);
         begun.map_err(|error| batch.table_failed(error))?;
-        Ok(Self {
-            batch,
-            waiting: Vec::new(),
-        })
+        Ok(Self { batch })
     }
 
-    /// Hands every event to `fold`, in order, which returns the rows that they put. Enlarges the page cache until
-    /// [`SqliteLog::tidy_up`].
+    /// The ledger, as the transaction sees it.
+    #[must_use]
+    pub fn reader(&self) -> &LedgerReader {
+        self.batch.log
+    }
+
+    /// Puts rows of archives.
     ///
     /// # Errors
-    /// The first error of `fold`, or when SQLite fails.
-    pub fn replay_events<E: From<LedgerError>>(
-        &mut self,
-        mut fold: impl FnMut(&Stored, &mut Vec<RowChange>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let Self { batch, waiting } = self;
-        batch.log.set_cache_size(CACHE_KIB)?;
-        let mut failed = Ok(());
-        let mut refused = None;
-        let read = connection::visit_events(&batch.log.connection, Seq(1), &mut |stored| {
-            if let Err(error) = fold(&stored, waiting) {
-                refused = Some(error);
-                return ControlFlow::Break(());
-            }
-            if waiting.len() >= ROWS_WAITING {
-                failed = write(batch.log, &mut batch.digests, waiting);
-            }
-            match failed {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break(()),
-            }
-        });
-        if let Some(error) = refused {
-            return Err(error);
-        }
-        read.map_err(TableError::from)
-            .and(failed)
-            .and_then(|()| write(batch.log, &mut batch.digests, waiting))
-            .map_err(|error| batch.table_failed(error).into())
+    /// When SQLite fails.
+    pub fn put_archived(&self, rows: &[RowChange]) -> Result<(), LedgerError> {
+        let (log, hash) = (&*self.batch.log, &mut RowsHash::default());
+        let put = log.tables.apply_changes(&log.connection, rows, hash);
+        put.map_err(|error| log.database.table_failed("write to", error))
     }
 
     /// Fills one table with the rows that `visit_all` visits.
@@ -84,7 +55,7 @@ impl<'a> TableRebuild<'a> {
         table: usize,
         visit_all: impl FnOnce(&mut dyn FnMut(Vec<Value>)),
     ) -> Result<(), LedgerError> {
-        let Batch { log, digests, .. } = &mut self.batch;
+        let Batch { log, rows_hash, .. } = &mut self.batch;
         let mut filled = Ok(());
         visit_all(&mut |row| {
             if filled.is_ok() {
@@ -92,7 +63,7 @@ impl<'a> TableRebuild<'a> {
                 let change = RowChange { table, change };
                 filled = log
                     .tables
-                    .apply_changes(&log.connection, &[change], digests);
+                    .apply_changes(&log.connection, &[change], rows_hash);
             }
         });
         filled.map_err(|error| self.batch.table_failed(error))
@@ -105,17 +76,9 @@ impl<'a> TableRebuild<'a> {
     pub fn commit(mut self, applied: Seq) -> Result<(), LedgerError> {
         let log = &*self.batch.log;
         let count = log.tables.descriptions().count();
-        assert!(
-            self.waiting.is_empty(),
-            "every row is written before the commit"
-        );
         // Triggers come last: they would be asked for each row of an archive that is filled.
-        let sealed = (0..count)
-            .try_for_each(|table| log.tables.complete_table(&log.connection, table))
-            .and_then(|()| {
-                let digests = &self.batch.digests;
-                log.tables.keep_digests(&log.connection, digests, None)
-            });
+        let sealed =
+            (0..count).try_for_each(|table| log.tables.complete_table(&log.connection, table));
         sealed.map_err(|error| self.batch.table_failed(error))?;
         self.batch.set_applied(applied)?;
         self.batch.commit_sealed().map(drop)
@@ -124,7 +87,7 @@ impl<'a> TableRebuild<'a> {
 
 impl SqliteLog {
     /// Starts to rebuild all projection tables in one transaction, and makes them anew, empty; what was there stays until
-    /// it commits.
+    /// it commits. Enlarges the page cache until [`Self::tidy_up`].
     ///
     /// # Errors
     /// When the log is poisoned or SQLite fails.
@@ -138,8 +101,9 @@ impl SqliteLog {
     /// When SQLite fails.
     pub fn note_former_workspace(&mut self) -> Result<(), LedgerError> {
         let named = recorded_workspace(&self.connection);
+        let note = |named| connection::set_meta(&self.connection, "moved_from", named);
         named
-            .and_then(|named| connection::set_meta(&self.connection, "moved_from", named))
+            .and_then(|named| named.map_or(Ok(()), note))
             .map_err(self.database.sqlite_error("write"))
     }
 
@@ -161,17 +125,4 @@ fn make_anew(log: &SqliteLog) -> Result<(), TableError> {
     log.tables.drop_unknown(&log.connection)?;
     let count = log.tables.descriptions().count();
     (0..count).try_for_each(|table| log.tables.recreate_table(&log.connection, table))
-}
-
-/// Writes the rows in the order of their keys. The sort is stable, so of rows with one key the first comes first.
-fn write(
-    log: &SqliteLog,
-    digests: &mut [TableDigest],
-    waiting: &mut Vec<RowChange>,
-) -> Result<(), TableError> {
-    // In key order each page is written once; rows in the order of the events touch a page of the tree each.
-    waiting.sort_by(|one, other| one.table_and_key(TABLES).cmp(&other.table_and_key(TABLES)));
-    let written = log.tables.apply_changes(&log.connection, waiting, digests);
-    waiting.clear();
-    written
 }

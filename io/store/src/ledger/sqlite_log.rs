@@ -9,13 +9,12 @@ use tslp_core::event::{Envelope, Recorded};
 use tslp_core::ids::Seq;
 use tslp_migrations::encode;
 use tslp_projections::changes::RowChange;
-use tslp_projections::table::TableDigest;
+use tslp_projections::table::RowsHash;
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{AppendError, Head, Log, Stored};
 
 use super::anchor::Anchor;
 use super::connection::{self, to_sql};
-use super::data_files::DOUBT_FILE;
 use super::error::{LedgerError, TableError};
 
 use super::lock::DataDirLock;
@@ -35,9 +34,8 @@ pub struct SqliteLog {
     pub(super) head: Head,
     /// Whether it may be written to.
     pub(super) soundness: Soundness,
-    /// Whether the state was taken from the tables: no event is verified by the start.
-    pub(super) is_unverified: bool,
-    pub(super) digests: Vec<TableDigest>,
+    /// The hash of all rows but the archives'.
+    pub(super) rows_hash: RowsHash,
     /// The position up to which the projections' rows are folded; `None` if they must be rebuilt.
     pub(super) applied: Option<Seq>,
     pub(super) packer: Packer,
@@ -91,13 +89,8 @@ impl SqliteLog {
             .map_err(self.database.sqlite_error("begin a transaction in"));
         let found = begun.map_err(|error| self.poison(error))?;
         let head = self.head;
-        assert_eq!(
-            self.digests.len(),
-            self.tables.descriptions().count(),
-            "each table has its digest before rows change"
-        );
         let batch = Batch {
-            digests: self.digests.clone(),
+            rows_hash: self.rows_hash,
             log: self,
             head,
             payload_bytes: 0,
@@ -222,33 +215,6 @@ impl SqliteLog {
         run().map_err(self.database.sqlite_error("checkpoint"))
     }
 
-    /// Records that the state was taken from the tables, so that the events are left to the scrub.
-    pub(crate) const fn goes_on_from_tables(&mut self) {
-        self.is_unverified = true;
-    }
-
-    /// Whether the state was taken from the tables, and only the last events are verified.
-    #[must_use]
-    pub const fn is_unverified(&self) -> bool {
-        self.is_unverified
-    }
-
-    /// The digests of the tables; an archive's is that of no rows.
-    #[must_use]
-    pub fn table_digests(&self) -> &[TableDigest] {
-        &self.digests
-    }
-
-    /// Records that every event and all tables were verified, so that the next start may trust the tables.
-    ///
-    /// # Errors
-    /// When the file that says otherwise can't be removed.
-    pub(crate) fn trust_tables(&self) -> Result<(), LedgerError> {
-        let doubt = self.database.path.with_file_name(DOUBT_FILE);
-        let removed = self.database.disk.remove(&doubt);
-        removed.map_err(LedgerError::on_file("remove", &doubt))
-    }
-
     /// Whether its pages are sound, for sharing with the scrub.
     #[must_use]
     pub const fn soundness(&self) -> &Soundness {
@@ -340,7 +306,7 @@ impl Log for SqliteLog {
 /// Any error in it poisons the log; only an event out of order, or one that is too large, does not.
 pub struct Batch<'a> {
     pub(super) log: &'a mut SqliteLog,
-    pub(super) digests: Vec<TableDigest>,
+    pub(super) rows_hash: RowsHash,
     head: Head,
     payload_bytes: u64,
     open: bool,
@@ -423,7 +389,7 @@ impl Batch<'_> {
     /// # Errors
     /// When it doesn't follow the head by number and chain, or SQLite fails.
     pub fn append(&mut self, stored: &Stored) -> Result<(), LedgerError> {
-        // Chained anew instead of believed: an export or a salvaged file may have been edited.
+        // Chained anew instead of believed: lines, or a damaged file, may have been edited.
         let chain = self
             .head
             .chain
@@ -455,8 +421,10 @@ impl Batch<'_> {
     /// # Errors
     /// When one doesn't fit its table, or SQLite fails.
     pub fn change_all(&mut self, changes: &[RowChange]) -> Result<(), LedgerError> {
-        let Self { log, digests, .. } = self;
-        let applied = log.tables.apply_changes(&log.connection, changes, digests);
+        let Self { log, rows_hash, .. } = self;
+        let applied = log
+            .tables
+            .apply_changes(&log.connection, changes, rows_hash);
         applied.map_err(|error| self.table_failed(error))
     }
 
@@ -467,18 +435,15 @@ impl Batch<'_> {
     pub fn commit(mut self) -> Result<Head, LedgerError> {
         // Rows count as folded up to the new head only if they were folded up to the old one: without that, a gap would be
         // covered by the next commit and never be noticed.
-        let folded = self.log.applied == Some(self.log.head.seq) && self.head != self.log.head;
-        if folded {
+        if self.log.applied == Some(self.log.head.seq) {
             self.set_applied(self.head.seq)?;
         }
-        let log = &*self.log;
-        let kept = (log.tables).keep_digests(&log.connection, &self.digests, Some(&log.digests));
-        kept.map_err(|error| self.table_failed(error))?;
         self.commit_sealed()
     }
 
     pub(super) fn set_applied(&mut self, applied: Seq) -> Result<(), LedgerError> {
-        let set = self.log.tables.set_applied(&self.log.connection, applied);
+        let log = &*self.log;
+        let set = (log.tables).set_applied(&log.connection, applied, self.rows_hash);
         set.map_err(|error| self.table_failed(error))?;
         self.log.applied = Some(applied);
         Ok(())
@@ -493,7 +458,7 @@ impl Batch<'_> {
         let committed = connection::run_cached(&self.log.connection, "COMMIT");
         committed.map_err(|error| self.table_failed(error.into()))?;
         self.open = false;
-        self.log.digests = std::mem::take(&mut self.digests);
+        self.log.rows_hash = self.rows_hash;
         // The anchor follows the commit: it may lag behind the ledger after a crash, which is repaired, but an anchor ahead of the
         // ledger means a lost tail.
         assert!(

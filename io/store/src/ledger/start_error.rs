@@ -18,8 +18,8 @@ pub enum StartError {
     Ledger(#[from] LedgerError),
     /// The ledger opens, and what it holds can't be believed.
     #[error(
-        "the ledger is damaged: {0}. tslp writes nothing more to it. Keep the data directory as evidence, and restore a backup or \
-         take everything before that position with `tslp salvage --to NEW_DIR`"
+        "the ledger is damaged: {0}. tslp writes nothing more to it. Keep the data directory as evidence, and go on from a copy, or \
+         take everything before that position with `tslp copy NEW_DIR`"
     )]
     Damaged(#[from] ReplayError),
     /// The ledger opens and its chain holds, and it says what isn't known here.

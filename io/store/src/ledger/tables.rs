@@ -1,8 +1,9 @@
 //! Projection tables in SQLite, made from their descriptions: created, filled, changed and read, all generically.
 //!
-//! They are plain tables for anyone with a `sqlite3` shell. `meta` has each table's version as `table:NAME`, its digest as
-//! `digest:NAME`, the last folded position as `applied_seq`, and the version of tslp that folded them as `folded_by`; the log
-//! writes them in the transaction of the rows. An archive has no digest: it grows with history, so no start reads it.
+//! They are plain tables for anyone with a `sqlite3` shell. `meta` has each table's version as `table:NAME`, the last folded
+//! position as `applied_seq`, the hash of all rows up to there as `rows_hash`, and the version of tslp that folded them as
+//! `folded_by`; the log writes them in the transaction of the rows. Archives aren't in the hash: they grow with history, so no
+//! start reads them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,10 +13,11 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params_from_iter};
 use tslp_core::ids::Seq;
 use tslp_projections::changes::{Change, RowChange};
-use tslp_projections::table::{Column, ColumnType, Keep, Table, TableDigest, Value};
+use tslp_projections::row::Cell as _;
+use tslp_projections::table::{Column, ColumnType, Keep, RowsHash, Table, Value};
 
 use super::connection::{meta_value, set_meta, to_sql};
-use super::error::{LedgerError, TableError};
+use super::error::TableError;
 
 /// The version of tslp, which says who folded the tables.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -26,8 +28,8 @@ pub(crate) const APPLIED_SEQ: &str = "applied_seq";
 /// The `meta` key of the program that folded the tables last.
 const FOLDED_BY: &str = "folded_by";
 
-/// The prefix of a table's name in the `meta` key of its digest.
-const DIGEST_PREFIX: &str = "digest:";
+/// The `meta` key of the hash of all rows but the archives'.
+const ROWS_HASH: &str = "rows_hash";
 
 /// The prefix of a table's name in the `meta` key of its version.
 pub(super) const VERSION_PREFIX: &str = "table:";
@@ -37,31 +39,11 @@ pub(super) const VERSION_PREFIX: &str = "table:";
 pub enum TablesState {
     /// All of them have the current version and hold everything up to the ledger's head.
     Current,
-    /// As [`Current`](Self::Current), but they must be compared with all events before they are trusted.
-    Doubtful {
-        /// The reason, for the log.
-        reason: String,
-    },
     /// They must be rebuilt from the ledger.
     Rebuild {
         /// The reason, for the log.
         reason: String,
     },
-}
-
-/// Rows of stored archives, through whatever connection.
-pub trait ArchiveRows {
-    /// The row with this key.
-    ///
-    /// # Errors
-    /// When the table is missing, or holds what it can't.
-    fn row(&self, table: usize, key: &[Value]) -> Result<Option<Vec<Value>>, LedgerError>;
-
-    /// The number of rows that events up to `until` have put.
-    ///
-    /// # Errors
-    /// When the table is missing or no archive.
-    fn count(&self, table: usize, until: Seq) -> Result<u64, LedgerError>;
 }
 
 /// All projection tables with their statements.
@@ -131,26 +113,23 @@ impl ProjectionTables {
                 return rebuild(format!("table {} is missing or was altered", table.name));
             }
         }
-        // Before the position: a start from tables compares digests, so tables without one can't be used at any position.
-        if self.digests(connection)?.is_none() {
-            return rebuild("a table has no digest that this tslp can read".to_owned());
+        let by: Option<String> = meta_value(connection, FOLDED_BY)?;
+        if by.as_deref() != Some(VERSION) {
+            let by = by.as_deref().unwrap_or("of an unknown version");
+            return rebuild(format!(
+                "tslp {by} folded the tables, and this is {VERSION}"
+            ));
         }
         let applied: Option<i64> = meta_value(connection, APPLIED_SEQ)?;
         match applied {
-            Some(applied) if applied == to_sql(head) => {
-                let by: Option<String> = meta_value(connection, FOLDED_BY)?;
-                Ok(match by.as_deref() {
-                    Some(VERSION) => TablesState::Current,
-                    by => TablesState::Doubtful {
-                        reason: format!(
-                            "tslp {} folded the tables, and this is {VERSION}",
-                            by.unwrap_or("of an unknown version")
-                        ),
-                    },
-                })
+            Some(applied) if applied != to_sql(head) => {
+                rebuild(format!("tables stand at #{applied}, the ledger at {head}"))
             }
-            Some(applied) => rebuild(format!("tables stand at #{applied}, the ledger at {head}")),
-            None => rebuild("tables were never filled".to_owned()),
+            Some(_) if self.rows_hash(connection)?.is_none() => {
+                rebuild("the tables have no hash that this tslp can read".to_owned())
+            }
+            Some(_) => Ok(TablesState::Current),
+            None => rebuild("the tables were found wrong, or never filled".to_owned()),
         }
     }
 
@@ -194,57 +173,33 @@ impl ProjectionTables {
             if self.descriptions().all(|table| table.name != name) {
                 let quoted = name.replace('"', "\"\"");
                 connection.execute_batch(&format!("DROP TABLE IF EXISTS \"{quoted}\""))?;
-                for key in [version_key(&name), digest_key(&name)] {
-                    connection.execute("DELETE FROM meta WHERE key = ?1", [key])?;
-                }
+                connection.execute("DELETE FROM meta WHERE key = ?1", [version_key(&name)])?;
             }
         }
         Ok(())
     }
 
-    /// The stored digest of each table; an archive's is that of no rows. `None` if one is missing or of another version.
+    /// The stored hash of all rows but the archives'. `None` if it is missing or of another version.
     ///
     /// # Errors
     /// When the database can't be read.
-    pub fn digests(&self, connection: &Connection) -> Result<Option<Vec<TableDigest>>, TableError> {
-        let mut digests = Vec::new();
-        for table in self.descriptions() {
-            let kept = if table.is_archive() {
-                Some(TableDigest::default())
-            } else {
-                let bytes: Option<Vec<u8>> = meta_value(connection, &digest_key(table.name))?;
-                bytes.and_then(|bytes| TableDigest::from_bytes(&bytes))
-            };
-            digests.extend(kept);
-        }
-        Ok((digests.len() == self.tables.len()).then_some(digests))
+    pub fn rows_hash(&self, connection: &Connection) -> Result<Option<RowsHash>, TableError> {
+        let bytes: Option<Vec<u8>> = meta_value(connection, ROWS_HASH)?;
+        Ok(bytes.and_then(|bytes| RowsHash::from_bytes(&bytes)))
     }
 
-    /// Stores the digests that have changed.
+    /// Records that this program has folded the tables up to this position, where their rows have this hash.
     ///
     /// # Errors
     /// When SQLite fails.
-    pub fn keep_digests(
+    pub fn set_applied(
         &self,
         connection: &Connection,
-        digests: &[TableDigest],
-        before: Option<&[TableDigest]>,
+        applied: Seq,
+        hash: RowsHash,
     ) -> Result<(), TableError> {
-        for (index, (table, digest)) in self.descriptions().zip(digests).enumerate() {
-            let is_kept = before.is_some_and(|before| before[index] == *digest);
-            if !table.is_archive() && !is_kept {
-                set_meta(connection, &digest_key(table.name), digest.to_bytes())?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Records that this program has folded the tables up to this position.
-    ///
-    /// # Errors
-    /// When SQLite fails.
-    pub fn set_applied(&self, connection: &Connection, applied: Seq) -> Result<(), TableError> {
         set_meta(connection, APPLIED_SEQ, to_sql(applied))?;
+        set_meta(connection, ROWS_HASH, hash.to_bytes())?;
         // Read first: nearly always it is this version, and a commit writes one page less.
         let by: Option<String> = meta_value(connection, FOLDED_BY)?;
         if by.as_deref() != Some(VERSION) {
@@ -253,7 +208,7 @@ impl ProjectionTables {
         Ok(())
     }
 
-    /// Makes changes one after the other, and has the tables' digests follow them.
+    /// Makes changes one after the other, and has the hash of all rows follow them.
     ///
     /// # Errors
     /// When a row doesn't fit, it is to be taken out of an archive, or SQLite fails.
@@ -261,17 +216,15 @@ impl ProjectionTables {
         &self,
         connection: &Connection,
         changes: &[RowChange],
-        digests: &mut [TableDigest],
+        hash: &mut RowsHash,
     ) -> Result<(), TableError> {
         for change in changes {
             let statements = self.statements(change.table)?;
-            debug_assert_eq!(digests.len(), self.tables.len(), "a digest for each table");
-            let digest = &mut digests[change.table];
             match &change.change {
-                Change::Put(row) => statements.put_row(connection, row, digest)?,
-                Change::Remove(key) => statements.remove(connection, key, digest)?,
+                Change::Put(row) => statements.put_row(connection, row, hash)?,
+                Change::Remove(key) => statements.remove(connection, key, hash)?,
                 Change::Replace(prefix, rows) => {
-                    statements.replace_rows(connection, prefix, rows, digest)?;
+                    statements.replace_rows(connection, prefix, rows, hash)?;
                 }
             }
         }
@@ -348,7 +301,7 @@ impl TableStatements {
         &self,
         connection: &Connection,
         row: &[Value],
-        digest: &mut TableDigest,
+        hash: &mut RowsHash,
     ) -> Result<(), TableError> {
         self.check_values(row, self.table.columns.len())?;
         let is_archive = self.table.is_archive();
@@ -357,7 +310,7 @@ impl TableStatements {
             Err(TableError::Sqlite(error)) if is_archive && is_refused_put(&error) => return Ok(()),
             Ok(_) if is_archive => return Ok(()),
             Ok(1) => {
-                digest.add(row);
+                hash.add(self.table, row);
                 return Ok(());
             }
             inserted => inserted?,
@@ -365,8 +318,10 @@ impl TableStatements {
         let known = self.find_row(connection, &row[..self.table.key])?;
         if known.as_deref() != Some(row) {
             self.execute_with(connection, &self.put, row)?;
-            known.iter().for_each(|known| digest.remove(known));
-            digest.add(row);
+            known
+                .iter()
+                .for_each(|known| hash.remove(self.table, known));
+            hash.add(self.table, row);
         }
         Ok(())
     }
@@ -375,11 +330,13 @@ impl TableStatements {
         &self,
         connection: &Connection,
         key: &[Value],
-        digest: &mut TableDigest,
+        hash: &mut RowsHash,
     ) -> Result<(), TableError> {
         let known = self.find_row(connection, key)?;
         self.execute_with(connection, &self.remove, key)?;
-        known.iter().for_each(|known| digest.remove(known));
+        known
+            .iter()
+            .for_each(|known| hash.remove(self.table, known));
         Ok(())
     }
 
@@ -389,7 +346,7 @@ impl TableStatements {
         connection: &Connection,
         prefix: &[Value],
         rows: &[Vec<Value>],
-        digest: &mut TableDigest,
+        hash: &mut RowsHash,
     ) -> Result<(), TableError> {
         let mut gone: BTreeMap<Vec<Value>, Vec<Value>> = BTreeMap::new();
         self.read(connection, prefix, &mut |row| {
@@ -402,13 +359,15 @@ impl TableStatements {
             let known = gone.remove(&row[..self.table.key]);
             if known.as_ref() != Some(row) {
                 self.execute_with(connection, &self.put, row)?;
-                known.iter().for_each(|known| digest.remove(known));
-                digest.add(row);
+                known
+                    .iter()
+                    .for_each(|known| hash.remove(self.table, known));
+                hash.add(self.table, row);
             }
         }
         for (key, row) in gone {
             self.execute_with(connection, &self.remove, &key)?;
-            digest.remove(&row);
+            hash.remove(self.table, &row);
         }
         Ok(())
     }
@@ -458,19 +417,24 @@ impl TableStatements {
         self.first_row(connection, &self.row_until, key)
     }
 
-    /// The number of an archive's rows that events up to `until` have put.
-    pub(super) fn count_until(
+    /// The hash of its rows; of an archive's, those that events up to `until` have put.
+    pub(super) fn rows_hash_until(
         &self,
         connection: &Connection,
         until: Seq,
-    ) -> Result<u64, TableError> {
-        let Keep::First { seq } = self.table.keep else {
-            return Err(self.misfit("it is no archive".to_owned()));
+    ) -> Result<RowsHash, TableError> {
+        let is_later = |row: &[Value]| match self.table.keep {
+            Keep::First { seq } => Seq::from_value(&row[seq]).is_none_or(|seq| seq > until),
+            Keep::Latest => false,
         };
-        let (name, seq) = (self.table.name, self.table.columns[seq].name);
-        let count = format!("SELECT count(*) FROM \"{name}\" WHERE \"{seq}\" <= ?1");
-        let rows: i64 = connection.query_row(&count, [to_sql(until)], |row| row.get(0))?;
-        Ok(u64::try_from(rows).unwrap_or(0))
+        let mut hash = RowsHash::default();
+        self.read(connection, &[], &mut |row| {
+            if !is_later(row) {
+                hash.add(self.table, row);
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(hash)
     }
 
     fn query(
@@ -688,10 +652,6 @@ fn archive_triggers(table: &Table) -> Vec<String> {
 
 fn version_key(name: &str) -> String {
     format!("{VERSION_PREFIX}{name}")
-}
-
-fn digest_key(name: &str) -> String {
-    format!("{DIGEST_PREFIX}{name}")
 }
 
 /// A value as SQLite takes it, without a copy.

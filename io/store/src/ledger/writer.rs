@@ -358,9 +358,7 @@ impl Writer {
 
     /// Fails if the files that were written to no longer have their names.
     fn check_files(&mut self) -> Result<(), LedgerError> {
-        let head = self.log.head()?;
-        self.open_files
-            .check_names(&self.log.connection, &self.log.database, head)
+        self.open_files.check_names(&self.log.database)
     }
 
     /// Commits everything that is queued, up to the bounds, in one transaction.

@@ -169,12 +169,6 @@ impl ReplyPipe {
         self.decoder.content.was_end_said() || self.rules.is_held || holds_text
     }
 
-    /// Whether the rest is passed on as it comes.
-    #[must_use]
-    pub const fn is_passed_on(&self) -> bool {
-        self.read.is_passed_on
-    }
-
     /// Whether its end waits for the engine, which may add to it, or has calls to judge.
     #[must_use]
     pub fn waits_for_engine(&self) -> bool {
@@ -190,7 +184,7 @@ impl ReplyPipe {
     /// Whether a response that can't be read is of no use: no call may reach the client unjudged, or more of a reply is expected.
     #[must_use]
     pub fn must_be_read(&self) -> bool {
-        self.rules.calls == CallRule::Judged || self.is_continued || self.draft.is_some()
+        self.gate.rule == CallRule::Judged || self.is_continued || self.draft.is_some()
     }
 
     /// Whether something of it must not reach the client unjudged, as far as it was read.
@@ -198,7 +192,7 @@ impl ReplyPipe {
     pub fn may_hold_calls(&self) -> bool {
         let is_open = self.is_whole() || self.has_calls() || self.decoder.is_unreadable();
         let may_open = || may_open_call(self.dialect, self.decoder.frames.rest());
-        self.rules.calls == CallRule::Judged && (is_open || may_open())
+        self.gate.rule == CallRule::Judged && (is_open || may_open())
     }
 
     /// What is held of a response that broke off, as it came.

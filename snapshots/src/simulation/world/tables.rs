@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tslp_projections::TABLES;
 use tslp_projections::state::State;
-use tslp_projections::table::TableDigest;
+use tslp_projections::table::RowsHash;
 use tslp_store::ledger::{DataFiles, LedgerReader, ReaderFactory};
 
 use super::{Growth, World};
@@ -69,15 +69,15 @@ fn check_tables(reader: &LedgerReader, state: &State, with_archives: &State) {
         } else {
             state
         };
-        let mut digest = TableDigest::default();
+        let mut hash = RowsHash::default();
         let read = reader.read_table(index, &mut |row| {
-            digest.add(row);
+            hash.add(table, row);
             std::ops::ControlFlow::Continue(())
         });
         read.unwrap_or_else(|error| panic!("{}: {error}", table.name));
         assert_eq!(
-            digest,
-            state.digest(index),
+            hash,
+            state.rows_hash(index),
             "the table {} isn't what its events say at {}",
             table.name,
             state.head()

@@ -214,7 +214,7 @@ fn unrecognised_database() {
         let mut bytes = whole.clone();
         bytes[byte] ^= 4;
         std::fs::write(fixture.files().database, bytes).unwrap();
-        let error = check_refused(&fixture, &["is damaged", "events up to #2", "salvage"]);
+        let error = check_refused(&fixture, &["is damaged", "events up to #2", "tslp copy"]);
         assert!(error.asks_for_safe_mode(), "byte {byte}: {error:?}");
     }
     std::fs::write(fixture.files().database, &whole[..60]).unwrap();
