@@ -228,10 +228,13 @@ pub fn measure(base: MeasuredCode<'_>, new: MeasuredCode<'_>, brought: PartCount
         base.parts.of(part) > has.of(part) + stand_ins
     };
     let is_less = kept < usize::from(KEPT_PERCENT) && brought == PartCounts::default();
-    let is_loss = || KEPT.into_iter().any(is_lost) || is_less || is_end_dropped(&before, &after);
+    let end = end_in_place_of_dropped(&before, &after);
+    let is_loss = || KEPT.into_iter().any(is_lost) || is_less || end.is_some();
+    // The tokens of `return 0` may be some of the base's.
+    let is_deletion = end != Some(NewEnd::Foreign) && is_subsequence(&fresh, &old);
     let effect = if is_emptied {
         Effect::Emptied
-    } else if !has_new_remark && is_subsequence(&fresh, &old) {
+    } else if !has_new_remark && is_deletion {
         match fresh.len() == old.len() {
             true => Effect::Whole,
             false => Effect::Deletion,
@@ -314,22 +317,32 @@ fn is_subsequence(short: &[&str], long: &[&str]) -> bool {
     short.iter().all(|token| long.any(|it| it == token))
 }
 
-/// Whether the last line was dropped and not replaced: an earlier line of the base ends the code now, or a new one that has nothing
-/// to do with it or with the rest, such as `return 0` or `exit(1)`.
-fn is_end_dropped(before: &str, after: &str) -> bool {
+/// The last line of a definition whose last line was dropped.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NewEnd {
+    /// An earlier line of the base.
+    Earlier,
+    /// A new one that has nothing to do with the base or the rest, such as `return 0` or `exit(1)`.
+    Foreign,
+}
+
+fn end_in_place_of_dropped(before: &str, after: &str) -> Option<NewEnd> {
     let (old, new): (Vec<String>, Vec<String>) =
         (line_keys(before).collect(), line_keys(after).collect());
-    let (Some((last, earlier)), Some(now)) = (old.split_last(), new.last()) else {
-        return false;
-    };
-    let is_foreign = || {
-        let is_end = |line: &&str| words_of(line).next().is_some();
-        let end = after.lines().rfind(is_end).unwrap_or_default();
-        let rest = after.lines().rev().skip_while(|line| !is_end(line)).skip(1);
-        let known: BTreeSet<&str> = names_in(before).chain(rest.flat_map(names_in)).collect();
-        !names_in(end).any(|name| known.contains(name))
-    };
-    last != now && !new.contains(last) && (earlier.contains(now) || is_foreign())
+    let ((last, earlier), now) = (old.split_last()?, new.last()?);
+    let count = |all: &[String]| all.iter().filter(|line| *line == last).count();
+    if last == now || count(&new) >= count(&old) {
+        return None;
+    }
+    if earlier.contains(now) {
+        return Some(NewEnd::Earlier);
+    }
+    let is_end = |line: &&str| words_of(line).next().is_some();
+    let end = after.lines().rfind(is_end).unwrap_or_default();
+    let rest = after.lines().rev().skip_while(|line| !is_end(line)).skip(1);
+    let known: BTreeSet<&str> = names_in(before).chain(rest.flat_map(names_in)).collect();
+    let is_foreign = !names_in(end).any(|name| known.contains(name));
+    is_foreign.then_some(NewEnd::Foreign)
 }
 
 /// Words that are neither keywords of parts nor numbers.

@@ -158,7 +158,10 @@ impl<'tree> TreeWalk<'tree, '_> {
             return true;
         }
         self.totals.nodes += u32::from(named);
-        if let Some(part) = part {
+        let is_remark = is_statement && is_string_alone(node);
+        if is_remark {
+            self.remarks.push(span_of(node));
+        } else if let Some(part) = part {
             self.totals.parts.add_parts(part, 1);
         }
         if is_name && let Some(part) = Part::of_name(span_of(node).of(self.source)) {
@@ -166,9 +169,6 @@ impl<'tree> TreeWalk<'tree, '_> {
         }
         if is_block && self.does_nothing(node) {
             self.totals.parts.add_parts(Part::Empty, 1);
-        }
-        if is_statement && is_string_alone(node) {
-            self.remarks.push(span_of(node));
         }
         if let Some(placement) = &mut self.placement {
             placement.enter(node, depth);

@@ -45,17 +45,21 @@ fn text_of(case: &Case) -> &str {
     &case.file[case.function.start..case.function.end(&case.file)]
 }
 
-/// Whether nothing else in the file has the function's name, comments apart.
+/// Whether the code of a text has a name, comments apart.
+pub(crate) fn is_named(path: &str, text: &str, name: &str) -> bool {
+    let grammars = TreeSitterGrammars;
+    let path = RelPath::from_normalised(path);
+    let language = grammars.language_of_path(&path).expect("it was parsed");
+    let read = grammars.extract(language, text.as_bytes());
+    let remarks = read.map(|read| read.remarks).unwrap_or_default();
+    let code = measure::blanked(text, remarks.iter());
+    let mut words = code.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.any(|word| word == name)
+}
+
 fn is_unused(case: &Case) -> bool {
     let rest = case.file.replacen(text_of(case), "", 1);
-    let grammars = TreeSitterGrammars;
-    let path = RelPath::from_normalised(&case.path);
-    let language = grammars.language_of_path(&path).expect("it was parsed");
-    let read = grammars.extract(language, rest.as_bytes());
-    let remarks = read.map(|read| read.remarks).unwrap_or_default();
-    let code = measure::blanked(&rest, remarks.iter());
-    let mut words = code.split(|c: char| !c.is_alphanumeric() && c != '_');
-    !words.any(|word| word == case.function.last_name())
+    !is_named(&case.path, &rest, case.function.last_name())
 }
 
 /// Whether the function is gone after the reply; `None` if the case doesn't fit.

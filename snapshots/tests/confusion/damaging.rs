@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::asked::is_named;
 use crate::by_lines;
 use crate::case::Case;
 use crate::edit::{BreakOff, Edit, ShownCode, Worth};
@@ -477,10 +478,14 @@ fn collapsed(case: &Case, edits: &mut Vec<Edit>) {
     edits.push(damaging(case, "collapsed", "", collapsed));
 }
 
-/// A function is gone from the whole text.
+/// A function is gone from the whole text, and something still names it.
 fn dropped(case: &Case, edits: &mut Vec<Edit>) {
-    let text = case.shown_with("");
-    edits.push(Edit::of_text(case, "function dropped", "itself", text));
+    let mut drop = |variant: &str, name: &str, text: String| {
+        if is_named(&case.path, &text, name) {
+            edits.push(Edit::of_text(case, "function dropped", variant, text));
+        }
+    };
+    drop("itself", case.function.last_name(), case.shown_with(""));
     if let Some(neighbour) = &case.neighbour {
         let place = neighbour.start..neighbour.end(&case.shown);
         let text = replaced(
@@ -488,12 +493,7 @@ fn dropped(case: &Case, edits: &mut Vec<Edit>) {
             0..case.shown.len(),
             vec![(place, String::new())],
         );
-        edits.push(Edit::of_text(
-            case,
-            "function dropped",
-            "its neighbour",
-            text,
-        ));
+        drop("its neighbour", neighbour.last_name(), text);
         let bodies = (case.function.open, neighbour.close);
         if bodies.0 < neighbour.open {
             let place = case.function.close..neighbour.open + 1;

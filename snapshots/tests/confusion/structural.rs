@@ -280,7 +280,10 @@ pub(crate) fn damaged(
         } else {
             String::new()
         };
-        damaged.push(("loop emptied", with(it.body.clone(), &left)));
+        // Without braces the next statement goes into the loop, and a text of lines ends at a `#if`.
+        if is_python || text[it.body.end..].trim_start().starts_with('}') {
+            damaged.push(("loop emptied", with(it.body.clone(), &left)));
+        }
     }
     let handlers = inside
         .iter()

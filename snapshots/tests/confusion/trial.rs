@@ -42,9 +42,14 @@ pub(crate) const ONE_OF_SEVERAL: &str = "any, one of several definitions of its 
 /// it says of the one function is wrong.
 pub(crate) const MERGED_AS_FRAGMENT: &str = "two functions merged, reads as a fragment";
 
+/// Damage only where the prompt doesn't name the function.
+const UNASKED: [&str; 2] = ["function dropped", "function renamed"];
+
 /// Where trials start: the user's code is true, and the prompt that asks for the change has gone out.
 pub(crate) struct TrialStart<'c> {
     case: &'c Case,
+    /// Before the prompt.
+    unasked: Stage,
     stage: Stage,
     path: RelPath,
     symbol: Symbol,
@@ -106,9 +111,11 @@ impl<'c> TrialStart<'c> {
         if !truth.contains_key(&symbol) {
             return Err(format!("the paste isn't true: {}", refusal(stage.ledger())));
         }
+        let unasked = stage.fork();
         stage.step(Step::User(format!("{}\n", prompt(symbol.as_str()))));
         Ok(Self {
             case,
+            unasked,
             stage,
             path,
             symbol,
@@ -131,7 +138,14 @@ impl<'c> TrialStart<'c> {
             return None;
         }
         let rendered = rendered(self.case, edit, format)?;
-        let mut stage = self.stage.fork();
+        // A name in the prompt would allow it.
+        let mut stage = match UNASKED.contains(&edit.kind) {
+            true => self.unasked.fork(),
+            false => self.stage.fork(),
+        };
+        if UNASKED.contains(&edit.kind) {
+            stage.step(Step::User(format!("Clean up {}.\n", self.path)));
+        }
         let before = stage.ledger().len();
         stage.step(model(rendered.text.clone(), rendered.ending));
         if replay == ReplayCheck::Check {
