@@ -210,28 +210,43 @@ impl Measure {
 /// Least percentage of a definition's tokens that must be left beside another change.
 pub const KEPT_PERCENT: u8 = 80;
 
+/// The same where nothing else is changed: whoever takes away more has forgotten it, as small models forget the checks at a function's head.
+const KEPT_PERCENT_OF_DELETION: u8 = 66;
+
 /// Measures a definition against its base. `brought` are the parts that went from it into new definitions of the same reply.
 #[must_use]
 pub fn measure(base: MeasuredCode<'_>, new: MeasuredCode<'_>, brought: PartCounts) -> Measure {
     let (before, after) = (base.code(), new.code());
     let (old, fresh) = (tokens(&before), tokens(&after));
-    let known: BTreeSet<String> = base.new_remarks().collect();
-    let has_new_remark = new.new_remarks().any(|remark| !known.contains(&remark));
+    let has_new_remark = has_new_remark(base, new);
     let kept = (fresh.len() * 100).checked_div(old.len()).unwrap_or(100);
     let is_emptied = new.parts.of(Part::Empty) > base.parts.of(Part::Empty);
     let has = new.parts + brought;
-    let choices = has
-        .of(Part::Choice)
-        .saturating_sub(base.parts.of(Part::Choice));
+    let gained = |part: Part| has.of(part).saturating_sub(base.parts.of(part));
+    let plain = |parts: PartCounts| {
+        parts
+            .of(Part::Statement)
+            .saturating_sub(parts.of(Part::Exit))
+    };
+    let plain_gained = plain(has).saturating_sub(plain(base.parts));
     let is_lost = |part: Part| {
-        let stand_ins = if part == Part::Condition { choices } else { 0 };
+        let stand_ins = match part {
+            Part::Condition => gained(Part::Choice),
+            // A block that leaves needs no `else` after it.
+            Part::Branch => gained(Part::Exit),
+            // Two statements that go on do more than one that leaves.
+            Part::Exit => plain_gained / 2,
+            _ => 0,
+        };
         base.parts.of(part) > has.of(part) + stand_ins
     };
     let is_less = kept < usize::from(KEPT_PERCENT) && brought == PartCounts::default();
     let end = end_in_place_of_dropped(&before, &after);
     let is_loss = || KEPT.into_iter().any(is_lost) || is_less || end.is_some();
     // The tokens of `return 0` may be some of the base's.
-    let is_deletion = end != Some(NewEnd::Foreign) && is_subsequence(&fresh, &old);
+    let is_deletion = end != Some(NewEnd::Foreign)
+        && kept >= usize::from(KEPT_PERCENT_OF_DELETION)
+        && is_subsequence(&fresh, &old);
     let effect = if is_emptied {
         Effect::Emptied
     } else if !has_new_remark && is_deletion {
@@ -252,13 +267,37 @@ pub fn measure(base: MeasuredCode<'_>, new: MeasuredCode<'_>, brought: PartCount
     }
 }
 
+/// Whether nothing but code was taken away, however much of it.
+#[must_use]
+pub fn is_deletion(base: MeasuredCode<'_>, new: MeasuredCode<'_>) -> bool {
+    let (before, after) = (base.code(), new.code());
+    let (old, fresh) = (tokens(&before), tokens(&after));
+    fresh.len() < old.len() && is_subsequence(&fresh, &old) && !has_new_remark(base, new)
+}
+
+fn has_new_remark(base: MeasuredCode<'_>, new: MeasuredCode<'_>) -> bool {
+    let known: BTreeSet<String> = base.own_remarks().collect();
+    new.own_remarks().any(|remark| !known.contains(&remark))
+}
+
 impl<'c> MeasuredCode<'c> {
+    /// Code of which nothing is known but its words.
+    #[must_use]
+    pub fn bare(text: &'c str) -> Self {
+        Self {
+            text,
+            remarks: &[],
+            nested: &[],
+            parts: PartCounts::default(),
+        }
+    }
+
     fn code(&self) -> Cow<'c, str> {
         blanked(self.text, self.remarks.iter().chain(self.nested))
     }
 
     /// The remarks outside of nested definitions, without whitespace.
-    fn new_remarks(self) -> impl Iterator<Item = String> {
+    fn own_remarks(self) -> impl Iterator<Item = String> {
         let own = self.remarks.iter().filter(move |it| !it.is_in(self.nested));
         own.map(move |span| {
             let text = String::from_utf8_lossy(span.of(self.text.as_bytes()));
@@ -322,11 +361,11 @@ fn is_subsequence(short: &[&str], long: &[&str]) -> bool {
 enum NewEnd {
     /// An earlier line of the base.
     Earlier,
-    /// A new one that has nothing to do with the base or the rest, such as `return 0` or `exit(1)`.
+    /// A new one that names nothing of the base or the rest, such as `return 0` or `exit(1)`, where a name of the dropped one went.
     Foreign,
 }
 
-fn end_in_place_of_dropped(before: &str, after: &str) -> Option<NewEnd> {
+fn end_in_place_of_dropped<'t>(before: &'t str, after: &'t str) -> Option<NewEnd> {
     let (old, new): (Vec<String>, Vec<String>) =
         (line_keys(before).collect(), line_keys(after).collect());
     let ((last, earlier), now) = (old.split_last()?, new.last()?);
@@ -337,11 +376,17 @@ fn end_in_place_of_dropped(before: &str, after: &str) -> Option<NewEnd> {
     if earlier.contains(now) {
         return Some(NewEnd::Earlier);
     }
-    let is_end = |line: &&str| words_of(line).next().is_some();
-    let end = after.lines().rfind(is_end).unwrap_or_default();
-    let rest = after.lines().rev().skip_while(|line| !is_end(line)).skip(1);
+    let is_line = |line: &&str| words_of(line).next().is_some();
+    let end_of = |text: &'t str| text.lines().rfind(is_line).unwrap_or_default();
+    let count = |text, name| names_in(text).filter(|it| *it == name).count();
+    let is_gone = names_in(end_of(before)).any(|name| count(after, name) < count(before, name));
+    let rest = after
+        .lines()
+        .rev()
+        .skip_while(|line| !is_line(line))
+        .skip(1);
     let known: BTreeSet<&str> = names_in(before).chain(rest.flat_map(names_in)).collect();
-    let is_foreign = !names_in(end).any(|name| known.contains(name));
+    let is_foreign = is_gone && !names_in(end_of(after)).any(|name| known.contains(name));
     is_foreign.then_some(NewEnd::Foreign)
 }
 

@@ -1007,8 +1007,9 @@ impl EngineThread {
         judged.iter().for_each(|it| news.add(&it.event, root));
         let held = news.contradicted().map(|it| self.observer.read(&it.path));
         let held = held.flatten().and_then(Result::ok);
+        let reply = judged.first().map(|it| it.episode);
         self.engine
-            .told(|view, grammars| news.line(view, grammars, held.as_deref()))
+            .told(|view, grammars| news.line(view, grammars, (held.as_deref(), reply)))
     }
 
     /// Records the reply's end and reads its code; `None` if the exchange has no reply or the ledger has failed.

@@ -51,6 +51,10 @@ row! {
         origin: Origin,
         /// Its episode.
         episode: EpisodeId,
+        /// The episode in which it ceased to be true.
+        ended: EpisodeId,
+        /// Whose change ended it.
+        ended_by: Origin,
     }
 }
 
@@ -104,6 +108,10 @@ pub struct FormerVersion {
     pub origin: Origin,
     /// The episode in which it became true.
     pub episode: EpisodeId,
+    /// The episode in which it ceased to be true.
+    pub ended: EpisodeId,
+    /// Whose change ended it.
+    pub ended_by: Origin,
 }
 
 /// All authoritative versions.
@@ -160,7 +168,7 @@ impl StateMap {
                 None => false,
             },
             Transition::Supersede | Transition::Remove => {
-                self.retire(recorded.seq, transitioned, changes)
+                self.retire(recorded, transitioned, changes)
             }
             Transition::Discard => true,
         }
@@ -215,14 +223,19 @@ impl StateMap {
         file
     }
 
-    fn retire(&mut self, seq: Seq, transitioned: &Transitioned, changes: &mut Changes) -> bool {
+    fn retire(
+        &mut self,
+        recorded: &Recorded,
+        transitioned: &Transitioned,
+        changes: &mut Changes,
+    ) -> bool {
         let entity = &transitioned.entity;
         // Only the version that the event names leaves.
         let current = self.current(entity).map(|current| current.version);
         if current != Some(transitioned.version) {
             return false;
         }
-        let Some(removed) = self.remove_entry(entity, seq, changes) else {
+        let Some(removed) = self.remove_entry(entity, recorded.seq, changes) else {
             return false;
         };
         let mut former = FormerVersion {
@@ -231,6 +244,8 @@ impl StateMap {
             spans: removed.spans,
             origin: removed.origin,
             episode: removed.episode,
+            ended: recorded.episode,
+            ended_by: transitioned.origin,
         };
         changes.touch::<FormerVersionRow, _>(|| (entity.clone(),), true);
         self.superseded_words.add(entity);
@@ -733,6 +748,17 @@ impl StateMap {
         self.superseded.get(entity).map_or(&[], Vec::as_slice)
     }
 
+    /// Entities whose true version a model's change ended in these episodes or later, each with that version: the first that did.
+    pub fn ended_by_model(
+        &self,
+        since: EpisodeId,
+    ) -> impl Iterator<Item = (&EntityId, &FormerVersion)> {
+        let is_wanted =
+            move |it: &&FormerVersion| it.ended >= since && it.ended_by == Origin::Model;
+        let all = self.superseded.iter();
+        all.filter_map(move |(entity, versions)| Some((entity, versions.iter().find(is_wanted)?)))
+    }
+
     /// The symbols that have former versions.
     #[must_use]
     pub const fn superseded_words(&self) -> &SymbolWords {
@@ -757,6 +783,8 @@ impl StateMap {
             spans: former.spans.clone(),
             origin: former.origin,
             episode: former.episode,
+            ended: former.ended,
+            ended_by: former.ended_by,
         })
     }
 }
@@ -849,6 +877,8 @@ impl Keeps<FormerVersionRow> for StateMap {
             spans: row.spans,
             origin: row.origin,
             episode: row.episode,
+            ended: row.ended,
+            ended_by: row.ended_by,
         };
         self.superseded_words.add(&row.entity);
         let versions = self.superseded.entry(row.entity).or_default();

@@ -33,7 +33,7 @@ use tslp_core::gate::{
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::limits::CORRELATION_NAMESAKES_MAX;
-use tslp_core::measure::{self, Effect, Measure, MeasuredCode, PartCounts};
+use tslp_core::measure::{self, Measure, MeasuredCode, PartCounts};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
@@ -842,43 +842,58 @@ impl<'v> BlockJudge<'v> {
     }
 
     fn is_deleted(&self, found: &FoundCode, extent: Extent, entity: &EntityId) -> bool {
-        let Some(symbol) = &entity.symbol else {
-            return false;
-        };
         let is_named = naming::names(self.judging.asked, entity);
-        let applied = found.edit.as_ref().and_then(|it| it.outcome.as_ref().ok());
-        let file = EntityId::file(entity.path.clone());
-        let file = self.view.current_version(&file).map(|it| it.version);
-        let is_quoted = found.format != Format::Fence
-            && applied.is_some_and(|it| {
-                // An edit of a file that is true as a whole changes one piece, the file.
-                file.is_some_and(|file| it.changed.contains(&file))
-                    || self.is_edited(&entity.path, symbol, it)
-            });
-        let is_all =
-            || extent == Extent::WholeFile && is_named && self.only_deletes(found, &entity.path);
-        (is_quoted || is_all())
-            && (is_named || !is_test(entity))
-            && !self.is_named_afterwards(found, entity)
+        let is_edit = found.edit.is_some() && found.format != Format::Fence;
+        let goes = is_edit && self.takes_whole(found, entity)
+            || is_named && self.only_deletes(found, extent, entity);
+        goes && (is_named || !is_test(entity)) && !self.is_named_afterwards(found, entity)
     }
 
-    /// Whether a block that lists a whole file only takes code away from it.
-    fn only_deletes(&self, found: &FoundCode, path: &RelPath) -> bool {
-        let file = self.view.current_version(&EntityId::file(path.clone()));
-        let base = file.and_then(|file| self.base_of(path, file.artifact).ok());
-        let (Some(base), Ok(extraction)) = (base, &found.extraction) else {
+    /// Whether an edit takes away each line of a definition.
+    fn takes_whole(&self, found: &FoundCode, entity: &EntityId) -> bool {
+        let current = self.view.current_version(entity);
+        let base = current
+            .as_ref()
+            .and_then(|it| self.base_of(&entity.path, it.artifact).ok());
+        let (Some(current), Some(base)) = (current, base) else {
             return false;
         };
-        let (text, known) = &*base;
-        let remarks = known.as_ref().map_or(&[][..], |known| &known.remarks);
-        let code = |text, remarks| MeasuredCode {
-            text,
-            remarks,
-            nested: &[],
-            parts: PartCounts::default(),
+        let counts = |text: &str| {
+            let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+            measure::line_keys(text).for_each(|line| *counts.entry(line).or_default() += 1);
+            counts
         };
-        let (old, new) = (code(text, remarks), code(&found.code, &extraction.remarks));
-        measure::measure(old, new, PartCounts::default()).effect == Effect::Deletion
+        let own = slice::joined(base.0.as_bytes(), &current.spans);
+        let (before, after) = (counts(&base.0), counts(&found.code));
+        let mut own = measure::line_keys(&String::from_utf8_lossy(&own))
+            .collect::<Vec<_>>()
+            .into_iter();
+        own.all(|line| after.get(&line) < before.get(&line))
+    }
+
+    /// Whether a listing of a file, or of what is around a definition, only takes code away from that.
+    fn only_deletes(&self, found: &FoundCode, extent: Extent, entity: &EntityId) -> bool {
+        let listed = match extent {
+            Extent::WholeFile => Some(EntityId::file(entity.path.clone())),
+            _ => entity.holders().last(),
+        };
+        let current = listed.and_then(|it| self.view.current_version(&it));
+        let base = current
+            .as_ref()
+            .and_then(|it| self.base_of(&entity.path, it.artifact).ok());
+        let (Some(current), Some(base), Ok(extraction)) = (current, base, &found.extraction) else {
+            return false;
+        };
+        let old = Measurable::of(&base.0, base.1.as_ref(), &current.spans);
+        let old = MeasuredCode {
+            nested: &[],
+            ..old.code()
+        };
+        let new = MeasuredCode {
+            remarks: &extraction.remarks,
+            ..MeasuredCode::bare(&found.code)
+        };
+        measure::is_deletion(old, new)
     }
 
     /// Whether the changed file or another known file has the definition's name. Where that can't be read, it may.

@@ -8,12 +8,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::iter;
 
+use tslp_core::artifact::Origin;
 use tslp_core::delimiter;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, PlaceKind};
 use tslp_core::extract::Grammars;
 use tslp_core::gate;
 use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::measure::{self, MeasuredCode};
 use tslp_core::path::RelPath;
 use tslp_core::reason::{Reason, ReasonClass};
 use tslp_core::record::RecordStanding;
@@ -170,13 +172,13 @@ impl UserNews {
     }
 
     /// The line, with what comes before it; `None` if there is nothing to say. `held` is the text of the [contradicted](Self::contradicted)
-    /// entity's file.
+    /// entity's file, `reply` the reply's episode.
     #[must_use]
     pub fn line(
         &self,
         view: &StateView<'_>,
         grammars: &dyn Grammars,
-        held: Option<&str>,
+        (held, reply): (Option<&str>, Option<EpisodeId>),
     ) -> Option<String> {
         let refused = self.first_refused();
         let withheld = self.withheld.iter().next();
@@ -221,7 +223,8 @@ impl UserNews {
                     (_, true) => Some(REPEATED_BLOCKS),
                     _ => None,
                 };
-                let said = self.about_work.as_deref().or(said);
+                let taken = reply.and_then(|reply| deletion(view, reply, &|it| it == reply));
+                let said = taken.as_deref().or(self.about_work.as_deref()).or(said);
                 return said.map(delimiter::user_line);
             }
         };
@@ -314,8 +317,55 @@ pub fn turn_line(
     });
     let unseen = unseen.max_by_key(|row| row.episode);
     let unseen = unseen.map(|row| not_beneath(&row.theirs, root));
-    let said: Vec<String> = [refusal, more, unseen].into_iter().flatten().collect();
+    let is_own = |episode| sessions.reply_position(session, episode).is_some();
+    let taken = deletion(view, turn, &is_own);
+    let said: Vec<String> = [refusal, more, taken, unseen]
+        .into_iter()
+        .flatten()
+        .collect();
     (!said.is_empty()).then(|| delimiter::user_line(&said.join(" ")))
+}
+
+/// What the model's changes took away in episodes of `is_own` since one, and was taken: of the first definition, with the way back.
+fn deletion(
+    view: &StateView<'_>,
+    since: EpisodeId,
+    is_own: &dyn Fn(EpisodeId) -> bool,
+) -> Option<String> {
+    let ended = view.state.state_map().ended_by_model(since);
+    let mut deleted = ended.filter_map(|(entity, former)| {
+        entity.symbol.as_ref().filter(|_| is_own(former.ended))?;
+        let before = view.artifact_slices(former.artifact, &former.spans)?;
+        let before = String::from_utf8_lossy(&before).into_owned();
+        let now = view.current_version(entity);
+        let after = match &now {
+            Some(now) => view.artifact_slices(now.artifact, &now.spans)?,
+            None => {
+                let file = view.current_version(&EntityId::file(entity.path.clone()))?;
+                view.artifact_content(file.artifact)?
+            }
+        };
+        let after = String::from_utf8_lossy(&after).into_owned();
+        let (lines, more) = lost::missing_lines(&before, &after);
+        let is_taken_away = match now {
+            Some(now) if now.origin == Origin::User => false,
+            Some(_) => {
+                measure::is_deletion(MeasuredCode::bare(&before), MeasuredCode::bare(&after))
+            }
+            // A definition with another name lacks its head alone.
+            None => lines.len() + more > 1,
+        };
+        let lines = quoted_lines(&lines, more).filter(|_| is_taken_away)?;
+        Some(format!(
+            "{entity} lost {lines}, and that was taken: `tslp undo {}` prints the way back.",
+            entity.path
+        ))
+    });
+    let first = deleted.next()?;
+    Some(match deleted.count() {
+        0 => first,
+        more => format!("{first} So did {more} more: `tslp recent` lists them."),
+    })
 }
 
 /// What a file holds that was refused, as the log has it.

@@ -363,7 +363,7 @@ fn refusal_is_told() {
 const LAZY: &str = "int ring_put(struct ring *r, int value) {\n    // ... rest unchanged ...\n}\n";
 
 /// Gate A's own refusal is nothing that the user can confirm.
-const REFUSED: &str = "\n\n[tslp] src/ring.c::ring_put is not taken from this reply: it lost code that was there. \
+const REFUSED: &str = "\n\n[tslp] src/ring.c::ring_put is not taken from this reply: it leaves out code behind a placeholder. \
     Don't save it before you have looked; asking again shows the model what is missing.";
 
 /// What a client without tools is answered, and what the model was asked.

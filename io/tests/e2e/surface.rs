@@ -105,6 +105,37 @@ fn last_text_of_a_turn() {
     );
 }
 
+/// What is taken away alone becomes true, and the turn's last text says so, with the way back.
+#[test]
+fn deletion_is_told() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING_BETTER);
+    let tslp = Tslp::start(&places, &upstream);
+    let mut messages = having_read(&tslp, &upstream);
+    let check = "    if (r->count == r->size) return -1;\n";
+    let without = RING_BETTER.replacen(check, "", 1);
+    assert_ne!(without, RING_BETTER);
+    let edit = json!({"path": "src/ring.c", "old_string": check, "new_string": ""});
+    step(
+        &tslp,
+        &upstream,
+        &mut messages,
+        ("edit", &edit, "Edit applied successfully."),
+    );
+    places.write("src/ring.c", &without);
+    assert_eq!(
+        ends(&tslp, &upstream, &request(&messages)),
+        "I tidied `ring_put`.\n\n[tslp] src/ring.c::ring_put lost `if (r->count == r->size) return -1;`, and that was taken: \
+         `tslp undo src/ring.c` prints the way back.\n"
+    );
+    let undone = places
+        .in_workspace(&["undo", "src/ring.c"])
+        .output()
+        .unwrap();
+    let undone = String::from_utf8(undone.stdout).unwrap();
+    assert_eq!(undone, RING_BETTER);
+}
+
 /// What the agent mends isn't told, and neither is a subagent's result.
 #[test]
 fn nothing_to_tell() {

@@ -90,12 +90,12 @@ impl ModelReply {
         )
     }
 
-    /// Whether it damages this base, so that none of its code may become true on it.
+    /// Whether it damages this base, so that none of its code may become true on it. `is_asked`: the user's words name the first function.
     #[must_use]
-    pub(super) fn is_damage_to(&self, base: &[Function]) -> bool {
+    pub(super) fn is_damage_to(&self, base: &[Function], is_asked: bool) -> bool {
         let is_known = base.iter().any(|known| known.name == self.function.name);
         match self.kind {
-            ReplyKind::Dropped | ReplyKind::Renamed => !base.is_empty(),
+            ReplyKind::Dropped | ReplyKind::Renamed => !base.is_empty() && !is_asked,
             ReplyKind::Collapsed => is_known,
             _ => false,
         }

@@ -235,7 +235,8 @@ impl Witness {
         Some((episode, ended, String::from_utf8_lossy(&text).into_owned()))
     }
 
-    /// Checks the verdict on a reply of a known kind, given what was true before; returns its name for the counters.
+    /// Checks the verdict on a reply of a known kind, given what was true before, whether it must become true, and whether the user's words
+    /// name the file's first function, so that it may go; returns its name for the counters.
     ///
     /// # Panics
     /// When code became true that must not, or didn't although it must.
@@ -243,7 +244,7 @@ impl Witness {
         &self,
         speech: &ModelReply,
         before: &[Function],
-        expect_promotion: bool,
+        (expect_promotion, is_asked): (bool, bool),
     ) -> &'static str {
         let Some((episode, ended, _)) = self.reply_ended() else {
             return "";
@@ -259,7 +260,7 @@ impl Witness {
         }
         if before == speech.base {
             assert!(
-                promoted.is_empty() || !speech.is_damage_to(before),
+                promoted.is_empty() || !speech.is_damage_to(before, is_asked),
                 "a damaging reply became true: {}",
                 details()
             );

@@ -157,6 +157,18 @@ impl Forwarded {
         let has = |text: &str| body.contains(text);
         has(text.trim_matches('"')) && has(speech.path)
     }
+
+    /// Whether the user's last words have a name.
+    fn is_asked_about(&self, name: &str) -> bool {
+        let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
+        let messages = body.get("messages").or(body.get("input"));
+        let mut messages = messages.and_then(Value::as_array).into_iter().flatten();
+        let last = messages.rfind(|it| it["role"] == "user");
+        let last = last.map_or_else(String::new, Value::to_string);
+        // What is in front of them is the proxy's.
+        let own = last.rsplit("[END ").next();
+        own.is_some_and(|own| own.contains(name))
+    }
 }
 
 /// The position at which each function's true version was promoted, by file and name.
@@ -422,7 +434,11 @@ impl<'t> World<'t> {
             && forwarded.shows_base(&speech)
             && self.workspace.is_missing(&path)
             && !self.witness.saw_file(&path);
-        let kind = self.witness.check_verdict(&speech, tracked, must);
+        let first = tracked.first();
+        let is_asked = first.is_some_and(|first| forwarded.is_asked_about(first.name));
+        let kind = self
+            .witness
+            .check_verdict(&speech, tracked, (must, is_asked));
         self.count_one(kind);
         if must {
             self.count_one("replies that had to become true");

@@ -1,5 +1,5 @@
-# An else branch is gone, and nobody asked for that. The notice names its lines; the user can take
-# the change.
+# An else branch is gone beside a new name. The notice names its lines; the user can take the
+# change.
 law 7 | Nothing is gone that nobody asked to take out and that is nowhere else in the reply: a check, a loop, a handler, a branch, the end, a decorator, a fifth of the code, a field, an import that is used | code_kept, removed_unasked
 
 user
@@ -29,14 +29,14 @@ user
 model
 | ```c:src/b.c
 | int run(struct Job *job, int limit) {
-|     int count = strlen(job->name);
-|     if (count > limit) {
+|     int length = strlen(job->name);
+|     if (length > limit) {
 |         printf("%d is too long", job->id);
 |         return -1;
 |     }
 |     prepare(job, limit);
-|     finish(job, count);
-|     return count;
+|     finish(job, length);
+|     return length;
 | }
 | ```
 

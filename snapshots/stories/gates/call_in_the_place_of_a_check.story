@@ -1,6 +1,6 @@
 # A call that passes nothing on stands where a check was, and then where several statements were,
 # both beside a renamed variable.
-law 7, engine 5 | No remark, in whatever words, no statement that only ends or fails, and no call that passes nothing on takes the place of code | code_kept, stub_in_place
+law 7, engine 5 | No remark, in whatever words, no statement that only ends or fails, and no call that passes nothing on takes the place of code | code_kept, removed_unasked
 
 user
 | ```c:src/b.c

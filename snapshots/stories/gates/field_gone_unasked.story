@@ -1,4 +1,4 @@
-# A field of a struct is a part with a name: somebody may use it.
+# A field of a struct is gone beside another change.
 law 7 | Nothing is gone that nobody asked to take out and that is nowhere else in the reply: a check, a loop, a handler, a branch, the end, a decorator, a fifth of the code, a field, an import that is used | code_kept, removed_unasked
 
 user
@@ -28,7 +28,7 @@ user
 model
 | ```c:src/b.c
 | struct Job {
-|     int id;
+|     long id;
 |     const char *name;
 | };
 | ```

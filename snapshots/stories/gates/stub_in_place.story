@@ -1,5 +1,5 @@
 # A statement that fails stands where the rest of the body was.
-law 7, engine 5 | No remark, in whatever words, no statement that only ends or fails, and no call that passes nothing on takes the place of code | code_kept, stub_in_place
+law 7, engine 5 | No remark, in whatever words, no statement that only ends or fails, and no call that passes nothing on takes the place of code | code_kept, removed_unasked
 
 user
 | ```c:src/b.c

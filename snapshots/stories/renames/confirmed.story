@@ -21,7 +21,7 @@ model
 | Thanks.
 
 user
-| Tidy up clamp()
+| Tidy up.
 model
 | ```c:src/a.c
 | int limit_to(int x, int low, int high) {

@@ -1,5 +1,4 @@
-# An edit takes a function away that the prompt doesn't ask to remove: refused, whatever else the
-# prompt removes.
+# An edit takes a function away that another one calls: refused, whatever the prompt says.
 law 9.2, 12 | What the user asks to remove, rename or move, and an edit spells out or a listing leaves out of all that was around it, is tombstoned; anything else that it takes away is refused | symbols_lost
 
 user
@@ -9,7 +8,7 @@ user
 | int clamp(int x, int low, int high) {
 |     if (x < low) return low;
 |     if (x > high) return high;
-|     return x;
+|     return twice(x);
 | }
 |
 | int twice(int x) {
@@ -21,7 +20,7 @@ model
 | Thanks.
 
 user
-| Remove the check from clamp(), but don't delete twice().
+| Delete twice().
 model
 | src/a.c
 | ```

@@ -24,3 +24,7 @@ user
 | ```c:src/a.c
 | int helper(int x) { return x * 3; }
 | ```
+model
+| ```c:src/a.c
+| int a(int x) { return helper(x) + 10; }
+| ```

@@ -1,5 +1,5 @@
 # Propose, verify, promote: the user asks for the next change of what was shown and proposed.
-law 6 B | The user saw the proposal and asks for the next change, by a verb that governs its name | user_verified
+law 6 B | The user saw the proposal and names it, and is answered by its next change | user_verified
 law 6 | Gate B: hydrated in the turn before, and the user goes on without replacement content
 
 policy profile strict
@@ -22,3 +22,7 @@ model
 
 user
 | Now change `a` to take a long.
+model
+| ```c:src/a.c
+| long a(long x) { return x + 10; }
+| ```

@@ -26,3 +26,8 @@ model
 
 user
 | Now change src/a.c to take a long.
+model
+| ```c:src/a.c
+| long a(long x) { return x + 10; }
+| long b(long x) { return x + 12; }
+| ```

@@ -24,3 +24,7 @@ user
 | ```c:src/b.c
 | int a(int x) { return x * 3; }
 | ```
+model
+| ```c:src/a.c
+| int a(int x) { return x * 30; }
+| ```

@@ -43,3 +43,7 @@ model
 
 user
 | Make `a()` take a long.
+model
+| ```c:src/a.c
+| long a(long x) { return x + 11; }
+| ```

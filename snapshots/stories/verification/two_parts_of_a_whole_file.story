@@ -1,5 +1,5 @@
 # Two functions of one block are verified: the file that was true as a whole is superseded once.
-law 6 B | The user saw the proposal and asks for the next change, by a verb that governs its name | user_verified
+law 6 B | The user saw the proposal and names it, and is answered by its next change | user_verified
 
 policy profile strict
 policy audit off
@@ -24,3 +24,8 @@ model
 
 user
 | Now change `a` and `b` to take a long.
+model
+| ```c:src/a.c (1-2)
+| long a(long x) { return x + 10; }
+| long b(long x) { return x + 10; }
+| ```

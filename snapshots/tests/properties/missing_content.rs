@@ -63,9 +63,9 @@ fn unreadable_base() {
         model
         | ```c:src/a.c
         | int limit(int x) {
-        |     int y = x;
-        |     y += 1;
-        |     return y;
+        |     int sum = x;
+        |     sum += 1;
+        |     return sum;
         | }
         | ```
         ";

@@ -88,7 +88,11 @@ impl Project {
         let first_half: String = self.body.split_inclusive('\n').take(1).collect();
         [
             self.text(Some(self.stub), self.other),
-            self.text(Some(&self.body.replace(self.check, "")), self.other),
+            // What is taken away alone is deliberate.
+            self.text(
+                Some(&self.body.replace(self.check, "").replace("result", "sum")),
+                self.other,
+            ),
             self.text(None, self.other),
             // Something else is made better with it.
             self.text(
