@@ -843,9 +843,19 @@ impl<'v> BlockJudge<'v> {
 
     fn is_deleted(&self, found: &FoundCode, extent: Extent, entity: &EntityId) -> bool {
         let is_named = naming::names(self.judging.asked, entity);
-        let is_edit = found.edit.is_some() && found.format != Format::Fence;
-        let goes = is_edit && self.takes_whole(found, entity)
-            || is_named && self.only_deletes(found, extent, entity);
+        let applied = found.edit.as_ref().and_then(|it| it.outcome.as_ref().ok());
+        let file = EntityId::file(entity.path.clone());
+        let file = self.view.current_version(&file).map(|it| it.version);
+        let is_edited = |applied: &EditBase| {
+            // An edit of a file that is true as a whole changes one piece, the file.
+            let is_of_file = file.is_some_and(|file| applied.changed.contains(&file));
+            let mut symbol = entity.symbol.iter();
+            is_of_file || symbol.any(|symbol| self.is_edited(&entity.path, symbol, applied))
+        };
+        let is_quoted = found.format != Format::Fence
+            && applied.is_some_and(is_edited)
+            && self.takes_whole(found, entity);
+        let goes = is_quoted || is_named && self.only_deletes(found, extent, entity);
         goes && (is_named || !is_test(entity)) && !self.is_named_afterwards(found, entity)
     }
 

@@ -1,5 +1,5 @@
-# A statement that fails stands where the rest of the body was.
-law 7, engine 5 | No remark, in whatever words, no statement that only ends or fails, and no call that passes nothing on takes the place of code | code_kept, removed_unasked
+# A block does nothing where it did something.
+law 7, engine 5 | No remark, in whatever words, no statement that only ends or fails, and no call that passes nothing on takes the place of code | code_kept, stub_in_place
 
 user
 | ```c:src/b.c
@@ -30,11 +30,11 @@ model
 | int run(struct Job *job, int limit) {
 |     int count = strlen(job->name);
 |     if (count > limit) {
-|         printf("%d is too long", job->id);
-|         return -1;
 |     } else {
 |         job->state = count;
 |     }
-|     abort();
+|     prepare(job, limit);
+|     finish(job, count);
+|     return count;
 | }
 | ```

@@ -21,7 +21,7 @@ model
 | Thanks.
 
 user
-| Tidy up.
+| Tidy up src/a.c.
 model
 | ```c:src/a.c
 | int limit_to(int x, int low, int high) {
