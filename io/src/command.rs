@@ -2,17 +2,13 @@
 
 mod acting;
 mod evidence;
-mod guardian;
 mod hook;
 mod mcp;
-mod notes;
 mod preview;
-mod records;
 mod run;
 mod run_end;
-mod scope;
+mod status;
 mod tool;
-mod usage;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -34,7 +30,7 @@ use tslp_workspace::unread_code::in_files;
 
 use crate::adopt::AdoptMode;
 use crate::channel::{MissingLines, RecentQuery, StateQuery};
-use crate::cli::{self, CliCommand, HooksCommand, OutputFormat};
+use crate::cli::{self, CliCommand, OutputFormat, StatusView};
 use crate::config::environment::Environment;
 use crate::config::layers::{ConfigLayers, ConfigSource, WrittenFlags};
 use crate::config::secret::Secret;
@@ -45,7 +41,6 @@ use crate::deep::{self, DeepReport};
 use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::doctor::{self, CheckHealth, DoctorReport};
 use crate::diagnostics::state::{AsOf, EntityState};
-use crate::diagnostics::status::{self, STATUS_TOKENS_MAX, Status};
 use crate::diagnostics::tool_check::ToolCheck;
 use crate::diagnostics::vouched::VouchedPage;
 use crate::diagnostics::{self, DiagnosedSubject, recent, state};
@@ -194,7 +189,6 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
                 |episodes| recent::recent_lines(episodes),
             )
         }
-        CliCommand::Usage { days, common } => usage::run_usage(days, &common),
         CliCommand::Log { log, common } => {
             let (config, _) = read_config(&common.flags.0)?;
             evidence::run_log(&config, &log, common.output)
@@ -211,53 +205,57 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             let (config, _) = read_config(&flags.0)?;
             evidence::show_prompt(&config, episode)
         }
-        CliCommand::Config(of) => {
-            let (_, layers) = read_config(&of.flags.0)?;
-            print_page(of.output, || page::json(&layers), || page::lines(&layers))
+        CliCommand::Config { key, all, common } => {
+            let (_, layers) = read_config(&common.flags.0)?;
+            if let Some(name) = key {
+                let lines = page::explained(&layers, &name);
+                let lines = lines.map_err(|why| CommandFailure::new(Exit::Usage, why))?;
+                Out::stdout().lines(lines)?;
+                return Ok(Exit::Ok);
+            }
+            print_page(
+                common.output,
+                || page::json(&layers),
+                || page::lines(&layers, all),
+            )
         }
         CliCommand::Hook(flags) => hook::run_hook(&flags.0),
-        CliCommand::Notes { format: _, flags } => notes::run_notes(&flags.0),
-        CliCommand::Statusline(flags) => hook::run_statusline(&flags.0),
         CliCommand::Mcp(flags) => mcp::run_mcp(&flags.0),
-        CliCommand::Hooks(HooksCommand::Print { client }) => {
-            Out::stdout().lines(hook::settings_lines(client))?;
-            Ok(Exit::Ok)
-        }
         CliCommand::Goal(of) => acting::act_on(Verb::Goal, &joined(&of.words), None, &of.common),
         CliCommand::Clear(of) => {
             let forced = of.force.then(|| FORCE.to_owned());
             acting::act_on(Verb::Clear, &Vec::from_iter(forced), of.session, &of.common)
         }
-        CliCommand::Status(of) => {
-            let (config, _) = read_config(&of.flags.0)?;
-            let page = if has_ledger(&config)? {
-                status::read_status(&diagnosed_subject(&config))?
-            } else {
-                VouchedPage::default()
-            };
-            print_vouched(of.output, page, Status::json_object, status_lines)
-        }
+        CliCommand::Status {
+            view,
+            days,
+            notes_md,
+            common,
+        } => match view {
+            None => status::show_work(&common),
+            Some(StatusView::Usage) => status::show_usage(days, &common),
+            Some(StatusView::Notes) if notes_md => status::print_notes(&common.flags.0),
+            Some(StatusView::Notes) => status::show_records(&common),
+            Some(StatusView::Scope) => status::show_scope(&common),
+            Some(StatusView::Guard) => status::show_guard(&common),
+            Some(StatusView::Line) => hook::run_statusline(&common.flags.0),
+        },
         CliCommand::Accept(on) => acting::act_on_code(Verb::Accept, &on),
         CliCommand::Confirm(on) => acting::act_on_code(Verb::Confirm, &on),
         CliCommand::Reject(on) => acting::act_on_code(Verb::Reject, &on),
         CliCommand::Off(of) => acting::act_on_sight(Verb::Off, &of),
         CliCommand::On(of) => acting::act_on_sight(Verb::On, &of),
-        CliCommand::Lock(of) => acting::act_on_locks(Verb::Lock, &of),
-        CliCommand::Unlock(of) => acting::act_on_locks(Verb::Unlock, &of),
-        CliCommand::Note(of) => acting::act_on(Verb::Note, &joined(&of.words), None, &of.common),
-        CliCommand::Forget(of) => {
-            acting::act_on(Verb::Forget, &joined(&of.words), None, &of.common)
+        CliCommand::Lock(of) => acting::act_on_locks(&of),
+        CliCommand::Note(of) => {
+            let verb = if of.forget { Verb::Forget } else { Verb::Note };
+            acting::act_on(verb, &joined(&of.words), None, &of.common)
         }
-        CliCommand::Records(of) => records::run_records(&of),
-        CliCommand::Scope(of) => scope::run_scope(&of),
         CliCommand::Preview(args) => preview::run_preview(&args),
-        CliCommand::Reply(reply) => acting::import_reply(&reply),
-        CliCommand::Allow(of) => {
-            acting::act_on(Verb::Allow, &joined(&of.grant), of.session, &of.common)
-        }
-        CliCommand::Revoke(of) => {
-            acting::act_on(Verb::Revoke, &joined(&of.grant), of.session, &of.common)
-        }
+        CliCommand::Reply {
+            file,
+            source,
+            common,
+        } => acting::import_reply(&file, source, &common),
         CliCommand::Stop(of) => acting::act_on(Verb::Stop, &Vec::new(), None, &of),
         CliCommand::Resume { breach, common } => acting::resume(breach, &common),
         CliCommand::Adopt {
@@ -296,7 +294,17 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             let (config, _) = read_config(&flags.0)?;
             evidence::run_copy(&config, to.as_deref(), from.as_deref())
         }
-        CliCommand::Connect { client, flags } => {
+        CliCommand::Connect {
+            client,
+            hooks: true,
+            ..
+        } => {
+            let lines = hook::settings_lines(client.as_deref().unwrap_or_default());
+            let lines = lines.map_err(|why| CommandFailure::new(Exit::Usage, why))?;
+            Out::stdout().lines(lines)?;
+            Ok(Exit::Ok)
+        }
+        CliCommand::Connect { client, flags, .. } => {
             let config = config_of_running(&flags.0)?;
             if RunningProxy::find(&config.data_dir)?.is_none() {
                 let workspace = config.workspace.display();
@@ -310,8 +318,6 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             Ok(Exit::Ok)
         }
         CliCommand::Tool(command) => tool::run_tool(&command),
-        CliCommand::Policy(command) => tool::run_policy(&command),
-        CliCommand::Guardian(command) => guardian::run_guardian(&command),
         CliCommand::Completions { shell } => {
             cli::print_completions(shell, &mut Out::stdout())?;
             Ok(Exit::Ok)
@@ -488,15 +494,6 @@ fn has_ledger(config: &ServeConfig) -> Result<bool, CommandFailure> {
     }
 }
 
-/// What is going on, in lines.
-fn status_lines(status: &Status) -> Vec<String> {
-    let lines = status.lines(STATUS_TOKENS_MAX);
-    match lines.is_empty() {
-        true => vec!["Nothing was asked yet.".to_owned()],
-        false => lines,
-    }
-}
-
 /// The diagnostics' subject for a workspace, whether its proxy runs or not.
 fn diagnosed_subject(config: &ServeConfig) -> DiagnosedSubject {
     DiagnosedSubject {
@@ -522,11 +519,13 @@ fn ledger_subject(config: &ServeConfig) -> DiagnosedSubject {
     }
 }
 
-/// The configured server, or the local one that `auto` would take.
+/// The configured server, or the local one that `auto` takes; none is the demo.
 fn upstream_url(place: &UpstreamSetting) -> Option<UpstreamUrl> {
     match place {
         UpstreamSetting::Url(url) => Some(url.clone()),
-        UpstreamSetting::Auto => probe::find_local().map(|(_, url)| url),
+        UpstreamSetting::Auto => {
+            Some(probe::find_local().map_or_else(probe::usual_place, |(_, url)| url))
+        }
         UpstreamSetting::Demo => None,
     }
 }

@@ -1,12 +1,12 @@
 //! The network loop's configuration: limits, timeouts, the upstream, permitted callers.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use tslp_wire::http::request::HeadLimits;
 
 use crate::config::secret::Secret;
+use crate::config::settings::AccessConfig;
 use crate::config::upstream::UpstreamUrl;
 
 /// Configuration of the network loop, parsed wholly before anything is bound.
@@ -21,7 +21,7 @@ pub struct LoopConfig {
     /// Other servers, each for some models.
     pub model_upstreams: Vec<ModelUpstream>,
     /// Permitted callers.
-    pub guard: GuardConfig,
+    pub guard: AccessConfig,
     /// Whether `/debug/last-prompt` exists.
     pub debug_pages: DebugPages,
 }
@@ -35,7 +35,7 @@ impl LoopConfig {
             timeouts: Timeouts::default(),
             upstream: UpstreamConfig::new(upstream),
             model_upstreams: Vec::new(),
-            guard: GuardConfig::default(),
+            guard: AccessConfig::default(),
             debug_pages: DebugPages::Hidden,
         }
     }
@@ -125,6 +125,8 @@ pub struct ModelUpstream {
 pub struct UpstreamConfig {
     /// Base address.
     pub url: UpstreamUrl,
+    /// Whether no server was found, and this is where one would be.
+    pub is_missing: bool,
     /// Sent as `Authorization: Bearer …` in place of what clients send.
     pub api_key: Option<Secret>,
     /// A PEM file with certificates that are trusted in addition to the system's.
@@ -137,6 +139,7 @@ impl UpstreamConfig {
     pub const fn new(url: UpstreamUrl) -> Self {
         Self {
             url,
+            is_missing: false,
             api_key: None,
             extra_ca_file: None,
         }
@@ -148,46 +151,6 @@ impl UpstreamConfig {
         let key = self.api_key.as_ref()?;
         Some(Secret::new(format!("Bearer {}", key.reveal())))
     }
-}
-
-/// Local users that may call a proxy without a token.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LocalUsers {
-    /// All of them.
-    Any,
-    /// The proxy's own, root, and those with these ids.
-    These(Vec<u32>),
-}
-
-impl Default for LocalUsers {
-    fn default() -> Self {
-        Self::These(Vec::new())
-    }
-}
-
-impl fmt::Display for LocalUsers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Any => f.write_str("any"),
-            Self::These(ids) => {
-                let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
-                f.write_str(&ids.join(","))
-            }
-        }
-    }
-}
-
-/// Permitted callers.
-#[derive(Clone, Debug, Default)]
-pub struct GuardConfig {
-    /// Host header values (`name` or `name:port`) that are accepted in addition to the loopback names.
-    pub extra_hosts: Vec<String>,
-    /// Origins (`https://example.org`) of web pages that may use the proxy; they get CORS headers.
-    pub origins: Vec<String>,
-    /// Bearer token; needed for any bind that isn't loopback.
-    pub token: Option<Secret>,
-    /// Who may call without a token.
-    pub users: LocalUsers,
 }
 
 /// Whether the debug pages exist.

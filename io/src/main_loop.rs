@@ -202,7 +202,7 @@ impl MainLoop {
             Some(listener) => listener.local_addr().map_err(BindError::Inherited)?,
         };
         // The guard may refuse an address that must not even be bound for a moment.
-        RequestGuard::new(address, &config.guard)?;
+        RequestGuard::new(address, config.guard.clone())?;
         let (net, bound, rouse) = SystemNet::listen(address, inherited)?;
         let (main_loop, handle) = Self::with_net(Box::new(net), rouse, bound, config, channels)?;
         Ok((main_loop, bound, handle))
@@ -219,7 +219,7 @@ impl MainLoop {
         config: LoopConfig,
         channels: LoopChannels,
     ) -> Result<(Self, LoopHandle), BindError> {
-        let guard = RequestGuard::new(bound, &config.guard)?;
+        let guard = RequestGuard::new(bound, config.guard.clone())?;
         let (sender, inbox) = bounded(INBOX_MESSAGES);
         let handle = LoopHandle {
             sender,

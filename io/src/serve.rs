@@ -40,7 +40,7 @@ use crate::engine::new_engine;
 use crate::engine_thread::{EngineThread, EngineWiring};
 use crate::evidence::replies::ReplyReporter;
 use crate::exit::Exit;
-use crate::loop_config::{DebugPages, GuardConfig, LoopConfig, ModelUpstream, UpstreamConfig};
+use crate::loop_config::{DebugPages, LoopConfig, ModelUpstream, UpstreamConfig};
 use crate::main_loop::{BindError, LoopChannels, LoopHandle, MainLoop};
 use crate::memory;
 use crate::metrics::Metrics;
@@ -131,6 +131,8 @@ pub const fn exit_of(error: &StartError) -> Exit {
 /// The model server in use.
 pub(crate) struct ChosenUpstream {
     url: UpstreamUrl,
+    /// Whether none was found, and this is where one would be.
+    is_missing: bool,
     banner: String,
     /// Runs as long as it is held.
     demo: Option<Server>,
@@ -313,7 +315,7 @@ impl BoundServer {
             metrics: Arc::clone(&metrics),
         };
         let for_the_end = to_engine.clone();
-        let loop_config = loop_config(config, &chosen.url);
+        let loop_config = loop_config(config, &chosen);
         let auditor = AuditorConfig {
             upstream: loop_config.upstream.clone(),
             model_upstreams: loop_config.model_upstreams.clone(),
@@ -383,7 +385,7 @@ impl BoundServer {
                 // Not waited for at the end: it holds nothing, and may be in the middle of a look-up.
                 Auditor::new(auditor, audits.clone(), to_engine.clone()).spawn()?;
                 if is_asked {
-                    ask_for_windows(config, &chosen.url, to_engine, asked)?;
+                    ask_for_windows(config, &chosen, to_engine, asked)?;
                 }
                 (
                     Some(engine),
@@ -554,46 +556,45 @@ fn join_thread(thread: JoinHandle<()>, name: &str) {
 
 /// The model server to talk to.
 fn choose_upstream(place: &UpstreamSetting) -> Result<ChosenUpstream, ServeError> {
+    let mut demo = None;
     let found = match place {
-        UpstreamSetting::Url(url) => Some(("", url.clone())),
         UpstreamSetting::Auto => probe::find_local(),
-        UpstreamSetting::Demo => None,
+        _ => None,
     };
-    if let Some((name, url)) = found {
-        let banner = match name {
-            "" => format!("upstream {url}"),
-            name => format!("upstream {url} ({name}, found on its default port)"),
-        };
-        return Ok(ChosenUpstream {
-            url,
-            banner,
-            demo: None,
-        });
-    }
-    let demo = demo_model::start(TOKEN_DELAY)?;
-    let url = UpstreamUrl::parse(&demo.url()).map_err(io::Error::other)?;
-    let why = match place {
-        UpstreamSetting::Auto => {
-            "no model server answered on the ports of Ollama, llama.cpp, LM Studio or vLLM"
+    let is_missing = *place == UpstreamSetting::Auto && found.is_none();
+    let (url, banner) = match (place, found) {
+        (UpstreamSetting::Url(url), _) => (url.clone(), format!("upstream {url}")),
+        (UpstreamSetting::Demo, _) => {
+            let server = demo.insert(demo_model::start(TOKEN_DELAY)?);
+            let url = UpstreamUrl::parse(&server.url()).map_err(io::Error::other)?;
+            let banner = "upstream DEMO: a scripted model, not a real one; name your model server with --upstream URL";
+            (url, banner.to_owned())
         }
-        _ => "as asked",
+        (UpstreamSetting::Auto, Some((name, url))) => {
+            let banner = format!("upstream {url} ({name}, found on its default port)");
+            (url, banner)
+        }
+        (UpstreamSetting::Auto, None) => (
+            probe::usual_place(),
+            format!("upstream NONE: {}", probe::NONE_FOUND),
+        ),
     };
     Ok(ChosenUpstream {
         url,
-        banner: format!(
-            "upstream DEMO: the embedded scripted model, not a real one ({why}); name your model server with --upstream URL"
-        ),
-        demo: Some(demo),
+        is_missing,
+        banner,
+        demo,
     })
 }
 
-fn loop_config(config: &ServeConfig, upstream: &UpstreamUrl) -> LoopConfig {
-    let mut loop_config = LoopConfig::new(upstream.clone());
+fn loop_config(config: &ServeConfig, chosen: &ChosenUpstream) -> LoopConfig {
+    let mut loop_config = LoopConfig::new(chosen.url.clone());
     loop_config.limits.chat_body_bytes_max = config.request_body_bytes_max as u64;
     loop_config.timeouts.first_byte = config.upstream.first_byte;
     loop_config.timeouts.upstream_idle = config.upstream.idle;
     loop_config.upstream = UpstreamConfig {
-        url: upstream.clone(),
+        url: chosen.url.clone(),
+        is_missing: chosen.is_missing,
         api_key: config.upstream.api_key.clone(),
         extra_ca_file: config.upstream.ca_file.clone(),
     };
@@ -608,12 +609,7 @@ fn loop_config(config: &ServeConfig, upstream: &UpstreamUrl) -> LoopConfig {
             },
         })
         .collect();
-    loop_config.guard = GuardConfig {
-        extra_hosts: config.access.hosts_allowed.clone(),
-        origins: config.access.origins_allowed.clone(),
-        token: config.access.token.clone(),
-        users: config.access.users_allowed.clone(),
-    };
+    loop_config.guard = config.access.clone();
     loop_config.debug_pages = if config.debug {
         DebugPages::Shown
     } else {
@@ -625,12 +621,12 @@ fn loop_config(config: &ServeConfig, upstream: &UpstreamUrl) -> LoopConfig {
 /// Asks the model server how much its models read at once, off the way of anything else: now, and whenever the engine wants to know.
 fn ask_for_windows(
     config: &ServeConfig,
-    url: &UpstreamUrl,
+    chosen: &ChosenUpstream,
     to_engine: Sender<ToEngine>,
     asked: Receiver<()>,
 ) -> io::Result<()> {
     let upstream = config.upstream.clone();
-    let url = url.clone();
+    let (url, is_missing) = (chosen.url.clone(), chosen.is_missing);
     thread::Builder::new().name("probe".into()).spawn(move || {
         let mut last = None;
         // It ends with the engine.
@@ -643,7 +639,7 @@ fn ask_for_windows(
             let mut said = match probe::ask_server(&target) {
                 Ok(server) => server.windows,
                 Err(error) => {
-                    if last.is_none() {
+                    if last.is_none() && !is_missing {
                         tracing::warn!(%url, %error, "the model server doesn't answer yet");
                     }
                     ServerWindows::default()

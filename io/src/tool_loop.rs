@@ -26,7 +26,7 @@ pub(crate) const FLAWED_BYTES_MAX: usize = 4 << 10;
 /// Why tools don't run where the user wants none.
 pub const TOOLS_OFF: &str = "tools are off (`tools.run`)";
 
-/// What tslp is able to do, and why, in the words of `/health`, `tslp doctor` and `tslp guardian status`. `tested` is the last test of what
+/// What tslp is able to do, and why, in the words of `/health`, `tslp doctor` and `tslp status guard`. `tested` is the last test of what
 /// holds tools; `None` while there was none.
 #[must_use]
 pub fn mode_and_reason(is_breached: bool, tested: Option<Result<(), String>>) -> (Mode, String) {
@@ -71,7 +71,6 @@ impl ToolLoopConfig {
         if tools.run == ToolsChoice::Off && client_tools == ClientTools::Off && !has_check {
             return None;
         }
-        let policy = tools.policy.iter().filter_map(|it| it.canonicalize().ok());
         let there = tools.toolchains.iter().filter_map(|folder| {
             let found = folder.canonicalize();
             if let Err(error) = &found {
@@ -82,7 +81,7 @@ impl ToolLoopConfig {
         let scope = ToolScope {
             toolchains: there.collect(),
             home: std::env::home_dir(),
-            ..tool_scope(config, policy)
+            ..tool_scope(config, None)
         };
         Some(Self {
             tools,

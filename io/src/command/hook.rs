@@ -28,7 +28,7 @@ use tslp_workspace::observer::{SystemClock, WallClock as _};
 use super::{CommandFailure, has_ledger, ledger_subject, print_page, read_config};
 use crate::acts::{Act, DirectiveAct};
 use crate::attention::{Attention, AttentionLevel};
-use crate::cli::{HookClient, OutputFormat};
+use crate::cli::OutputFormat;
 use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
 use crate::diagnostics::DiagnosedSubject;
@@ -72,12 +72,18 @@ const EVENTS: [&str; 5] = [
 ];
 
 /// The settings of a client that ask `tslp hook`, and where they go. Without a matcher: with one, some events of a kind are left out.
-pub(super) fn settings_lines(client: HookClient) -> Vec<String> {
+///
+/// # Errors
+/// If it has no hooks that tslp answers.
+pub(super) fn settings_lines(client: &str) -> Result<Vec<String>, String> {
     let place = match client {
-        HookClient::ClaudeCode => {
-            ".claude/settings.json of the project, or ~/.claude/settings.json"
+        "claude-code" => ".claude/settings.json of the project, or ~/.claude/settings.json",
+        "codex" => "~/.codex/hooks.json; Codex asks once whether it may trust them",
+        _ => {
+            return Err(format!(
+                "{client} has no hooks that tslp answers; claude-code and codex do"
+            ));
         }
-        HookClient::Codex => "~/.codex/hooks.json; Codex asks once whether it may trust them",
     };
     let asked = json!([{ "hooks": [{ "type": "command", "command": "tslp hook" }] }]);
     let hooks: Map<String, Value> = EVENTS
@@ -85,11 +91,11 @@ pub(super) fn settings_lines(client: HookClient) -> Vec<String> {
         .map(|event| ((*event).to_owned(), asked.clone()))
         .collect();
     let mut settings = json!({ "hooks": hooks });
-    if client == HookClient::ClaudeCode {
-        settings["statusLine"] = json!({ "type": "command", "command": "tslp statusline" });
+    if client == "claude-code" {
+        settings["statusLine"] = json!({ "type": "command", "command": "tslp status line" });
     }
     let lines = format!("# {place}\n{settings:#}");
-    lines.lines().map(str::to_owned).collect()
+    Ok(lines.lines().map(str::to_owned).collect())
 }
 
 /// One JSON value: a client may leave standard input open behind it.

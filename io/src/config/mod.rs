@@ -14,8 +14,9 @@ pub mod table;
 pub mod upstream;
 pub mod written;
 
+pub mod network;
+
 mod file;
-mod network;
 mod workspace;
 
 #[cfg(test)]

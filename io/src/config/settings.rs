@@ -9,10 +9,10 @@ use tslp_core::policy::Policy;
 use tslp_core::words;
 use tslp_workspace::observer::EtvConfig;
 
+use super::network::Allowed;
 use super::secret::Secret;
 use super::upstream::{ServerForModels, UpstreamSetting};
 use super::written::WrittenValue;
-use crate::loop_config::LocalUsers;
 
 /// All settings, before they are checked on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,12 +75,8 @@ pub struct UpstreamConfig {
 /// Permitted callers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AccessConfig {
-    /// Names in `Host` headers that are accepted in addition to the loopback ones; lower case.
-    pub hosts_allowed: Vec<String>,
-    /// Origins of web pages that may call us; none by default.
-    pub origins_allowed: Vec<String>,
-    /// Local users that may call without a token.
-    pub users_allowed: LocalUsers,
+    /// Those that may call besides this user's own programs on this machine.
+    pub allowed: Allowed,
     /// The bearer token that every request must carry.
     pub token: Option<Secret>,
 }
@@ -102,8 +98,6 @@ pub struct ToolsConfig {
     pub run: ToolsChoice,
     /// Whether fences of shell commands are calls, too.
     pub shell_fences: bool,
-    /// The Operator's policy profile.
-    pub policy: Option<PathBuf>,
     /// Folders with programs, in addition to the system's.
     pub toolchains: Vec<PathBuf>,
     /// The user's check; empty if there is none.

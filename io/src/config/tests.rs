@@ -144,13 +144,13 @@ fn layers_override() {
 /// A list of a higher layer replaces the one below and does not extend it.
 #[test]
 fn list_replaced() {
-    let machine = Machine::new().file("hosts_allowed = ['a.lan', 'b.lan']");
+    let machine = Machine::new().file("allow = ['a.lan', 'b.lan']");
     machine.check(
-        "hosts_allowed",
+        "allow",
         "a.lan,b.lan from ~/home/.config/tslp/config.toml:1",
     );
-    let machine = machine.variable("TSLP_HOSTS_ALLOWED", "c.lan, d.lan");
-    machine.check("hosts_allowed", "c.lan,d.lan from TSLP_HOSTS_ALLOWED");
+    let machine = machine.variable("TSLP_ALLOW", "c.lan, d.lan");
+    machine.check("allow", "c.lan,d.lan from TSLP_ALLOW");
 }
 
 #[test]
@@ -276,10 +276,7 @@ fn wrong_values() {
         &["config.toml:1: `debug` must be true or false, without quotes"],
     );
     refused("listen = 4141", &["`listen` must be a text in quotes"]);
-    refused(
-        "hosts_allowed = [1]",
-        &["`hosts_allowed` must be an array of texts"],
-    );
+    refused("allow = [1]", &["`allow` must be an array of texts"]);
     refused(
         "etv.timeout_ms = 0",
         &["whole number from 1 to 60000", "not \"0\""],
@@ -332,7 +329,7 @@ fn hidden_credentials() {
         .flag("upstream_api_key", canary);
     let (config, layers) = machine.load().unwrap();
     let mut everything = format!("{config:?}{layers:?}{:?}", machine.flags);
-    everything += &page::lines(&layers).join("\n");
+    everything += &page::lines(&layers, false).join("\n");
     everything += &page::json(&layers);
     assert!(!everything.contains(canary), "{everything}");
     assert_eq!(config.access.token.unwrap().reveal(), canary);
@@ -386,13 +383,24 @@ fn settings_round_trip() {
 fn pages_list_all_keys() {
     let machine = Machine::new().variable("TSLP_PROFILE", "strict");
     let (_, layers) = machine.load().unwrap();
-    let human = page::lines(&layers).join("\n");
+    let human = page::lines(&layers, false).join("\n");
     let profile = human
         .lines()
-        .find(|line| line.starts_with("profile "))
+        .find(|line| line.starts_with("  profile "))
         .unwrap();
     let words: Vec<&str> = profile.split_whitespace().collect();
     assert_eq!(words, ["profile", "strict", "TSLP_PROFILE"]);
+    assert!(!human.contains("audit"), "{human}");
+    let all = page::lines(&layers, true).join("\n");
+    for key in KEYS {
+        assert!(all.contains(&format!("\n  {} ", key.name)), "{all}");
+    }
+    let one = page::explained(&layers, "profile").unwrap().join("\n");
+    for part in ["strict  (TSLP_PROFILE)", "Default: standard", "--profile"] {
+        assert!(one.contains(part), "{one}");
+    }
+    let unknown = page::explained(&layers, "profil").unwrap_err();
+    assert!(unknown.contains("did you mean `profile`?"), "{unknown}");
     let json: serde_json::Value = serde_json::from_str(&page::json(&layers)).unwrap();
     assert_eq!(json["values"].as_array().unwrap().len(), KEYS.len());
     assert_eq!(json["config_file"], serde_json::Value::Null);

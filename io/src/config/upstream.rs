@@ -7,7 +7,7 @@ use tslp_core::words;
 /// The upstream as configured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum UpstreamSetting {
-    /// Look for a model server on its usual local port, and use the demo if there is none.
+    /// Look for a model server on its usual local port.
     #[default]
     Auto,
     /// The embedded scripted model.

@@ -18,6 +18,7 @@ use super::failed_answer::{FailedAnswer, KEPT_BYTES_MAX};
 use super::rounds::write_body;
 use super::upstreams::LinkUse;
 use crate::channel::ResponseEnd;
+use crate::probe;
 use crate::socket::TransferResult;
 use crate::upstream::connection::{FedBytes, ReceivedSoFar};
 use crate::upstream::server::ServerNumber;
@@ -449,10 +450,14 @@ impl MainLoop {
 
     pub(super) fn call_unreachable(&mut self, client: &mut Client, reason: &str) {
         self.upstream_is_down |= client.server() == ServerNumber::default();
-        let url = &self.connections.server(client.server()).config.url;
-        let message = format!(
-            "the model server at {url} can't be reached ({reason}): start it, or name another with `--upstream`"
-        );
+        let server = &self.connections.server(client.server()).config;
+        let url = &server.url;
+        let message = match server.is_missing {
+            true => probe::NONE_FOUND.to_owned(),
+            false => format!(
+                "the model server at {url} can't be reached ({reason}): start it, or name another with `--upstream`"
+            ),
+        };
         self.call_refused(client, &Refusal::new("upstream_unreachable", message));
     }
 

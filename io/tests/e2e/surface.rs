@@ -97,7 +97,7 @@ fn last_text_of_a_turn() {
     assert!(last["notices"].as_array().unwrap().is_empty(), "{last:#}");
     let (_, status) = places.cli_json(&["status"]);
     assert_eq!(status["stale"], json!([]), "told as refused: {status:#}");
-    let line = places.in_workspace(&["statusline"]).output().unwrap();
+    let line = places.in_workspace(&["status", "line"]).output().unwrap();
     let line = String::from_utf8(line.stdout).unwrap();
     assert!(
         line.contains("1 refused") && !line.contains("STALE"),

@@ -140,9 +140,8 @@ fn audited(url: &str, extra_ca_file: Option<PathBuf>) -> (AuditOutcome, Option<S
     let config = AuditorConfig {
         model_upstreams: Vec::new(),
         upstream: UpstreamConfig {
-            url: UpstreamUrl::parse(url).unwrap(),
-            api_key: None,
             extra_ca_file,
+            ..UpstreamConfig::new(UpstreamUrl::parse(url).unwrap())
         },
         placement: Placement::System,
         connect: PATIENCE,

@@ -176,3 +176,23 @@ fn early_answer() {
     assert_eq!((response.status(), response.text().as_str()), (413, "big"));
     assert_eq!(client.closed(), "");
 }
+
+/// Where no model server was found, a request is told at once what to start.
+#[test]
+fn none_found() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", free.local_addr().unwrap());
+    drop(free);
+    let proxy = Proxy::with(&url, Engine::Echo, |config| {
+        config.upstream.is_missing = true;
+    });
+    let mut client = proxy.client();
+    client.send(proxy.get("/v1/models"));
+    let answer = client.message();
+    assert_eq!(answer.status(), 502);
+    let said = answer.text();
+    assert!(
+        said.contains("start Ollama") && said.contains("--upstream URL"),
+        "{said}"
+    );
+}
