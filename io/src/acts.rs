@@ -28,7 +28,7 @@ use tslp_tools::guardian::profile_file;
 use tslp_workspace::observer::{Observer, SystemClock, WallClock, WorkspaceObserver};
 use tslp_workspace::target::{self, NamedTarget, TargetError};
 
-use crate::config::ServeConfig;
+use crate::config::settings::Settings;
 use crate::engine::new_engine;
 
 /// An act, with paths as directives name them.
@@ -475,7 +475,7 @@ pub const fn failure_words(failure: ReadFailure) -> &'static str {
 ///
 /// # Errors
 /// When the ledger is in use, damaged, or can't be written.
-pub fn carry_out_here(config: &ServeConfig, act: &Act) -> Result<Vec<ActResult>, StartError> {
+pub fn carry_out_here(config: &Settings, act: &Act) -> Result<Vec<ActResult>, StartError> {
     let mut observer = Observer::new(
         &config.workspace,
         config.etv,
@@ -514,7 +514,7 @@ fn commit_batch(log: &mut SqliteLog, batch: Batch) -> Result<(), LedgerError> {
 /// # Errors
 /// If it names nothing that can be accepted.
 pub fn locate_target(
-    config: &ServeConfig,
+    config: &Settings,
     current_dir: &Path,
     written: &str,
 ) -> Result<String, ActResult> {

@@ -34,8 +34,9 @@ use crate::cli::{self, CliCommand, OutputFormat, StatusView};
 use crate::config::environment::Environment;
 use crate::config::layers::{ConfigLayers, ConfigSource, WrittenFlags};
 use crate::config::secret::Secret;
+use crate::config::settings::Settings;
 use crate::config::upstream::{UpstreamSetting, UpstreamUrl};
-use crate::config::{ReplyReports, ServeConfig, page};
+use crate::config::{self, page};
 use crate::connect;
 use crate::deep::{self, DeepReport};
 use crate::diagnostics::disk_now::DiskNow;
@@ -101,10 +102,8 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             if manner.background {
                 return run::serve_in_background();
             }
-            let (mut config, _) = prepare_to(&flags.0, LedgerUse::Stay)?;
-            if manner.quiet {
-                config.reports = ReplyReports::Quiet;
-            }
+            let mut config = prepare_to(&flags.0, LedgerUse::Stay)?.settings;
+            config.is_quiet = manner.quiet;
             config.until_unused = manner.until_unused;
             serve::serve_proxy(&config).map_err(|error| served_already(&config, &error))
         }
@@ -113,7 +112,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             run::run_client(&name.to_string_lossy(), arguments, &flags.0)
         }
         CliCommand::Undo { undo, flags } => {
-            let (config, _) = read_config(&flags.0)?;
+            let config = read_config(&flags.0)?;
             evidence::print_undo(&config, &undo)
         }
         CliCommand::Demo(flags) => {
@@ -122,7 +121,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
                 .map_err(|error| CommandFailure::new(Exit::CheckFailed, error))
         }
         CliCommand::Open(flags) => {
-            let (config, _) = read_config(&flags.0)?;
+            let config = read_config(&flags.0)?;
             run::open_page(&config)
         }
         CliCommand::Doctor(of) => {
@@ -137,7 +136,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             limit,
             common,
         } => {
-            let (config, _) = read_config(&common.flags.0)?;
+            let config = read_config(&common.flags.0)?;
             let path = path.filter(|path| !path.is_empty());
             let wanted = StateQuery {
                 contains: None,
@@ -169,7 +168,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             show_state(&config, &wanted, as_of, common.output)
         }
         CliCommand::Recent { limit, common } => {
-            let (config, _) = read_config(&common.flags.0)?;
+            let config = read_config(&common.flags.0)?;
             let wanted = RecentQuery {
                 limit,
                 missing_lines: match common.output {
@@ -190,11 +189,11 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             )
         }
         CliCommand::Log { log, common } => {
-            let (config, _) = read_config(&common.flags.0)?;
+            let config = read_config(&common.flags.0)?;
             evidence::run_log(&config, &log, common.output)
         }
         CliCommand::Why { entity, common } => {
-            let (config, _) = read_config(&common.flags.0)?;
+            let config = read_config(&common.flags.0)?;
             let named = path_from_root(&config, &entity);
             // A definition may be called as a folder is.
             let is_folder = named.is_empty() || named.ends_with('/');
@@ -202,11 +201,11 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             evidence::run_why(&config, named, common.output)
         }
         CliCommand::ShowPrompt { episode, flags } => {
-            let (config, _) = read_config(&flags.0)?;
+            let config = read_config(&flags.0)?;
             evidence::show_prompt(&config, episode)
         }
         CliCommand::Config { key, all, common } => {
-            let (_, layers) = read_config(&common.flags.0)?;
+            let layers = prepare_to(&common.flags.0, LedgerUse::Act)?;
             if let Some(name) = key {
                 let lines = page::explained(&layers, &name);
                 let lines = lines.map_err(|why| CommandFailure::new(Exit::Usage, why))?;
@@ -263,7 +262,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             dry_run,
             common,
         } => {
-            let (config, _) = read_config(&common.flags.0)?;
+            let config = read_config(&common.flags.0)?;
             let mode = if dry_run {
                 AdoptMode::DryRun
             } else {
@@ -272,7 +271,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             acting::run_adopt(&config, &paths, mode, common.output)
         }
         CliCommand::Verify { deep, common } => {
-            let (config, _) = read_config(&common.flags.0)?;
+            let config = read_config(&common.flags.0)?;
             need_ledger(&config)?;
             let report = maintenance::verify_subject(&diagnosed_subject(&config));
             if deep {
@@ -281,7 +280,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             print_report(&report, common.output, Exit::LedgerDamaged)
         }
         CliCommand::Rebuild(flags) => {
-            let (config, _) = read_config(&flags.0)?;
+            let config = read_config(&flags.0)?;
             need_ledger(&config)?;
             let options = OpenOptions::default();
             let (data_dir, workspace) = (&config.data_dir, &config.workspace);
@@ -291,7 +290,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             Ok(Exit::Ok)
         }
         CliCommand::Copy { to, from, flags } => {
-            let (config, _) = read_config(&flags.0)?;
+            let config = read_config(&flags.0)?;
             evidence::run_copy(&config, to.as_deref(), from.as_deref())
         }
         CliCommand::Connect {
@@ -335,7 +334,7 @@ fn joined(words: &[String]) -> Vec<String> {
 }
 
 /// The failure of a proxy, with the address of the one that is in its place.
-fn served_already(config: &ServeConfig, error: &ServeError) -> CommandFailure {
+fn served_already(config: &Settings, error: &ServeError) -> CommandFailure {
     let mut failure = CommandFailure::new(error.exit_code(), error);
     let is_in_use = matches!(
         error,
@@ -360,13 +359,14 @@ enum LedgerUse {
 }
 
 /// Reads the whole configuration and starts the log.
-fn read_config(flags: &WrittenFlags) -> Result<(ServeConfig, ConfigLayers), CommandFailure> {
-    prepare_to(flags, LedgerUse::Act)
+fn read_config(flags: &WrittenFlags) -> Result<Settings, CommandFailure> {
+    Ok(prepare_to(flags, LedgerUse::Act)?.settings)
 }
 
 /// The configuration with the address, the token and the model server of the proxy that runs, where the flags name no others.
-fn config_of_running(flags: &WrittenFlags) -> Result<ServeConfig, CommandFailure> {
-    let (mut config, layers) = read_config(flags)?;
+fn config_of_running(flags: &WrittenFlags) -> Result<Settings, CommandFailure> {
+    let layers = prepare_to(flags, LedgerUse::Act)?;
+    let mut config = layers.settings.clone();
     let Some(running) = RunningProxy::find(&config.data_dir)? else {
         return Ok(config);
     };
@@ -385,20 +385,18 @@ fn config_of_running(flags: &WrittenFlags) -> Result<ServeConfig, CommandFailure
     Ok(config)
 }
 
-fn prepare_to(
-    flags: &WrittenFlags,
-    course: LedgerUse,
-) -> Result<(ServeConfig, ConfigLayers), CommandFailure> {
+fn prepare_to(flags: &WrittenFlags, course: LedgerUse) -> Result<ConfigLayers, CommandFailure> {
     let environment = Environment::of_process();
     let loaded = match course {
         // A workspace is made by whoever serves it, in the folder where they do.
-        LedgerUse::Stay => ServeConfig::load(flags, &environment),
-        LedgerUse::Act => ServeConfig::load_from_within(flags, &environment, is_in_use),
+        LedgerUse::Stay => config::load(flags, &environment),
+        LedgerUse::Act => config::load_from_within(flags, &environment, is_in_use),
     };
-    let (config, layers) = loaded.map_err(|error| CommandFailure::new(Exit::Usage, error))?;
+    let layers = loaded.map_err(|error| CommandFailure::new(Exit::Usage, error))?;
+    let config = &layers.settings;
     start_logging(&layers, course)?;
     let is_named = flags.written.iter().any(|(key, _)| key.name == "workspace");
-    offer_former_ledger(&config, flags);
+    offer_former_ledger(config, flags);
     let here = environment.current_dir.canonicalize().unwrap_or_default();
     if course == LedgerUse::Act && !is_named && here != config.workspace {
         let workspace = config.workspace.display();
@@ -407,11 +405,11 @@ fn prepare_to(
             "tslp: workspace {workspace} (`--workspace .` for the current folder)"
         );
     }
-    Ok((config, layers))
+    Ok(layers)
 }
 
 /// Names the ledger of a project that was moved, where there is none at its new place; it is never taken silently.
-fn offer_former_ledger(config: &ServeConfig, flags: &WrittenFlags) {
+fn offer_former_ledger(config: &Settings, flags: &WrittenFlags) {
     let own = &config.data_dir;
     let is_named = flags.written.iter().any(|(key, _)| key.name == "data_dir");
     if is_named || is_in_use(own) {
@@ -459,7 +457,7 @@ fn start_logging(layers: &ConfigLayers, course: LedgerUse) -> Result<(), Command
 }
 
 /// The beginning of an entity's name, as it is written in the workspace's root, where it names a file or a folder from here.
-fn path_from_root(config: &ServeConfig, written: &str) -> String {
+fn path_from_root(config: &Settings, written: &str) -> String {
     let (path, symbol) = match written.split_once("::") {
         Some((path, symbol)) => (path, format!("::{symbol}")),
         None => (written, String::new()),
@@ -475,7 +473,7 @@ fn path_from_root(config: &ServeConfig, written: &str) -> String {
 }
 
 /// Whether there is a ledger; one that this user can't read is none that isn't there.
-fn has_ledger(config: &ServeConfig) -> Result<bool, CommandFailure> {
+fn has_ledger(config: &Settings) -> Result<bool, CommandFailure> {
     let files = DataFiles::of(&config.data_dir);
     let opened = File::open(&files.database).and_then(|file| file.metadata());
     match opened.and_then(|found| match found.is_dir() {
@@ -495,7 +493,7 @@ fn has_ledger(config: &ServeConfig) -> Result<bool, CommandFailure> {
 }
 
 /// The diagnostics' subject for a workspace, whether its proxy runs or not.
-fn diagnosed_subject(config: &ServeConfig) -> DiagnosedSubject {
+fn diagnosed_subject(config: &Settings) -> DiagnosedSubject {
     DiagnosedSubject {
         upstream: upstream_url(&config.upstream.place),
         ..ledger_subject(config)
@@ -503,7 +501,7 @@ fn diagnosed_subject(config: &ServeConfig) -> DiagnosedSubject {
 }
 
 /// The subject of what is asked of the ledger alone: no model server is looked for.
-fn ledger_subject(config: &ServeConfig) -> DiagnosedSubject {
+fn ledger_subject(config: &Settings) -> DiagnosedSubject {
     DiagnosedSubject {
         readers: ReaderFactory::new(&DataFiles::of(&config.data_dir), &OpenOptions::default()),
         data_dir: config.data_dir.clone(),
@@ -531,7 +529,7 @@ fn upstream_url(place: &UpstreamSetting) -> Option<UpstreamUrl> {
 }
 
 /// The code that can't be read in the entities' files; only where a path was asked for.
-fn unread_in(config: &ServeConfig, path: &str, entities: &[EntityState]) -> Vec<String> {
+fn unread_in(config: &Settings, path: &str, entities: &[EntityState]) -> Vec<String> {
     if path.is_empty() {
         return Vec::new();
     }
@@ -547,7 +545,7 @@ fn unread_in(config: &ServeConfig, path: &str, entities: &[EntityState]) -> Vec<
 }
 
 fn show_state(
-    config: &ServeConfig,
+    config: &Settings,
     wanted: &StateQuery,
     as_of: AsOf,
     output: OutputFormat,
@@ -590,7 +588,7 @@ fn print_vouched<T>(
     Err(CommandFailure::new(Exit::LedgerDamaged, message))
 }
 
-fn show_doctor(config: &ServeConfig, output: OutputFormat) -> Result<Exit, CommandFailure> {
+fn show_doctor(config: &Settings, output: OutputFormat) -> Result<Exit, CommandFailure> {
     let report: DoctorReport = if has_ledger(config).unwrap_or(true) {
         doctor::examine_all(&diagnosed_subject(config))
     } else {
@@ -619,7 +617,7 @@ fn print_report(
 
 /// Prints a report together with every decision that would differ today.
 fn show_deep(
-    config: &ServeConfig,
+    config: &Settings,
     mut report: DoctorReport,
     output: OutputFormat,
 ) -> Result<Exit, CommandFailure> {
@@ -660,7 +658,7 @@ fn show_deep(
     })
 }
 
-fn need_ledger(config: &ServeConfig) -> Result<(), CommandFailure> {
+fn need_ledger(config: &Settings) -> Result<(), CommandFailure> {
     if has_ledger(config)? {
         return Ok(());
     }

@@ -11,7 +11,7 @@ use tslp_core::policy::ClientTools;
 use tslp_tools::guardian::ToolScope;
 use tslp_tools::sandbox::{Sandbox, WorkspaceLayer};
 
-use crate::config::ServeConfig;
+use crate::config::settings::Settings;
 use crate::config::settings::{ToolsChoice, ToolsConfig};
 
 /// Longest request body that a reply of several rounds goes on from: it is kept while its reply is under way.
@@ -65,7 +65,7 @@ pub struct ToolLoopConfig {
 impl ToolLoopConfig {
     /// From the configuration; `None` if tools are neither run nor judged.
     #[must_use]
-    pub fn from_config(config: &ServeConfig) -> Option<Self> {
+    pub fn from_config(config: &Settings) -> Option<Self> {
         let (tools, client_tools) = (config.tools.clone(), config.policy.client_tools);
         let has_check = !tools.check.is_empty();
         if tools.run == ToolsChoice::Off && client_tools == ClientTools::Off && !has_check {
@@ -98,10 +98,7 @@ impl ToolLoopConfig {
 }
 
 /// The folders that tools work with; none may see the configuration in these files.
-pub(crate) fn tool_scope(
-    config: &ServeConfig,
-    files: impl IntoIterator<Item = PathBuf>,
-) -> ToolScope {
+pub(crate) fn tool_scope(config: &Settings, files: impl IntoIterator<Item = PathBuf>) -> ToolScope {
     ToolScope {
         workspace: config.workspace.clone(),
         hidden: std::iter::once(config.data_dir.clone())

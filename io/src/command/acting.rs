@@ -23,8 +23,8 @@ use super::{CommandFailure, print_page, read_config};
 use crate::acts::{self, Act, ActResult, DirectiveAct};
 use crate::adopt::{self, AdoptError, AdoptMode};
 use crate::cli::{CommandArgs, LockArgs, OutputFormat, PatternArgs, TargetArgs};
-use crate::config::ServeConfig;
 use crate::config::environment::Environment;
+use crate::config::settings::Settings;
 use crate::door::client::{DoorClient, DoorError};
 use crate::door::message;
 use crate::exit::Exit;
@@ -49,7 +49,7 @@ impl From<DoorError> for CommandFailure {
 
 /// Asks the running proxy, or does it `here` if none runs.
 fn ask_or_do<T>(
-    config: &ServeConfig,
+    config: &Settings,
     ask: impl Fn(&mut DoorClient) -> Result<T, DoorError>,
     here: impl Fn() -> Result<T, AdoptError>,
 ) -> Result<T, CommandFailure> {
@@ -73,7 +73,7 @@ fn ask_or_do<T>(
     }
 }
 
-pub(super) fn carry_out(config: &ServeConfig, act: &Act) -> Result<Vec<ActResult>, CommandFailure> {
+pub(super) fn carry_out(config: &Settings, act: &Act) -> Result<Vec<ActResult>, CommandFailure> {
     let (kind, payload) = message::act_payload(act);
     let ask = |door: &mut DoorClient| {
         let goal = format!("the user asked for `{kind}`, by a command");
@@ -100,9 +100,9 @@ fn act_on_located(
     targets: &[String],
     session: Option<u64>,
     of: &CommandArgs,
-    locate: impl Fn(&ServeConfig, &Path, &str) -> String,
+    locate: impl Fn(&Settings, &Path, &str) -> String,
 ) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(&of.flags.0)?;
+    let config = read_config(&of.flags.0)?;
     let here = Environment::of_process().current_dir;
     let targets = targets.iter().map(|it| locate(&config, &here, it));
     let act = Act::Directive(DirectiveAct {
@@ -119,7 +119,7 @@ pub(super) fn act_on_code(verb: Verb, on: &TargetArgs) -> Result<Exit, CommandFa
         targets: written,
         common: of,
     } = on;
-    let (config, _) = read_config(&of.flags.0)?;
+    let config = read_config(&of.flags.0)?;
     let current_dir = Environment::of_process().current_dir;
     let locate = |written: &String| match acts::locate_target(&config, &current_dir, written) {
         // What the model proposed may be in no file yet.
@@ -184,7 +184,7 @@ pub(super) fn import_reply(
     source: String,
     of: &CommandArgs,
 ) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(&of.flags.0)?;
+    let config = read_config(&of.flags.0)?;
     let text = fs::read_to_string(file).map_err(|error| {
         CommandFailure::new(Exit::Failure, format!("{}: {error}", file.display()))
     })?;
@@ -205,7 +205,7 @@ pub(super) fn resume(lifts_breach: bool, of: &CommandArgs) -> Result<Exit, Comma
 
 /// `tslp tool policy --approve`, of a profile that can be read.
 pub(super) fn approve_policy(
-    config: &ServeConfig,
+    config: &Settings,
     text: String,
     output: OutputFormat,
 ) -> Result<Exit, CommandFailure> {
@@ -235,7 +235,7 @@ fn print_results(results: &[ActResult], output: OutputFormat) -> Result<Exit, Co
 
 /// `tslp adopt`.
 pub(super) fn run_adopt(
-    config: &ServeConfig,
+    config: &Settings,
     paths: &[String],
     mode: AdoptMode,
     output: OutputFormat,

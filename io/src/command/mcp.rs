@@ -17,8 +17,8 @@ use tslp_core::record::{MCP_SOURCE, RecordKind};
 use super::status::work_lines;
 use super::{CommandFailure, acting, diagnosed_subject, has_ledger, read_config};
 use crate::acts::Act;
-use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
+use crate::config::settings::Settings;
 use crate::diagnostics::DiagnosedSubject;
 use crate::diagnostics::records::{read_records, recalled_lines};
 use crate::diagnostics::status;
@@ -57,7 +57,7 @@ const DELTA_BYTES_MAX: usize = 128 << 10;
 
 /// Serves one client until it closes standard input.
 pub(super) fn run_mcp(flags: &WrittenFlags) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(flags)?;
+    let config = read_config(flags)?;
     let server = Server {
         subject: diagnosed_subject(&config),
         config,
@@ -76,7 +76,7 @@ pub(super) fn run_mcp(flags: &WrittenFlags) -> Result<Exit, CommandFailure> {
 }
 
 struct Server {
-    config: ServeConfig,
+    config: Settings,
     subject: DiagnosedSubject,
 }
 

@@ -18,8 +18,8 @@ use super::{
     print_vouched, read_config,
 };
 use crate::cli::CommandArgs;
-use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
+use crate::config::settings::Settings;
 use crate::diagnostics::guardian::{GuardianTables, setting, usage_json};
 use crate::diagnostics::records::{RecordNow, read_records};
 use crate::diagnostics::status::{self, STATUS_TOKENS_MAX, Status};
@@ -36,7 +36,7 @@ const CONVERSATIONS_SHOWN: usize = 5;
 
 /// The work under way.
 pub(super) fn show_work(of: &CommandArgs) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(&of.flags.0)?;
+    let config = read_config(&of.flags.0)?;
     let page = match has_ledger(&config)? {
         true => status::read_status(&diagnosed_subject(&config))?,
         false => VouchedPage::default(),
@@ -55,7 +55,7 @@ pub(super) fn work_lines(status: &Status) -> Vec<String> {
 
 /// What models read and wrote, by day, model and conversation.
 pub(super) fn show_usage(days: usize, of: &CommandArgs) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(&of.flags.0)?;
+    let config = read_config(&of.flags.0)?;
     let (mut rows, mut prices) = (Vec::new(), Prices::default());
     if has_ledger(&config)? {
         let reader = diagnosed_subject(&config).readers.open()?;
@@ -130,7 +130,7 @@ fn figures(row: &UsageRow, prices: &Prices) -> String {
 
 /// The statements that are kept for the project.
 pub(super) fn show_records(of: &CommandArgs) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(&of.flags.0)?;
+    let config = read_config(&of.flags.0)?;
     let records = match has_ledger(&config)? {
         true => read_records(&diagnosed_subject(&config))?,
         false => Vec::new(),
@@ -149,7 +149,7 @@ pub(super) fn show_records(of: &CommandArgs) -> Result<Exit, CommandFailure> {
 
 /// The files that are off and those that are locked.
 pub(super) fn show_scope(of: &CommandArgs) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(&of.flags.0)?;
+    let config = read_config(&of.flags.0)?;
     let rules: Vec<ScopeRow> = match has_ledger(&config)? {
         true => diagnosed_subject(&config).readers.open()?.rows()?,
         false => Vec::new(),
@@ -186,7 +186,7 @@ fn rule_json(row: &ScopeRow) -> Value {
 
 /// What the Guardian goes by, read from the ledger and asked of the kernel.
 pub(super) fn show_guard(of: &CommandArgs) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(&of.flags.0)?;
+    let config = read_config(&of.flags.0)?;
     let tools = ToolLoopConfig::from_config(&config);
     let tested = match tools.filter(ToolLoopConfig::runs) {
         Some(tools) => test_enforcement(&tools.scope),
@@ -215,7 +215,7 @@ pub(super) fn show_guard(of: &CommandArgs) -> Result<Exit, CommandFailure> {
 }
 
 /// The mode of the proxy that runs and its reason, as it says; `None` if none does.
-fn mode_of_running(config: &ServeConfig) -> Result<Option<(String, String)>, CommandFailure> {
+fn mode_of_running(config: &Settings) -> Result<Option<(String, String)>, CommandFailure> {
     let Some(running) = RunningProxy::find(&config.data_dir)? else {
         return Ok(None);
     };
@@ -234,7 +234,7 @@ fn mode_of_running(config: &ServeConfig) -> Result<Option<(String, String)>, Com
 
 /// The working memory that spec 003 keeps in a file NOTES.md; nothing is written.
 pub(super) fn print_notes(flags: &WrittenFlags) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(flags)?;
+    let config = read_config(flags)?;
     need_ledger(&config)?;
     let subject = ledger_subject(&config);
     let status = status::read_status(&subject)?;

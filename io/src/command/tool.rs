@@ -19,8 +19,8 @@ use super::{
     CommandFailure, LedgerUse, acting, config_layers, print_page, read_config, start_logging,
 };
 use crate::cli::{CommandArgs, GrantArgs, OutputFormat, ToolArgs, ToolCommand, ToolLine};
-use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
+use crate::config::settings::Settings;
 use crate::exit::Exit;
 use crate::tool_loop::{test_enforcement, tool_scope};
 
@@ -54,7 +54,7 @@ pub(super) fn run_tool(command: &ToolCommand) -> Result<Exit, CommandFailure> {
 }
 
 fn read_line(line: &ToolLine, of: &CommandArgs) -> Result<JudgedRequest, CommandFailure> {
-    let (config, _) = read_config(&of.flags.0)?;
+    let config = read_config(&of.flags.0)?;
     JudgedRequest::from_line(line, &config, &of.flags.0)
 }
 
@@ -103,7 +103,7 @@ fn read_profile(file: &Path) -> Result<(String, ToolProfile), CommandFailure> {
 
 /// Records a profile as the one in force.
 fn run_approve(file: &Path, of: &CommandArgs) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(&of.flags.0)?;
+    let config = read_config(&of.flags.0)?;
     // One that isn't there says so when it is read.
     let real = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     if real.starts_with(&config.workspace) {
@@ -129,7 +129,7 @@ struct JudgedRequest {
 impl JudgedRequest {
     fn from_line(
         line: &ToolLine,
-        config: &ServeConfig,
+        config: &Settings,
         flags: &WrittenFlags,
     ) -> Result<Self, CommandFailure> {
         let mut toolchains = Vec::new();

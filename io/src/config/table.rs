@@ -147,7 +147,7 @@ keys! {
     "workspace": Proxy, field!(ValueKind::Folder, "", workspace, |written| written.path(), |it| it.display().to_string()),
         "The project folder. It is only ever read.",
         unset "the current folder for `tslp` and `tslp serve`; for `tslp run` and every other command the nearest folder upwards that git has as a root or whose ledger is in use";
-    "data_dir": Proxy, path!(ValueKind::Folder, data_dir),
+    "data_dir": Proxy, field!(ValueKind::Folder, "", data_dir, |written| written.path(), |it| it.display().to_string()),
         "Where the ledger lives. Never inside the workspace.",
         unset "`tslp/NAME-HASH` in the user's data folder, one for each workspace";
     "token": Proxy, secret!(network::parse_token, access.token),
@@ -160,7 +160,7 @@ keys! {
         unset "programs of the user that tslp runs as, and root's, by the loopback names and the listening address";
     "debug": Proxy, switch!(debug),
         "Whether `/debug/last-prompt` shows what the model saw last.";
-    "http.request_body_bytes_max": Proxy, number!(1 << 10..=1 << 30, "bytes", request_body_bytes_max),
+    "http.request_body_bytes_max": Proxy, number!(1 << 10..=1 << 30, "bytes", limits.chat_body_bytes_max),
         "Longest body of a chat request; a longer one gets 413. All chat requests in flight together take about 6 times as much memory at most: the default keeps tslp under 64 MB. One that finds no memory waits, and after `http.request_body_seconds` gets 503 with `Retry-After`.";
     "log_level": Proxy, field!(
         ValueKind::Text("LEVEL"), "", log_level,
@@ -181,9 +181,9 @@ keys! {
     "upstream_ca_file": Model, path!(ValueKind::File, upstream.ca_file),
         "PEM file of certificates to trust for an https upstream, besides the system's.",
         unset "only the system's certificates";
-    "http.first_byte_seconds": Model, seconds!(1..=DAY_SECONDS, upstream.first_byte),
+    "http.first_byte_seconds": Model, seconds!(1..=DAY_SECONDS, timeouts.first_byte),
         "Longest wait for the first byte of a response; a model that has to be loaded may take minutes.";
-    "http.idle_seconds": Model, seconds!(1..=DAY_SECONDS, upstream.idle),
+    "http.idle_seconds": Model, seconds!(1..=DAY_SECONDS, timeouts.upstream_idle),
         "Longest silence in the middle of a response.";
     "price": Model, field!(ValueKind::Text("PRICES"), "", policy.prices, |written| written.text().parse(), |it| it.to_string()),
         "What a million tokens that a model reads and writes cost, for `money` budgets and `tslp status usage`: names, or beginnings of names with a `*`, such as `gpt-5* 1.25 10, qwen* 0 0`. The first that fits counts; other models cost nothing.",

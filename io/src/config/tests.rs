@@ -12,7 +12,7 @@ use super::key::ValueKind;
 use super::layers::{ConfigLayers, ConfigSource, WrittenFlags};
 use super::settings::Settings;
 use super::table::{KEYS, key_named};
-use super::{ServeConfig, page};
+use super::{load, load_from_within, page};
 
 /// A temporary machine: a home with a configuration file, a project as the current folder.
 struct Machine {
@@ -63,14 +63,14 @@ impl Machine {
         self
     }
 
-    fn load(&self) -> Result<(ServeConfig, ConfigLayers), String> {
-        ServeConfig::load(&self.flags, &self.environment).map_err(|error| error.to_string())
+    fn load(&self) -> Result<ConfigLayers, String> {
+        load(&self.flags, &self.environment).map_err(|error| error.to_string())
     }
 
     /// The value of `name` and its source, or the error; the temporary folder is written as `~`.
     fn check(&self, name: &str, expected: &str) {
         let shown = match self.load() {
-            Ok((_, layers)) => format!(
+            Ok(layers) => format!(
                 "{} from {}",
                 key_named(name).unwrap().masked_text(&layers.settings),
                 layers.source_of_key(name).unwrap()
@@ -109,9 +109,12 @@ fn project_root() {
         };
         let used: Vec<PathBuf> = used.iter().map(data_dir_of).collect();
         let counts = |data_dir: &Path| used.contains(&data_dir.to_owned());
-        let loaded =
-            ServeConfig::load_from_within(&machine.flags, &machine.environment, counts).unwrap();
-        assert_eq!(loaded.0.workspace, machine.at(expected), "{git:?} {used:?}");
+        let loaded = load_from_within(&machine.flags, &machine.environment, counts).unwrap();
+        assert_eq!(
+            loaded.settings.workspace,
+            machine.at(expected),
+            "{git:?} {used:?}"
+        );
     };
     check(&[], &[], "proj/work/sub/deep");
     check(&["proj"], &[], "proj");
@@ -301,7 +304,7 @@ fn wrong_values() {
 #[test]
 fn unread_variables() {
     let machine = Machine::new().variable("TSLP_UPSTRAEM", "demo");
-    let (_, layers) = machine.load().unwrap();
+    let layers = machine.load().unwrap();
     assert_eq!(
         layers.warnings,
         ["no setting reads the variable TSLP_UPSTRAEM; did you mean TSLP_UPSTREAM?"]
@@ -327,12 +330,12 @@ fn hidden_credentials() {
     let machine = Machine::new()
         .variable("TSLP_TOKEN", canary)
         .flag("upstream_api_key", canary);
-    let (config, layers) = machine.load().unwrap();
-    let mut everything = format!("{config:?}{layers:?}{:?}", machine.flags);
+    let layers = machine.load().unwrap();
+    let mut everything = format!("{layers:?}{:?}", machine.flags);
     everything += &page::lines(&layers, false).join("\n");
     everything += &page::json(&layers);
     assert!(!everything.contains(canary), "{everything}");
-    assert_eq!(config.access.token.unwrap().reveal(), canary);
+    assert_eq!(layers.settings.access.token.unwrap().reveal(), canary);
     let error = Machine::new().flag("token", "short-canary").load();
     assert!(!error.unwrap_err().contains("canary"));
     let error = Machine::new()
@@ -364,7 +367,7 @@ fn data_dir_outside() {
 #[test]
 fn settings_round_trip() {
     let machine = Machine::new();
-    let (_, layers) = machine.load().unwrap();
+    let layers = machine.load().unwrap();
     let mut variables = BTreeMap::new();
     for key in KEYS
         .iter()
@@ -376,13 +379,13 @@ fn settings_round_trip() {
     let mut again = Machine::new();
     again.environment = machine.environment.clone();
     again.environment.variables = variables;
-    assert_eq!(again.load().unwrap().1.settings, layers.settings);
+    assert_eq!(again.load().unwrap().settings, layers.settings);
 }
 
 #[test]
 fn pages_list_all_keys() {
     let machine = Machine::new().variable("TSLP_PROFILE", "strict");
-    let (_, layers) = machine.load().unwrap();
+    let layers = machine.load().unwrap();
     let human = page::lines(&layers, false).join("\n");
     let profile = human
         .lines()
@@ -431,7 +434,7 @@ fn audits() {
     let machine = Machine::new();
     machine.check("audit", "auto from default");
     let machine = machine.file("audit = 'on'");
-    let (config, _) = machine.load().unwrap();
+    let config = machine.load().unwrap().settings;
     assert_eq!(config.policy.audit, AuditChoice::On);
     machine
         .flag("audit", "sometimes")

@@ -556,12 +556,7 @@ fn other_models_answer() {
         let other = RING.replace("value)", "value, int other)");
         let file = places.path("answer.md");
         fs::write(&file, format!("Here:\n{}", fenced("src/ring.c", &other))).unwrap();
-        let words = [
-            "reply",
-            file.to_str().unwrap(),
-            "--source",
-            "claude",
-        ];
+        let words = ["reply", file.to_str().unwrap(), "--source", "claude"];
         let (code, done) = places.cli_json(&words);
         assert_eq!(code, 1, "{done}");
         let result = &done["targets"][0];

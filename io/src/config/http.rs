@@ -1,45 +1,8 @@
-//! The network loop's configuration: limits, timeouts, the upstream, permitted callers.
+//! Bounds of HTTP. The configuration sets few of them; the others are constants that only tests change.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use tslp_wire::http::request::HeadLimits;
-
-use crate::config::secret::Secret;
-use crate::config::settings::AccessConfig;
-use crate::config::upstream::UpstreamUrl;
-
-/// Configuration of the network loop, parsed wholly before anything is bound.
-#[derive(Clone, Debug)]
-pub struct LoopConfig {
-    /// Bounds on sizes and counts.
-    pub limits: Limits,
-    /// Bounds on waiting.
-    pub timeouts: Timeouts,
-    /// The server for requests that match none of `model_upstreams`.
-    pub upstream: UpstreamConfig,
-    /// Other servers, each for some models.
-    pub model_upstreams: Vec<ModelUpstream>,
-    /// Permitted callers.
-    pub guard: AccessConfig,
-    /// Whether `/debug/last-prompt` exists.
-    pub debug_pages: DebugPages,
-}
-
-impl LoopConfig {
-    /// Defaults for this upstream.
-    #[must_use]
-    pub fn new(upstream: UpstreamUrl) -> Self {
-        Self {
-            limits: Limits::default(),
-            timeouts: Timeouts::default(),
-            upstream: UpstreamConfig::new(upstream),
-            model_upstreams: Vec::new(),
-            guard: AccessConfig::default(),
-            debug_pages: DebugPages::Hidden,
-        }
-    }
-}
 
 /// Bounds on sizes and counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +56,8 @@ pub struct Timeouts {
     pub pool: Duration,
     /// Longest time for which responses may go on after a request to stop.
     pub shutdown: Duration,
+    /// Longest time for an audit: a new request breaks it off, and it is asked again.
+    pub audit: Duration,
 }
 
 impl Default for Timeouts {
@@ -107,57 +72,7 @@ impl Default for Timeouts {
             upstream_idle: Duration::from_secs(300),
             pool: Duration::from_secs(4),
             shutdown: Duration::from_secs(10),
+            audit: Duration::from_secs(120),
         }
     }
-}
-
-/// A server for some models.
-#[derive(Clone, Debug)]
-pub struct ModelUpstream {
-    /// Patterns of their names, in which `*` matches any characters.
-    pub models: Vec<String>,
-    /// The server.
-    pub upstream: UpstreamConfig,
-}
-
-/// A model server. It is fixed here; a request can but choose by its model.
-#[derive(Clone, Debug)]
-pub struct UpstreamConfig {
-    /// Base address.
-    pub url: UpstreamUrl,
-    /// Whether no server was found, and this is where one would be.
-    pub is_missing: bool,
-    /// Sent as `Authorization: Bearer …` in place of what clients send.
-    pub api_key: Option<Secret>,
-    /// A PEM file with certificates that are trusted in addition to the system's.
-    pub extra_ca_file: Option<PathBuf>,
-}
-
-impl UpstreamConfig {
-    /// A server that gets what clients send as their authorization.
-    #[must_use]
-    pub const fn new(url: UpstreamUrl) -> Self {
-        Self {
-            url,
-            is_missing: false,
-            api_key: None,
-            extra_ca_file: None,
-        }
-    }
-
-    /// Replaces a client's `Authorization`.
-    #[must_use]
-    pub fn own_authorization(&self) -> Option<Secret> {
-        let key = self.api_key.as_ref()?;
-        Some(Secret::new(format!("Bearer {}", key.reveal())))
-    }
-}
-
-/// Whether the debug pages exist.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DebugPages {
-    /// They are 404.
-    Hidden,
-    /// They answer.
-    Shown,
 }
