@@ -1,4 +1,4 @@
-//! The command line: commands, flags made from the table of keys, help with exit codes, shell completions, man pages.
+//! The command line: commands, flags made from the table of keys, help on one screen, shell completions, man pages with exit codes.
 
 mod evidence;
 mod tool;
@@ -83,7 +83,7 @@ pub enum CliCommand {
     /// Open the running proxy's page in a browser
     Open(ConfigFlags),
     /// Show what tslp does, with a scripted model
-    Demo(LogFlags),
+    Demo,
     /// Show the work; or usage, notes, scope, guard, line
     ///
     /// Without a word: what was asked last, what is in flight, how the last build and test run ended.
@@ -297,31 +297,14 @@ pub enum CliCommand {
 }
 
 /// What people look for, and the commands for it; several on a line share the first one's description.
-const GROUPS: [(&str, &[&str]); 7] = [
-    ("", &["run", "recent", "undo"]),
-    ("Run", &["serve", "open", "demo"]),
-    (
-        "See",
-        &[
-            "status",
-            "why",
-            "state",
-            "log",
-            "preview",
-            "show-prompt",
-            "doctor",
-        ],
-    ),
-    ("Decide", &["accept", "confirm", "reject", "adopt", "reply"]),
-    (
-        "Steer",
-        &["off, on", "lock", "goal", "note", "clear", "stop, resume"],
-    ),
-    ("Keep", &["verify", "rebuild", "copy"]),
-    (
-        "Connect",
-        &["connect", "tool", "config", "hook, mcp", "completions"],
-    ),
+const GROUPS: [(&str, &str); 7] = [
+    ("", "run recent undo"),
+    ("Run", "serve open demo"),
+    ("See", "status why state log preview show-prompt doctor"),
+    ("Decide", "accept confirm reject adopt reply"),
+    ("Steer", "off,on lock goal note clear stop,resume"),
+    ("Keep", "verify rebuild copy"),
+    ("Connect", "connect tool config hook,mcp completions"),
 ];
 
 /// `tslp --help`: one screen.
@@ -331,13 +314,14 @@ fn help_screen(line: &clap::Command) -> String {
     );
     for (heading, commands) in GROUPS {
         text.push('\n');
-        for (row, names) in commands.iter().enumerate() {
+        for (row, names) in commands.split(' ').enumerate() {
             let first = names.split(',').next().expect("a split has a first part");
             let about = line
                 .find_subcommand(first)
                 .and_then(clap::Command::get_about);
             let about = about.expect("every command says what it does");
             let heading = if row == 0 { heading } else { "" };
+            let names = names.replace(',', ", ");
             let _ = writeln!(text, "{heading:8} {names:13} {about}");
         }
     }
@@ -444,10 +428,6 @@ pub struct UndoArgs {
 /// Flags of a command that works on a workspace.
 #[derive(Clone, Debug, Default)]
 pub struct ConfigFlags(pub WrittenFlags);
-
-/// Flags of a command that brings its own workspace.
-#[derive(Clone, Debug, Default)]
-pub struct LogFlags(pub WrittenFlags);
 
 /// For whom a command prints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -601,14 +581,12 @@ arguments!(
     },
     |matches| {
         let file = matches.get_one::<PathBuf>("config").cloned();
-        Self(written_flags(file, KEYS.iter(), matches))
+        let written = KEYS.iter().filter_map(|key| written_value(key, matches));
+        Self(WrittenFlags {
+            file,
+            written: written.collect(),
+        })
     }
-);
-
-arguments!(
-    LogFlags,
-    |command| command.args(log_keys().map(config_flag)),
-    |matches| Self(written_flags(None, log_keys(), matches))
 );
 
 arguments!(
@@ -623,24 +601,8 @@ arguments!(
     }
 );
 
-fn written_flags(
-    file: Option<PathBuf>,
-    keys: impl Iterator<Item = &'static ConfigKey>,
-    matches: &ArgMatches,
-) -> WrittenFlags {
-    let written = keys.filter_map(|key| written_value(key, matches));
-    WrittenFlags {
-        file,
-        written: written.collect(),
-    }
-}
-
 /// The help's heading over the flags of settings.
 const HEADING: &str = "Settings (`tslp config --all` lists the others, which are flags, too)";
-
-fn log_keys() -> impl Iterator<Item = &'static ConfigKey> {
-    KEYS.iter().filter(|key| key.name == "log_level")
-}
 
 fn config_flag(key: &'static ConfigKey) -> Arg {
     let arg = Arg::new(key.name)
@@ -734,7 +696,7 @@ mod tests {
                 let quiet = if manner.quiet { " quiet" } else { "" };
                 with(&format!("serve{quiet}"), &flags.0, None)
             }
-            CliCommand::Demo(flags) => with("demo", &flags.0, None),
+            CliCommand::Demo => "demo".to_owned(),
             CliCommand::Open(flags) => with("open", &flags.0, None),
             CliCommand::Doctor(of) => act("doctor", of),
             CliCommand::State {
@@ -878,7 +840,7 @@ mod tests {
         check("note --forget #a", "note true #a");
         check("connect codex --hooks", "connect Some(\"codex\") true");
         check("connect --hooks", "MissingRequiredArgument");
-        check("demo --log-level debug", "demo log_level=debug");
+        check("demo", "demo");
         check("accept a.c b.c::f", "accept a.c+b.c::f");
         check("accept", "MissingRequiredArgument");
         check("confirm a.c::f b.c --json", "confirm a.c::f+b.c json");
@@ -959,8 +921,10 @@ mod tests {
         for line in help.lines() {
             assert!(line.chars().count() <= 80, "{line}");
         }
-        let listed = GROUPS.iter().flat_map(|(_, commands)| *commands);
-        let mut listed: Vec<&str> = listed.flat_map(|names| names.split(", ")).collect();
+        let listed = GROUPS
+            .iter()
+            .flat_map(|(_, commands)| commands.split([' ', ',']));
+        let mut listed: Vec<&str> = listed.collect();
         let shown = line.get_subcommands().filter(|it| !it.is_hide_set());
         let mut shown: Vec<&str> = shown.map(clap::Command::get_name).collect();
         listed.sort_unstable();

@@ -47,9 +47,10 @@ use crate::diagnostics::vouched::VouchedPage;
 use crate::diagnostics::{self, DiagnosedSubject, recent, state};
 use crate::door::client::{DoorClient, RunningProxy};
 use crate::exit::Exit;
+use crate::logging::{self, LogReader};
 use crate::out::{Out, visible_text};
 use crate::serve::ServeError;
-use crate::{demo_tour, logging, maintenance, probe, serve};
+use crate::{demo_tour, maintenance, probe, serve};
 
 /// Runs the command; `line` begins with the program's own name.
 #[must_use]
@@ -115,8 +116,9 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             let config = read_config(&flags.0)?;
             evidence::print_undo(&config, &undo)
         }
-        CliCommand::Demo(flags) => {
-            start_logging(&config_layers(&flags.0)?, LedgerUse::Act)?;
+        CliCommand::Demo => {
+            // The tour tells of each refusal itself.
+            log_to(LogReader::User, "error")?;
             demo_tour::run_tour(&mut Out::stdout())
                 .map_err(|error| CommandFailure::new(Exit::CheckFailed, error))
         }
@@ -352,9 +354,9 @@ fn served_already(config: &Settings, error: &ServeError) -> CommandFailure {
 /// A command's use of the ledger.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LedgerUse {
-    /// Serve until stopped, and log.
+    /// Serve until stopped.
     Stay,
-    /// Do one thing and print the result: the log stays quiet unless the flags ask for it.
+    /// Do one thing and print the result.
     Act,
 }
 
@@ -394,7 +396,7 @@ fn prepare_to(flags: &WrittenFlags, course: LedgerUse) -> Result<ConfigLayers, C
     };
     let layers = loaded.map_err(|error| CommandFailure::new(Exit::Usage, error))?;
     let config = &layers.settings;
-    start_logging(&layers, course)?;
+    start_logging(&layers)?;
     let is_named = flags.written.iter().any(|(key, _)| key.name == "workspace");
     offer_former_ledger(config, flags);
     let here = environment.current_dir.canonicalize().unwrap_or_default();
@@ -436,20 +438,17 @@ fn is_in_use(data_dir: &Path) -> bool {
     files.database.exists() && (is_used().unwrap_or(true) || is_served())
 }
 
-fn config_layers(flags: &WrittenFlags) -> Result<ConfigLayers, CommandFailure> {
-    ConfigLayers::read(flags, &Environment::of_process())
-        .map_err(|error| CommandFailure::new(Exit::Usage, error))
+fn log_to(reader: LogReader, level: &str) -> Result<(), CommandFailure> {
+    logging::start_logging(level, reader).map_err(|error| CommandFailure::new(Exit::Failure, error))
 }
 
-fn start_logging(layers: &ConfigLayers, course: LedgerUse) -> Result<(), CommandFailure> {
-    let mut level = layers.settings.log_level.as_str();
-    // A command's result is its output: lines about its progress would stand in the middle of it on a terminal.
-    if course != LedgerUse::Stay
-        && layers.source_of_key("log_level") == Some(&ConfigSource::Default)
-    {
-        level = "warn";
-    }
-    logging::start_logging(level).map_err(|error| CommandFailure::new(Exit::Failure, error))?;
+fn start_logging(layers: &ConfigLayers) -> Result<(), CommandFailure> {
+    let level = layers.settings.log_level.as_str();
+    let reader = match layers.source_of_key("log_level") {
+        Some(ConfigSource::Default) => LogReader::User,
+        _ => LogReader::Developer,
+    };
+    log_to(reader, level)?;
     for warning in &layers.warnings {
         tracing::warn!("{warning}");
     }

@@ -213,7 +213,7 @@ pub fn serve_proxy(config: &Settings) -> Result<Exit, ServeError> {
             Ok(ServeEnd::DiskSpaceFound(chosen)) => {
                 match BoundServer::bind_with(&same_address(address), Some(chosen)) {
                     Ok(again) => {
-                        tracing::info!(%address, "listening again");
+                        tracing::warn!(%address, "listening again");
                         running.goes_on(again.loop_handle());
                         server = again;
                     }
@@ -253,7 +253,7 @@ impl RunningLoop {
         let mut course = self.lock_course();
         course.asked = true;
         if let Some(handle) = &course.handle {
-            tracing::info!(
+            tracing::warn!(
                 "stopping once the replies in progress have ended; ask again to stop at once"
             );
             handle.shutdown();

@@ -15,9 +15,7 @@ use tslp_tools::guardian::{ToolScope, beyond_links, layer_of, time_of};
 use tslp_tools::sandbox::{RunOutcome, Sandbox, WorkspaceLayer};
 use tslp_workspace::observer::{SystemClock, WallClock};
 
-use super::{
-    CommandFailure, LedgerUse, acting, config_layers, print_page, read_config, start_logging,
-};
+use super::{CommandFailure, acting, print_page, read_config};
 use crate::cli::{CommandArgs, GrantArgs, OutputFormat, ToolArgs, ToolCommand, ToolLine};
 use crate::config::layers::WrittenFlags;
 use crate::config::settings::Settings;
@@ -63,7 +61,7 @@ fn grant(verb: Verb, of: &GrantArgs) -> Result<Exit, CommandFailure> {
 }
 
 fn explain_policy(file: &Path, of: &CommandArgs) -> Result<Exit, CommandFailure> {
-    start_logging(&config_layers(&of.flags.0)?, LedgerUse::Act)?;
+    read_config(&of.flags.0)?;
     let (_, profile) = read_profile(file)?;
     let ToolProfile {
         id,

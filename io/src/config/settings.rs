@@ -242,7 +242,7 @@ impl Default for Settings {
             tools: ToolsConfig::default(),
             limits: Limits::default(),
             timeouts: Timeouts::default(),
-            log_level: "info".into(),
+            log_level: "warn".into(),
             is_quiet: false,
             until_unused: false,
         }

@@ -165,7 +165,7 @@ keys! {
     "log_level": Proxy, field!(
         ValueKind::Text("LEVEL"), "", log_level,
         |written| crate::logging::check_level(written.text()), |it| it.clone()),
-        "What is logged to standard error: off, error, warn, info, debug or trace, or levels by target such as `info,tslp_io::main_loop=debug`. Where it isn't set, commands other than `serve` log warnings only.", variable "TSLP_LOG";
+        "What is logged to standard error: off, error, warn, info, debug or trace, or levels by target such as `info,tslp_io::main_loop=debug`. Where it isn't set, warnings are, as plain lines without time and target.", variable "TSLP_LOG";
     "upstream": Model, SettingAccess {
         kind: ValueKind::Servers("URL|auto|demo|MODELS=URL"), unit: "",
         set: |s, written| s.upstream.set_servers(written),

@@ -260,14 +260,6 @@ fn unknown_keys() {
         "[zzzzzzzz]\nqqqq = 1",
         &["config.toml:1", "`zzzzzzzz`", "tslp config"],
     );
-    refused(
-        "[etv]\nwatch = true",
-        &[
-            "config.toml:2",
-            "`etv.watch`",
-            "was removed; delete this line",
-        ],
-    );
     refused("debug.x = 1", &["`debug` must be true or false"]);
 }
 

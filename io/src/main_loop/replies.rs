@@ -393,7 +393,7 @@ impl MainLoop {
             status: head.status,
         };
         if let Some(refusal) = failed.explained(exchange.chat_dialect(), url, self.now - since) {
-            tracing::warn!(message = %refusal.message, "upstream");
+            tracing::warn!("{}", refusal.message);
             return self.replace_response(client, &refusal, ending);
         }
         let to = exchange.response_to();
@@ -468,7 +468,7 @@ impl MainLoop {
         }
         let url = &self.connections.server(client.server()).config.url;
         let message = format!("the model server at {url} broke off: {reason}");
-        tracing::warn!(%message, "upstream");
+        tracing::warn!("{message}");
         let refusal = Refusal::new("upstream_broke", message);
         match client.call().map(|call| call.reader.received_so_far()) {
             None => {}
@@ -481,7 +481,7 @@ impl MainLoop {
 
     /// Answers in the upstream's place; no byte of a response has been passed on.
     pub(super) fn call_refused(&mut self, client: &mut Client, refusal: &Refusal) {
-        tracing::warn!(code = refusal.code, message = %refusal.message, "upstream");
+        tracing::warn!("{}", refusal.message);
         if self.keep_first_reply(client) {
             return;
         }
