@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::artifact::Level;
 use crate::entity::EntityId;
+use crate::limits::{CORRELATION_PERCENT, PARITY_PERCENT, RENAME_PERCENT};
 use crate::measure::{Effect, KEPT_PERCENT, Measure};
 use crate::reason::{Reason, ReasonClass};
 use crate::slice::Figures;
@@ -51,9 +52,7 @@ stored_words! {
 }
 
 /// Least shares, in percent, by which rules are met.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
-#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
-#[serde(default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
     /// Least share of the base's AST nodes; less is a collapse.
     pub nodes_percent: u8,
@@ -68,10 +67,10 @@ pub struct Thresholds {
 impl Default for Thresholds {
     fn default() -> Self {
         Self {
-            nodes_percent: 50,
-            tokens_percent: 50,
-            correlation_percent: 50,
-            rename_percent: 80,
+            nodes_percent: PARITY_PERCENT,
+            tokens_percent: PARITY_PERCENT,
+            correlation_percent: CORRELATION_PERCENT,
+            rename_percent: RENAME_PERCENT,
         }
     }
 }

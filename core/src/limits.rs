@@ -18,6 +18,17 @@ pub const UNFENCED_TRIES_MAX: usize = 64;
 /// Tracked definitions of one name that code without a path is compared with.
 pub const CORRELATION_NAMESAKES_MAX: usize = 64;
 
+/// Least share of the former definition's nodes and tokens, in percent: less is a collapse. A change that halves a definition on
+/// purpose is rare, and the user can confirm it (spec §7).
+pub const PARITY_PERCENT: u8 = 50;
+
+/// Least share of a known definition's words, in percent, that code without a path must hold to be linked to it.
+pub const CORRELATION_PERCENT: u8 = 50;
+
+/// Least similarity of a new symbol to a missing one, in percent, that makes a rename suspected: what a rename leaves of a short
+/// function, and more than two functions of one style share.
+pub const RENAME_PERCENT: u8 = 80;
+
 /// Definitions taken from one block; more is generated code that nobody edits by chat.
 pub const DEFINITIONS_PER_BLOCK_MAX: usize = 20_000;
 

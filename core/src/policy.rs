@@ -116,8 +116,9 @@ pub struct Policy {
     pub workspace_root: String,
     /// Gate B's strictness.
     pub profile: GateProfile,
-    /// Thresholds of the guards.
-    #[serde(flatten)]
+    /// Thresholds of the guards: constants of a rules' version, and so not on record.
+    #[serde(skip)]
+    #[cfg_attr(feature = "arbitrary", arbitrary(default))]
     pub thresholds: Thresholds,
     /// When a shadow audit is asked for.
     pub audit: AuditChoice,
@@ -131,8 +132,6 @@ pub struct Policy {
     pub tombstone_episodes: u32,
     /// What becomes of STALE code.
     pub on_stale: OnStale,
-    /// Whether code that a conversation was shown as disk holds it counts as acknowledged (spec §15.5).
-    pub reading_acknowledges: bool,
     /// What the Guardian does with calls of the client's own tools.
     pub client_tools: ClientTools,
     /// What is done about an edit whose old text isn't in its file.
@@ -163,7 +162,6 @@ impl Default for Policy {
             budget_tokens: HYDRATION_TOKENS_DEFAULT,
             tombstone_episodes: TOMBSTONE_EPISODES_DEFAULT,
             on_stale: OnStale::default(),
-            reading_acknowledges: true,
             client_tools: ClientTools::default(),
             edit_repair: EditRepair::default(),
             code_spec: CodeSpec::default(),
@@ -173,6 +171,15 @@ impl Default for Policy {
             budget_prompt: Budget::default(),
             prices: Prices::default(),
         }
+    }
+}
+
+impl Policy {
+    /// Whether code that a conversation was shown as disk holds it counts as acknowledged. To the law's letter (spec §15.5) only the
+    /// user's own act resolves what is STALE.
+    #[must_use]
+    pub fn reading_acknowledges(&self) -> bool {
+        self.profile != GateProfile::Strict
     }
 }
 
@@ -206,17 +213,12 @@ macro_rules! settings {
 settings! {
     "workspace": workspace_root,
     "profile": profile,
-    "parity.nodes_percent": thresholds.nodes_percent,
-    "parity.tokens_percent": thresholds.tokens_percent,
-    "similarity.correlation_percent": thresholds.correlation_percent,
-    "similarity.rename_percent": thresholds.rename_percent,
     "audit": audit,
     "history": history,
     "placement": placement,
     "budget_tokens": budget_tokens,
     "tombstone_episodes": tombstone_episodes,
     "etv.on_stale": on_stale,
-    "etv.reading_acknowledges": reading_acknowledges,
     "guardian.client_tools": client_tools,
     "repair.edits": edit_repair,
     "spec.file": code_spec,

@@ -28,7 +28,7 @@ use tslp_tools::guardian::profile_file;
 use tslp_workspace::observer::{Observer, SystemClock, WallClock, WorkspaceObserver};
 use tslp_workspace::target::{self, NamedTarget, TargetError};
 
-use crate::config::ServeConfig;
+use crate::config::settings::Settings;
 use crate::engine::new_engine;
 
 /// An act, with paths as directives name them.
@@ -323,7 +323,7 @@ fn decide_directive<S: Store>(
         && let Some(cause) = engine.lock_miss(session, &file.path)
     {
         let words = format!(
-            "locked, but {cause}: no prompt goes out until that is mended, or `tslp unlock {}`",
+            "locked, but {cause}: no prompt goes out until that is mended, or `tslp lock --none {}`",
             file.path
         );
         let missed = ActResult::new(&target, Reason::LockMiss.code(), words, false);
@@ -347,7 +347,7 @@ pub fn answer_words(verb: Verb, target: &str, reason: Reason) -> Cow<'static, st
         (Verb::Accept | Verb::Confirm | Verb::Reject, Reason::NothingToDo)
             if record::parse_key(target).is_some() =>
         {
-            "no statement of that key waits: `tslp records` lists what is kept, and what waits"
+            "no statement of that key waits: `tslp status notes` lists what is kept, and what waits"
         }
         (_, Reason::UserAccepted) => "true as it is on disk",
         (_, Reason::DeletionAccepted) => "gone from disk, and no longer true",
@@ -355,13 +355,11 @@ pub fn answer_words(verb: Verb, target: &str, reason: Reason) -> Cow<'static, st
         (Verb::Confirm | Verb::Reject, Reason::NothingToDo) => {
             "no version of the model's waits for it: `tslp recent` lists what it proposed"
         }
-        (Verb::Revoke, Reason::NothingToDo) => {
-            "wasn't granted: `tslp guardian status` lists grants"
-        }
-        (Verb::On, Reason::NothingToDo) => "nothing is off: `tslp scope` lists what is",
+        (Verb::Revoke, Reason::NothingToDo) => "wasn't granted: `tslp status guard` lists grants",
+        (Verb::On, Reason::NothingToDo) => "nothing is off: `tslp status scope` lists what is",
         (Verb::Note, Reason::NothingToDo) => "kept already",
-        (Verb::Forget, Reason::NothingToDo) => "isn't kept: `tslp records` lists what is",
-        (Verb::Unlock, Reason::NothingToDo) => "isn't locked: `tslp scope` lists what is",
+        (Verb::Forget, Reason::NothingToDo) => "isn't kept: `tslp status notes` lists what is",
+        (Verb::Unlock, Reason::NothingToDo) => "isn't locked: `tslp status scope` lists what is",
         (Verb::Goal, Reason::NothingToDo) => {
             "nothing to do: `tslp status` shows the goal, if there is one"
         }
@@ -374,7 +372,7 @@ pub fn answer_words(verb: Verb, target: &str, reason: Reason) -> Cow<'static, st
             "with the conversation's next prompt older messages go to no model any more"
         }
         (_, Reason::DecisionsUngrounded) => {
-            "not cleared: decisions lack evidence; `tslp records` lists them"
+            "not cleared: decisions lack evidence; `tslp status notes` lists them"
         }
         (_, Reason::ClearedUngrounded) => {
             "older messages go to no model any more, though decisions lack evidence"
@@ -392,13 +390,13 @@ pub fn answer_words(verb: Verb, target: &str, reason: Reason) -> Cow<'static, st
         }
         (_, Reason::TurnedOn) => "on again",
         (_, Reason::Locked) => {
-            "locked: it is shown whole, nothing else is by tslp, and changes of other files are refused until `tslp unlock`"
+            "locked: it is shown whole, nothing else is by tslp, and changes of other files are refused until `tslp lock --none`"
         }
         (_, Reason::Unlocked) => "no longer locked",
         (_, Reason::TooManyRules) => {
-            "not taken: there are a thousand rules already; `tslp on '**'` and `tslp unlock` end them"
+            "not taken: there are a thousand rules already; `tslp on '**'` and `tslp lock --none` end them"
         }
-        (_, Reason::RecordNoted) => "kept: `tslp records` lists what is",
+        (_, Reason::RecordNoted) => "kept: `tslp status notes` lists what is",
         (_, Reason::RecordForgotten) => "kept no longer",
         (_, Reason::QuotationMissing) => {
             "not kept: the quoted code isn't true of that file; `tslp accept PATH` makes a file true"
@@ -408,7 +406,7 @@ pub fn answer_words(verb: Verb, target: &str, reason: Reason) -> Cow<'static, st
             "waits, since the words are a model's: `@tslp accept #KEY` in a conversation keeps it"
         }
         (_, Reason::RecordProven) => "kept, by the code that it quotes",
-        (_, Reason::RecordAccepted) => "kept: `tslp records` lists what is",
+        (_, Reason::RecordAccepted) => "kept: `tslp status notes` lists what is",
         (_, Reason::RecordRejected) => "dropped",
         (_, Reason::DirectiveNotTyped) => {
             "not done: an agent's call may have said it; write it as the first line of a message in a conversation, such as `@tslp confirm NAME`"
@@ -426,7 +424,7 @@ pub fn answer_words(verb: Verb, target: &str, reason: Reason) -> Cow<'static, st
         (_, Reason::NotConfirmable) => {
             "can't be confirmed: the model's version is no whole definition that keeps what exists; ask for it again or, if your file is to hold it so, save it and `tslp accept` that"
         }
-        (_, Reason::CapabilityGranted) => "granted: `tslp guardian status` says until when",
+        (_, Reason::CapabilityGranted) => "granted: `tslp status guard` says until when",
         (_, Reason::CapabilityRevoked) => "taken back",
         (_, Reason::NotGrantable) => {
             "can't be granted: name BUILD_EXEC or SHELL_EXEC, with `for 15m` or less"
@@ -477,7 +475,7 @@ pub const fn failure_words(failure: ReadFailure) -> &'static str {
 ///
 /// # Errors
 /// When the ledger is in use, damaged, or can't be written.
-pub fn carry_out_here(config: &ServeConfig, act: &Act) -> Result<Vec<ActResult>, StartError> {
+pub fn carry_out_here(config: &Settings, act: &Act) -> Result<Vec<ActResult>, StartError> {
     let mut observer = Observer::new(
         &config.workspace,
         config.etv,
@@ -516,7 +514,7 @@ fn commit_batch(log: &mut SqliteLog, batch: Batch) -> Result<(), LedgerError> {
 /// # Errors
 /// If it names nothing that can be accepted.
 pub fn locate_target(
-    config: &ServeConfig,
+    config: &Settings,
     current_dir: &Path,
     written: &str,
 ) -> Result<String, ActResult> {

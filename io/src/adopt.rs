@@ -37,7 +37,7 @@ use tslp_workspace::tree::reading::{self, ReadFile, SkipReason};
 use tslp_workspace::tree::walk::{self, WalkedFile};
 use tslp_workspace::unread_code;
 
-use crate::config::ServeConfig;
+use crate::config::settings::Settings;
 use crate::engine::new_engine;
 
 pub use summary::AdoptSummary;
@@ -115,7 +115,7 @@ impl From<LedgerError> for AdoptError {
 /// # Errors
 /// See [`AdoptError`].
 pub fn adopt(
-    config: &ServeConfig,
+    config: &Settings,
     targets: &[NamedTarget],
     mode: AdoptMode,
     progress: &WalkProgress,
@@ -137,7 +137,7 @@ pub fn adopt(
 /// # Errors
 /// See [`AdoptError`], and what `decide` fails with.
 pub fn adopt_through(
-    config: &ServeConfig,
+    config: &Settings,
     targets: &[NamedTarget],
     decide: impl FnMut(ReadFile) -> Result<AdoptSummary, AdoptError>,
 ) -> Result<AdoptSummary, AdoptError> {
@@ -169,7 +169,7 @@ impl<D: FnMut(ReadFile) -> Result<AdoptSummary, AdoptError>> FileDecider for Els
 
 /// Walks and reads, and has the files decided about; gives the summary of those that the walk left out, too.
 fn decide_tree<D: FileDecider>(
-    config: &ServeConfig,
+    config: &Settings,
     targets: &[NamedTarget],
     progress: &WalkProgress,
     start: impl FnOnce() -> Result<D, AdoptError>,
@@ -275,7 +275,7 @@ pub fn decide_read_file<S: Store>(
 }
 
 /// A reader for each worker: as many as there are cores.
-fn open_readers(config: &ServeConfig) -> Result<Vec<FileReader>, AdoptError> {
+fn open_readers(config: &Settings) -> Result<Vec<FileReader>, AdoptError> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     (0..cores)
         .map(|_| FileReader::open(&config.workspace, config.etv, Arc::new(TreeSitterGrammars)))
@@ -285,7 +285,7 @@ fn open_readers(config: &ServeConfig) -> Result<Vec<FileReader>, AdoptError> {
 
 /// The walking thread: queues files until nobody wants more.
 fn walk_targets(
-    config: &ServeConfig,
+    config: &Settings,
     targets: &[NamedTarget],
     to_readers: &Sender<SizedFile>,
     progress: &WalkProgress,
@@ -312,7 +312,7 @@ fn walk_targets(
 
 /// Decides about one file after the other.
 struct Adopter<'c> {
-    config: &'c ServeConfig,
+    config: &'c Settings,
     engine: Engine<TreeSitterGrammars, Option<ContentCache>>,
     sink: DecisionSink,
     waiting: BatchBuilder,
@@ -355,7 +355,7 @@ impl FileDecider for Adopter<'_> {
 }
 
 impl<'c> Adopter<'c> {
-    fn start_adopting(config: &'c ServeConfig, mode: AdoptMode) -> Result<Self, AdoptError> {
+    fn start_adopting(config: &'c Settings, mode: AdoptMode) -> Result<Self, AdoptError> {
         let files = DataFiles::of(&config.data_dir);
         let (state, store, sink) = match (files.database.exists(), mode) {
             (false, AdoptMode::DryRun) => (
@@ -471,7 +471,7 @@ impl DecisionSink {
     }
 }
 
-fn new_ledger(config: &ServeConfig) -> Result<OpenLedger, AdoptError> {
+fn new_ledger(config: &Settings) -> Result<OpenLedger, AdoptError> {
     project::prepare(&config.data_dir, &config.workspace).map_err(StartError::from)?;
     let (opened, _) = startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
     Ok(opened)

@@ -21,8 +21,9 @@ use tslp_core::policy::Placement;
 use tslp_wire::chat::reply::ReplyDecoder;
 
 use crate::channel::ToEngine;
+use crate::config::settings::Settings;
+use crate::config::upstream::ServerConfig;
 use crate::json_client::{self, HttpAnswer};
-use crate::loop_config::{ModelUpstream, UpstreamConfig};
 use crate::upstream::resolve::{self, UpstreamRoute};
 use crate::upstream::server::ServerNumber;
 use queue::{Audit, AuditQueue, PutOff};
@@ -33,38 +34,9 @@ const ANSWER_TOKENS_MAX: u32 = 1024;
 /// Largest response that is read; many times what the tokens above can take.
 const ANSWER_BYTES_MAX: usize = 256 << 10;
 
-/// Longest time for an audit: a new request breaks it off, and it is asked again.
-pub(crate) const AUDIT_TIME: Duration = Duration::from_secs(120);
-
-/// The auditor's configuration of model servers.
-#[derive(Clone, Debug)]
-pub struct AuditorConfig {
-    /// The default model server.
-    pub upstream: UpstreamConfig,
-    /// Model servers for some models.
-    pub model_upstreams: Vec<ModelUpstream>,
-    /// The place of the instructions: some models take no system message.
-    pub placement: Placement,
-    /// Longest wait for a connection.
-    pub connect: Duration,
-    /// Longest time for all of an audit.
-    pub timeout: Duration,
-}
-
-impl AuditorConfig {
-    /// The server of the model that is asked.
-    fn server_of(&self, audit: &Audit) -> &UpstreamConfig {
-        let model = audit.addressee.model.as_deref();
-        match ServerNumber::for_model(model, &self.model_upstreams).0 {
-            0 => &self.upstream,
-            number => &self.model_upstreams[number - 1].upstream,
-        }
-    }
-}
-
 /// The thread's state.
 pub struct Auditor {
-    config: AuditorConfig,
+    settings: Arc<Settings>,
     queue: AuditQueue,
     to_engine: Sender<ToEngine>,
     tls: Option<Arc<ClientConfig>>,
@@ -74,12 +46,12 @@ impl Auditor {
     /// An auditor that has asked nothing yet.
     #[must_use]
     pub const fn new(
-        config: AuditorConfig,
+        settings: Arc<Settings>,
         queue: AuditQueue,
         to_engine: Sender<ToEngine>,
     ) -> Self {
         Self {
-            config,
+            settings,
             queue,
             to_engine,
             tls: None,
@@ -133,9 +105,11 @@ impl Auditor {
     }
 
     fn request_answer(&mut self, audit: &Audit) -> io::Result<String> {
-        let deadline = Instant::now() + self.config.timeout;
-        let server = self.config.server_of(audit).clone();
-        let server = &server;
+        let deadline = Instant::now() + self.settings.timeouts.audit;
+        let upstream = &self.settings.upstream;
+        let model = audit.addressee.model.as_deref();
+        let number = ServerNumber::for_model(model, &upstream.by_model);
+        let server = &upstream.servers()[number.0];
         let route = resolve::resolve_route(server, self.tls.take());
         let route = route.map_err(io::Error::other)?;
         self.tls.clone_from(&route.tls);
@@ -163,7 +137,7 @@ impl Auditor {
     fn connect_within(&self, route: &UpstreamRoute, deadline: Instant) -> io::Result<TcpStream> {
         let mut failed = io::Error::other("it has no address");
         for address in &route.addresses {
-            let limit = self.config.connect.min(time_left(deadline)?);
+            let limit = self.settings.timeouts.connect.min(time_left(deadline)?);
             match TcpStream::connect_timeout(address, limit) {
                 Ok(tcp) => {
                     tcp.set_nodelay(true)?;
@@ -175,9 +149,9 @@ impl Auditor {
         Err(failed)
     }
 
-    fn request_bytes(&self, audit: &Audit, server: &UpstreamConfig) -> Vec<u8> {
+    fn request_bytes(&self, audit: &Audit, server: &ServerConfig) -> Vec<u8> {
         let url = &server.url;
-        let body = request_body(audit, self.config.placement);
+        let body = request_body(audit, self.settings.policy.placement);
         let clients = || audit.addressee.authorization.clone();
         let authorization = server.own_authorization().or_else(clients);
         let authorization = authorization.map_or_else(String::new, |value| {
@@ -302,17 +276,11 @@ mod tests {
         });
         let mut url = UpstreamUrl::parse("http://models.lan:81/api/v1").unwrap();
         url.prefix = "/api".into();
-        let config = AuditorConfig {
-            upstream: UpstreamConfig::new(url),
-            model_upstreams: Vec::new(),
-            placement: Placement::System,
-            connect: Duration::from_secs(1),
-            timeout: Duration::from_secs(1),
-        };
+        let settings = Arc::new(Settings::for_upstream(url));
+        let server = settings.upstream.servers().remove(0);
         let (to_engine, _engine) = crossbeam_channel::bounded(1);
-        let auditor = Auditor::new(config, queue, to_engine);
-        let request =
-            String::from_utf8(auditor.request_bytes(&audit, &auditor.config.upstream)).unwrap();
+        let auditor = Auditor::new(settings, queue, to_engine);
+        let request = String::from_utf8(auditor.request_bytes(&audit, &server)).unwrap();
         let (head, body) = request.split_once("\r\n\r\n").unwrap();
         assert_eq!(
             head.lines().next(),

@@ -1,4 +1,4 @@
-//! The command line: commands, flags made from the table of keys, help with exit codes, shell completions, man pages.
+//! The command line: commands, flags made from the table of keys, help on one screen, shell completions, man pages with exit codes.
 
 mod evidence;
 mod tool;
@@ -19,20 +19,59 @@ use tslp_core::record;
 
 pub use self::evidence::LogArgs;
 pub use self::tool::{
-    CommandArgs, GrantArgs, GuardianCommand, LockArgs, PatternArgs, PolicyCommand, PreviewArgs,
-    RecordArgs, ReplyCommand, TargetArgs, ToolArgs, ToolCommand, ToolLine,
+    CommandArgs, GrantArgs, LockArgs, PatternArgs, PreviewArgs, RecordArgs, TargetArgs, ToolArgs,
+    ToolCommand, ToolLine,
 };
-use crate::config::key::{ConfigKey, FlagAudience, ValueKind};
+use crate::config::key::{ConfigKey, ValueKind};
 use crate::config::layers::WrittenFlags;
 use crate::config::table::KEYS;
 use crate::connect;
 use crate::exit::Exit;
 use crate::out::Out;
 
-/// A command of the command line.
+/// A command of the command line. The first line of each is its line in `tslp --help`.
 #[derive(Clone, Debug, Subcommand)]
 pub enum CliCommand {
-    /// Run the proxy (what `tslp` does without a command)
+    /// Run a client through the workspace's proxy
+    ///
+    /// `tslp run claude`, `tslp run aider a.c`. The proxy is started if none runs, and ends with its last client. Settings come before the
+    /// client's name, as in `tslp run --upstream URL claude`; without `--upstream` a model server is looked for on its usual port.
+    Run {
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// The client, and its own arguments
+        #[arg(
+            required = true,
+            trailing_var_arg = true,
+            allow_hyphen_values = true,
+            value_name = "CLIENT [ARGS]"
+        )]
+        client: Vec<OsString>,
+    },
+    /// Show what the last replies changed, and what was refused
+    Recent {
+        /// Show at most N episodes, instead of 20
+        #[arg(long, value_name = "N")]
+        limit: Option<usize>,
+        /// As most commands.
+        #[command(flatten)]
+        common: CommandArgs,
+    },
+    /// Print a patch that takes the last reply's changes back
+    ///
+    /// It takes files back to what was true before the model changed them. Nothing is written: `tslp undo | git apply` does that.
+    Undo {
+        /// What to take back.
+        #[command(flatten)]
+        undo: UndoArgs,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+    },
+    /// Run the proxy alone, as `tslp` without a command does
+    ///
+    /// `--upstream URL` names the model server, `--listen ADDR:PORT` where clients connect.
     Serve {
         /// How it is run.
         #[command(flatten)]
@@ -41,13 +80,38 @@ pub enum CliCommand {
         #[command(flatten)]
         flags: ConfigFlags,
     },
-    /// Show what the proxy does, in a temporary workspace
-    Demo(LogFlags),
-    /// Open the page of the running proxy in a browser: what is true, what was refused and why, what the model saw
+    /// Open the running proxy's page in a browser
     Open(ConfigFlags),
-    /// Check the ledger, the disk, the grammars and the model server
-    Doctor(CommandArgs),
-    /// List all true code: each entity, its hash, and what its file held when it was last read
+    /// Show what tslp does, with a scripted model
+    Demo,
+    /// Show the work; or usage, notes, scope, guard, line
+    ///
+    /// Without a word: what was asked last, what is in flight, how the last build and test run ended.
+    Status {
+        /// Something else than the work under way
+        view: Option<StatusView>,
+        /// `usage`: show the last N days on which anything was used
+        #[arg(long, value_name = "N", default_value_t = 7)]
+        days: usize,
+        /// `notes`: print the working memory as spec 003 has it in NOTES.md; nothing is written
+        #[arg(long)]
+        notes_md: bool,
+        /// As most commands.
+        #[command(flatten)]
+        common: CommandArgs,
+    },
+    /// Show how a definition became what it is, and each refusal
+    Why {
+        /// `src/a.c::name`, `src/a.c`, a bare name that only one entity has, or the first digits of an artifact
+        #[arg(value_name = "ENTITY")]
+        entity: String,
+        /// As most commands.
+        #[command(flatten)]
+        common: CommandArgs,
+    },
+    /// List all code that counts as true
+    ///
+    /// Each entity, its hash, and what its file held when it was last read.
     State {
         /// Show only this file or folder, and list its code that can't be read
         path: Option<String>,
@@ -67,42 +131,7 @@ pub enum CliCommand {
         #[command(flatten)]
         common: CommandArgs,
     },
-    /// Show what happened last: episodes, their artifacts and the reasons
-    Recent {
-        /// Show at most N episodes, instead of 20
-        #[arg(long, value_name = "N")]
-        limit: Option<usize>,
-        /// As most commands.
-        #[command(flatten)]
-        common: CommandArgs,
-    },
-    /// Show what is going on: what was asked last, what is in flight, how the last build and test run ended
-    Status(CommandArgs),
-    /// Print the working memory as spec 003 has it in NOTES.md; nothing is written
-    Notes {
-        /// The form
-        #[arg(long, value_name = "FORM", value_parser = ["notes-md"], default_value = "notes-md")]
-        format: String,
-        /// The configuration's flags.
-        #[command(flatten)]
-        flags: ConfigFlags,
-    },
-    /// Print one line for a client's status line: what is true, what is STALE, how full the context is
-    Statusline(ConfigFlags),
-    /// Say what the work is for: new conversations are told until it is done
-    Goal(GoalArgs),
-    /// Clear a conversation: from its next prompt on, older messages go to no model
-    Clear(ClearArgs),
-    /// Show what models read and wrote: by day, model and conversation, with its cost where `price` is set
-    Usage {
-        /// Show the last N days on which anything was used
-        #[arg(long, value_name = "N", default_value_t = 7)]
-        days: usize,
-        /// As most commands.
-        #[command(flatten)]
-        common: CommandArgs,
-    },
-    /// Print the ledger's events, one per line: the last 50 unless --limit says otherwise
+    /// Print the ledger's events, the last 50 by default
     Log {
         /// The filter and the format.
         #[command(flatten)]
@@ -111,16 +140,11 @@ pub enum CliCommand {
         #[command(flatten)]
         common: CommandArgs,
     },
-    /// Print the events that made one entity what it is, each refusal with its rule, and what is true of it now
-    Why {
-        /// `src/a.c::name`, `src/a.c`, a bare name that only one entity has, or the first digits of an artifact
-        #[arg(value_name = "ENTITY")]
-        entity: String,
-        /// As most commands.
-        #[command(flatten)]
-        common: CommandArgs,
-    },
-    /// Print what was sent to the model in an episode: the request body, byte for byte, with credentials redacted
+    /// Show what would go to the model, without sending it
+    Preview(PreviewArgs),
+    /// Print what went to the model in an episode, byte for byte
+    ///
+    /// Credentials are redacted.
     ShowPrompt {
         /// The episode: `7`, or `e7` as in the header `x-tslp-episode`
         #[arg(value_name = "EPISODE", value_parser = episode_number)]
@@ -129,70 +153,17 @@ pub enum CliCommand {
         #[command(flatten)]
         flags: ConfigFlags,
     },
-    /// Copy the ledger, also while a proxy runs, event by event and verified; of a damaged one what is valid
-    Copy {
-        /// The copy's data directory: a folder outside of the workspace that doesn't exist yet, or is empty
-        #[arg(value_name = "DIR", value_hint = ValueHint::DirPath, required_unless_present = "from")]
-        to: Option<PathBuf>,
-        /// Copy from this data directory, or from lines of `tslp log --json` (`-`: standard input), to where this workspace's ledger is kept
-        #[arg(long, value_name = "DIR", value_hint = ValueHint::AnyPath, conflicts_with = "to")]
-        from: Option<PathBuf>,
-        /// The configuration's flags.
-        #[command(flatten)]
-        flags: ConfigFlags,
-    },
-    /// Show every setting in force and where it comes from
-    Config(CommandArgs),
-    /// Answer a hook of Claude Code or Codex, JSON in and out: judge a tool's call, tell a new conversation what is unfinished, ask for decisions before they are lost
-    Hook(ConfigFlags),
-    /// Serve what is going on to a client over MCP, on standard input and output
-    Mcp(ConfigFlags),
-    /// Set up the hooks of a client
-    #[command(subcommand)]
-    Hooks(HooksCommand),
-    /// Accept what the workspace's files hold as true, as if you had pasted it
+    /// Check ledger, disk, grammars and model server
+    Doctor(CommandArgs),
+    /// Accept what files hold as true, as if you had pasted it
     Accept(TargetArgs),
-    /// Make the model's version of a definition true, which was refused or waits for you
+    /// Make the model's version true that was refused or waits
     Confirm(TargetArgs),
-    /// Drop the model's version of a definition, which was refused or waits for you
+    /// Drop the model's version that was refused or waits
     Reject(TargetArgs),
-    /// Keep files from every model, also in what clients send, as far as they can be recognised (docs/scope.md)
-    Off(PatternArgs),
-    /// Let models see files again that are off
-    On(PatternArgs),
-    /// Show models these files whole and nothing else, and refuse changes of others
-    Lock(LockArgs),
-    /// Take locks away: of these files, or all
-    Unlock(LockArgs),
-    /// Keep a statement for the project: `tslp note fact '#key: STATEMENT'` (docs/records.md)
-    Note(RecordArgs),
-    /// Keep a statement no longer: `tslp forget '#key'`
-    Forget(RecordArgs),
-    /// List the statements that are kept for the project
-    Records(CommandArgs),
-    /// List the files that are off, and those that are locked
-    Scope(CommandArgs),
-    /// Show what would go to the model, and why, without sending or recording anything
-    Preview(PreviewArgs),
-    /// Bring another model's answer
-    #[command(subcommand)]
-    Reply(ReplyCommand),
-    /// Grant the model's tools a capability for some minutes
-    Allow(GrantArgs),
-    /// Take back what was granted
-    Revoke(GrantArgs),
-    /// End all agents' replies and the model's tools, and refuse requests until `tslp resume`
-    Stop(CommandArgs),
-    /// Let agents and the model's tools go on, also after a halt, with their budgets anew
-    Resume {
-        /// Lift a breach of the sandbox, too; in a terminal only
-        #[arg(long)]
-        breach: bool,
-        /// As most commands.
-        #[command(flatten)]
-        common: CommandArgs,
-    },
-    /// Accept a whole tree of files as true, as if you had pasted each; can be interrupted and repeated
+    /// Accept a whole tree of files
+    ///
+    /// As if you had pasted each; can be interrupted and repeated.
     Adopt {
         /// Folders and files, from here or from the workspace's root; folders as git sees them: without ignored and hidden files
         #[arg(required = true, value_name = "PATH", value_hint = ValueHint::AnyPath, value_parser = NonEmptyStringValueParser::new())]
@@ -204,7 +175,51 @@ pub enum CliCommand {
         #[command(flatten)]
         common: CommandArgs,
     },
-    /// Verify the ledger: chain, anchor, every event, and each table against a fresh fold of all events
+    /// Bring another model's answer, to be judged as a model's
+    Reply {
+        /// The answer, as text with its code in fences
+        file: PathBuf,
+        /// Whose answer it is
+        #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+        source: String,
+        /// As most commands.
+        #[command(flatten)]
+        common: CommandArgs,
+    },
+    /// Keep files from every model (off), or show them (on)
+    ///
+    /// Also in what clients send, as far as they can be recognised (docs/scope.md).
+    Off(PatternArgs),
+    /// Let models see files again that are off
+    On(PatternArgs),
+    /// Show models these files alone, and let no other change
+    ///
+    /// `tslp lock --none` takes all locks away, and `tslp lock --none PATH` that file's.
+    Lock(LockArgs),
+    /// Say what the work is for: new conversations are told
+    Goal(GoalArgs),
+    /// Keep a statement for the project, or forget one
+    ///
+    /// `tslp note fact '#key: STATEMENT'`, `tslp note --forget '#key'` (docs/records.md); `tslp status notes` lists them.
+    Note(RecordArgs),
+    /// Send a conversation's older messages to no model any more
+    Clear(ClearArgs),
+    /// End all agents and tools until resume; let them go on
+    Stop(CommandArgs),
+    /// Let agents and tools go on, also after a halt
+    ///
+    /// With their budgets anew.
+    Resume {
+        /// Lift a breach of the sandbox, too; in a terminal only
+        #[arg(long)]
+        breach: bool,
+        /// As most commands.
+        #[command(flatten)]
+        common: CommandArgs,
+    },
+    /// Check the whole ledger, and with --deep every decision
+    ///
+    /// Chain, anchor, every event, and each table against a fresh fold of all events.
     Verify {
         /// Make every decision again with the current grammars, rules and settings, and list what differs, with its cause
         #[arg(long)]
@@ -215,58 +230,120 @@ pub enum CliCommand {
     },
     /// Rebuild every table from the ledger
     Rebuild(ConfigFlags),
-    /// Print how to point a client at the proxy, with the address and token in force; for all clients if none is named
+    /// Copy the ledger; of a damaged one what is valid
+    ///
+    /// Also while a proxy runs, event by event and verified.
+    Copy {
+        /// The copy's data directory: a folder outside of the workspace that doesn't exist yet, or is empty
+        #[arg(value_name = "DIR", value_hint = ValueHint::DirPath, required_unless_present = "from")]
+        to: Option<PathBuf>,
+        /// Copy from this data directory, or from lines of `tslp log --json` (`-`: standard input), to where this workspace's ledger is kept
+        #[arg(long, value_name = "DIR", value_hint = ValueHint::AnyPath, conflicts_with = "to")]
+        from: Option<PathBuf>,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+    },
+    /// Print how to point a client at the proxy, or its hooks
+    ///
+    /// With the address and token in force; for all clients if none is named.
     Connect {
         /// The client
         #[arg(value_name = "CLIENT", value_parser = PossibleValuesParser::new(connect::client_names()))]
         client: Option<String>,
+        /// Print the settings by which Claude Code or Codex asks tslp, and where they go
+        #[arg(long, requires = "client")]
+        hooks: bool,
         /// The configuration's flags.
         #[command(flatten)]
         flags: ConfigFlags,
     },
-    /// Run a client through the proxy of this workspace, which is started if none runs: `tslp run claude`, `tslp run aider a.c`
-    Run {
-        /// The configuration's flags.
-        #[command(flatten)]
-        flags: ConfigFlags,
-        /// The client, and its own arguments
-        #[arg(
-            required = true,
-            trailing_var_arg = true,
-            allow_hyphen_values = true,
-            value_name = "CLIENT [ARGS]"
-        )]
-        client: Vec<OsString>,
-    },
-    /// Print a patch that takes files back to what was true before the model changed them; nothing is written
-    Undo {
-        /// What to take back.
-        #[command(flatten)]
-        undo: UndoArgs,
-        /// The configuration's flags.
-        #[command(flatten)]
-        flags: ConfigFlags,
-    },
-    /// Judge command lines as a model's are judged, and run them in the sandbox (docs/tools.md)
+    /// Judge and run tools' command lines; grant them more
     #[command(subcommand)]
     Tool(ToolCommand),
-    /// Read and approve policy profiles, by which tools are judged
-    #[command(subcommand)]
-    Policy(PolicyCommand),
-    /// Show the Guardian, which judges tools: its mode, profile, grants and halts
-    #[command(subcommand)]
-    Guardian(GuardianCommand),
+    /// Show settings that aren't the default, or explain one
+    Config {
+        /// Explain this setting
+        #[arg(value_name = "KEY", conflicts_with = "all")]
+        key: Option<String>,
+        /// List every setting
+        #[arg(long)]
+        all: bool,
+        /// As most commands.
+        #[command(flatten)]
+        common: CommandArgs,
+    },
+    /// What clients call: their hooks, and MCP
+    ///
+    /// Answers a hook of Claude Code or Codex, JSON in and out: judges a tool's call, tells a new conversation what is unfinished, asks
+    /// for decisions before they are lost.
+    Hook(ConfigFlags),
+    /// Serve what is going on to a client over MCP
+    ///
+    /// On standard input and output.
+    Mcp(ConfigFlags),
     /// Print a completion script for a shell
     Completions {
         /// The shell
         shell: Shell,
     },
     /// Print a man page: of tslp, or of one of its commands
+    #[command(hide = true)]
     Man {
         /// The command
         #[arg(value_name = "COMMAND")]
         command: Option<String>,
     },
+}
+
+/// What people look for, and the commands for it; several on a line share the first one's description.
+const GROUPS: [(&str, &str); 7] = [
+    ("", "run recent undo"),
+    ("Run", "serve open demo"),
+    ("See", "status why state log preview show-prompt doctor"),
+    ("Decide", "accept confirm reject adopt reply"),
+    ("Steer", "off,on lock goal note clear stop,resume"),
+    ("Keep", "verify rebuild copy"),
+    ("Connect", "connect tool config hook,mcp completions"),
+];
+
+/// `tslp --help`: one screen.
+fn help_screen(line: &clap::Command) -> String {
+    let mut text = String::from(
+        "A proxy between coding clients and models that enforces what is true of code.\n\nUsage: tslp [COMMAND]\n",
+    );
+    for (heading, commands) in GROUPS {
+        text.push('\n');
+        for (row, names) in commands.split(' ').enumerate() {
+            let first = names.split(',').next().expect("a split has a first part");
+            let about = line
+                .find_subcommand(first)
+                .and_then(clap::Command::get_about);
+            let about = about.expect("every command says what it does");
+            let heading = if row == 0 { heading } else { "" };
+            let names = names.replace(',', ", ");
+            let _ = writeln!(text, "{heading:8} {names:13} {about}");
+        }
+    }
+    text.push_str(
+        "\n`tslp help COMMAND` has the rest. Every setting is a flag, too: `tslp config`.\n",
+    );
+    text
+}
+
+/// What `tslp status` shows instead of the work under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum StatusView {
+    /// What models read and wrote, by day, model and conversation, with its cost where `price` is set
+    Usage,
+    /// The statements that are kept for the project
+    Notes,
+    /// The files that are off, and those that are locked
+    Scope,
+    /// Whether tools run and why, the profile in force, grants, halts, budgets and the last calls
+    Guard,
+    /// One line for a client's status line: what is true, what is STALE, how full the context is
+    Line,
 }
 
 /// What `tslp goal` takes.
@@ -320,25 +397,6 @@ pub struct ClearArgs {
     pub common: CommandArgs,
 }
 
-/// What `tslp hooks` does.
-#[derive(Clone, Debug, Subcommand)]
-pub enum HooksCommand {
-    /// Print the settings by which a client asks tslp, and where they go
-    Print {
-        /// The client
-        client: HookClient,
-    },
-}
-
-/// A client with hooks that tslp answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum HookClient {
-    /// Claude Code
-    ClaudeCode,
-    /// Codex
-    Codex,
-}
-
 /// How a proxy is run.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct ServeManner {
@@ -371,10 +429,6 @@ pub struct UndoArgs {
 #[derive(Clone, Debug, Default)]
 pub struct ConfigFlags(pub WrittenFlags);
 
-/// Flags of a command that brings its own workspace.
-#[derive(Clone, Debug, Default)]
-pub struct LogFlags(pub WrittenFlags);
-
 /// For whom a command prints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutputFormat {
@@ -389,7 +443,7 @@ pub enum OutputFormat {
 #[command(
     name = "tslp",
     version,
-    about = "A proxy between a coding client and a model that enforces what is true of your code",
+    about = "A proxy between coding clients and models that enforces what is true of code",
     after_help = exit_codes(),
     args_conflicts_with_subcommands = true,
     subcommand_precedence_over_arg = true
@@ -408,12 +462,13 @@ struct CommandLine {
 /// # Errors
 /// If it is wrong, or asks for help or the version: [`print_refusal`] prints either.
 pub fn parse_command(line: impl IntoIterator<Item = OsString>) -> Result<CliCommand, clap::Error> {
-    let line = CommandLine::try_parse_from(line)?;
+    let mut known = CommandLine::command();
+    known = known.clone().override_help(help_screen(&known));
     let CommandLine {
         command,
         manner,
         flags,
-    } = line;
+    } = CommandLine::from_arg_matches(&known.try_get_matches_from(line)?)?;
     Ok(command.unwrap_or(CliCommand::Serve { manner, flags }))
 }
 
@@ -526,14 +581,12 @@ arguments!(
     },
     |matches| {
         let file = matches.get_one::<PathBuf>("config").cloned();
-        Self(written_flags(file, KEYS.iter(), matches))
+        let written = KEYS.iter().filter_map(|key| written_value(key, matches));
+        Self(WrittenFlags {
+            file,
+            written: written.collect(),
+        })
     }
-);
-
-arguments!(
-    LogFlags,
-    |command| command.args(log_keys().map(config_flag)),
-    |matches| Self(written_flags(None, log_keys(), matches))
 );
 
 arguments!(
@@ -548,32 +601,16 @@ arguments!(
     }
 );
 
-fn written_flags(
-    file: Option<PathBuf>,
-    keys: impl Iterator<Item = &'static ConfigKey>,
-    matches: &ArgMatches,
-) -> WrittenFlags {
-    let written = keys.filter_map(|key| written_value(key, matches));
-    WrittenFlags {
-        file,
-        written: written.collect(),
-    }
-}
-
 /// The help's heading over the flags of settings.
-const HEADING: &str = "Settings (also in the configuration file and the environment)";
-
-fn log_keys() -> impl Iterator<Item = &'static ConfigKey> {
-    KEYS.iter()
-        .filter(|key| key.audience == FlagAudience::Everyone)
-}
+const HEADING: &str = "Settings (`tslp config --all` lists the others, which are flags, too)";
 
 fn config_flag(key: &'static ConfigKey) -> Arg {
     let arg = Arg::new(key.name)
         .long(key.flag)
         .help(flag_help(key))
         .help_heading(HEADING)
-        .hide_short_help(key.audience == FlagAudience::Tuning);
+        .hide_short_help(key.name != "workspace")
+        .hide_long_help(key.name != "workspace");
     match key.kind {
         ValueKind::Switch => arg
             .value_name("true|false")
@@ -613,6 +650,8 @@ fn written_value(
 
 #[cfg(test)]
 mod tests {
+    use clap::ValueEnum as _;
+
     use super::*;
 
     /// The command that a line gives, with the flags of settings it wrote, or the kind of the refusal.
@@ -641,16 +680,12 @@ mod tests {
         };
         let act = |name: &str, of: &CommandArgs| with(name, &of.flags.0, Some(of.output));
         let tool = |name: &str, args: &ToolArgs| {
-            let (allow, line) = (args.line.allow.join("+"), args.line.line.join("+"));
+            let (allow, line) = (args.line.grant.join("+"), args.line.line.join("+"));
             let name = format!("tool {name} {allow}: {line}");
             act(&name, &args.common)
         };
         let on = |name: &str, on: &TargetArgs| {
             act(&format!("{name} {}", on.targets.join("+")), &on.common)
-        };
-        let lock = |name: &str, of: &LockArgs| {
-            let name = format!("{name} {} {:?}", of.paths.join("+"), of.session);
-            act(&name, &of.common)
         };
         let grant = |name: &str, of: &GrantArgs| {
             let name = format!("{name} {} {:?}", of.grant.join(" "), of.session);
@@ -661,7 +696,7 @@ mod tests {
                 let quiet = if manner.quiet { " quiet" } else { "" };
                 with(&format!("serve{quiet}"), &flags.0, None)
             }
-            CliCommand::Demo(flags) => with("demo", &flags.0, None),
+            CliCommand::Demo => "demo".to_owned(),
             CliCommand::Open(flags) => with("open", &flags.0, None),
             CliCommand::Doctor(of) => act("doctor", of),
             CliCommand::State {
@@ -673,7 +708,6 @@ mod tests {
                 common: of,
             } => act(if *check { "state check" } else { "state" }, of),
             CliCommand::Recent { limit, common: of } => act(&format!("recent {limit:?}"), of),
-            CliCommand::Usage { days, common: of } => act(&format!("usage {days}"), of),
             CliCommand::Log { log, common: of } => {
                 let follow = if log.follow { " follow" } else { "" };
                 let name = format!("log {}{follow}", log.limit);
@@ -686,15 +720,17 @@ mod tests {
             CliCommand::Copy { to, from, flags } => {
                 with(&format!("copy {to:?} {from:?}"), &flags.0, None)
             }
-            CliCommand::Config(of) => act("config", of),
-            CliCommand::Hook(flags) => with("hook", &flags.0, None),
-            CliCommand::Notes { format, flags } => with(&format!("notes {format}"), &flags.0, None),
-            CliCommand::Statusline(flags) => with("statusline", &flags.0, None),
-            CliCommand::Mcp(flags) => with("mcp", &flags.0, None),
-            CliCommand::Hooks(HooksCommand::Print { client }) => {
-                format!("hooks print {client:?}")
+            CliCommand::Config { key, all, common } => {
+                act(&format!("config {key:?} {all}"), common)
             }
-            CliCommand::Status(args) => act("status", args),
+            CliCommand::Hook(flags) => with("hook", &flags.0, None),
+            CliCommand::Mcp(flags) => with("mcp", &flags.0, None),
+            CliCommand::Status {
+                view,
+                days,
+                notes_md,
+                common,
+            } => act(&format!("status {view:?} {days} {notes_md}"), common),
             CliCommand::Goal(args) => act(&format!("goal {}", args.words.join(" ")), &args.common),
             CliCommand::Clear(ClearArgs {
                 session,
@@ -704,16 +740,16 @@ mod tests {
             CliCommand::Accept(args) => on("accept", args),
             CliCommand::Confirm(args) => on("confirm", args),
             CliCommand::Reject(args) => on("reject", args),
-            CliCommand::Note(args) => act(&format!("note {}", args.words.join("+")), &args.common),
-            CliCommand::Forget(args) => {
-                act(&format!("forget {}", args.words.join("+")), &args.common)
+            CliCommand::Note(args) => {
+                let name = format!("note {} {}", args.forget, args.words.join("+"));
+                act(&name, &args.common)
             }
-            CliCommand::Records(args) => act("records", args),
             CliCommand::Off(args) => act(&format!("off {}", args.patterns.join("+")), &args.common),
             CliCommand::On(args) => act(&format!("on {}", args.patterns.join("+")), &args.common),
-            CliCommand::Lock(args) => lock("lock", args),
-            CliCommand::Unlock(args) => lock("unlock", args),
-            CliCommand::Scope(args) => act("scope", args),
+            CliCommand::Lock(of) => {
+                let name = format!("lock {} {} {:?}", of.none, of.paths.join("+"), of.session);
+                act(&name, &of.common)
+            }
             CliCommand::Preview(args) => {
                 let request = args.request.as_ref().map(|file| file.display().to_string());
                 let name = format!(
@@ -722,13 +758,11 @@ mod tests {
                 );
                 act(&name, &args.common)
             }
-            CliCommand::Reply(ReplyCommand::Import {
+            CliCommand::Reply {
                 file,
                 source,
-                common: args,
-            }) => act(&format!("reply import {} {source}", file.display()), args),
-            CliCommand::Allow(args) => grant("allow", args),
-            CliCommand::Revoke(args) => grant("revoke", args),
+                common,
+            } => act(&format!("reply {} {source}", file.display()), common),
             CliCommand::Stop(args) => act("stop", args),
             CliCommand::Resume {
                 breach,
@@ -748,13 +782,11 @@ mod tests {
                 act(&format!("verify{deep}"), of)
             }
             CliCommand::Rebuild(flags) => with("rebuild", &flags.0, None),
-            CliCommand::Connect { client, flags } => {
-                let command = match client {
-                    Some(client) => format!("connect {client}"),
-                    None => "connect".to_owned(),
-                };
-                with(&command, &flags.0, None)
-            }
+            CliCommand::Connect {
+                client,
+                hooks,
+                flags,
+            } => with(&format!("connect {client:?} {hooks}"), &flags.0, None),
             CliCommand::Run { flags, client } => with(
                 &format!("run {}", client.join(&OsString::from("+")).display()),
                 &flags.0,
@@ -767,19 +799,13 @@ mod tests {
             ),
             CliCommand::Tool(ToolCommand::Check(args)) => tool("check", args),
             CliCommand::Tool(ToolCommand::Run(args)) => tool("run", args),
-            CliCommand::Policy(PolicyCommand::Approve { file, common: of }) => {
-                act(&format!("policy approve {}", file.display()), of)
-            }
-            CliCommand::Guardian(GuardianCommand::Status(of)) => act("guardian status", of),
-            CliCommand::Policy(PolicyCommand::Check {
+            CliCommand::Tool(ToolCommand::Allow(args)) => grant("allow", args),
+            CliCommand::Tool(ToolCommand::Revoke(args)) => grant("revoke", args),
+            CliCommand::Tool(ToolCommand::Policy {
                 file,
-                flags,
-                output,
-            }) => with(
-                &format!("policy check {}", file.display()),
-                &flags.0,
-                Some(*output),
-            ),
+                approve,
+                common,
+            }) => act(&format!("policy {} {approve}", file.display()), common),
             CliCommand::Completions { shell } => format!("completions {shell}"),
             CliCommand::Man { command } => format!("man {command:?}"),
         }
@@ -804,18 +830,27 @@ mod tests {
         check("state --json", "state json");
         check("recent", "recent None");
         check("recent --limit 3 --data-dir d", "recent Some(3) data_dir=d");
-        check("config --debug", "config debug=true");
-        check("demo --log-level debug", "demo log_level=debug");
+        check("config --debug", "config None false debug=true");
+        check("config profile", "config Some(\"profile\") false");
+        check("config profile --all", "ArgumentConflict");
+        check("status --json", "status None 7 false json");
+        check("status usage --days 2", "status Some(Usage) 2 false");
+        check("lock --none a", "lock true a None");
+        check("lock", "MissingRequiredArgument");
+        check("note --forget #a", "note true #a");
+        check("connect codex --hooks", "connect Some(\"codex\") true");
+        check("connect --hooks", "MissingRequiredArgument");
+        check("demo", "demo");
         check("accept a.c b.c::f", "accept a.c+b.c::f");
         check("accept", "MissingRequiredArgument");
         check("confirm a.c::f b.c --json", "confirm a.c::f+b.c json");
         check("reject a.c::f", "reject a.c::f");
         check(
-            "allow BUILD_EXEC for 15m --session 3",
+            "tool allow BUILD_EXEC for 15m --session 3",
             "allow BUILD_EXEC for 15m Some(3)",
         );
-        check("revoke BUILD_EXEC", "revoke BUILD_EXEC None");
-        check("allow", "MissingRequiredArgument");
+        check("tool revoke BUILD_EXEC", "revoke BUILD_EXEC None");
+        check("tool allow", "MissingRequiredArgument");
         check("stop", "stop");
         check(
             "run --upstream demo claude -p --model x --upstream y",
@@ -848,13 +883,14 @@ mod tests {
         check("completions bash", "completions bash");
         check("tool check -- ls -l", "tool check : ls+-l");
         check(
-            "tool run --allow BUILD_EXEC --json -- make",
+            "tool run --grant BUILD_EXEC --json -- make",
             "tool run BUILD_EXEC: make json",
         );
-        check("tool run --allow FS_WRITE -- make", "InvalidValue");
+        check("tool run --grant FS_WRITE -- make", "InvalidValue");
         check("tool run make", "UnknownArgument");
         check("tool check --", "MissingRequiredArgument");
-        check("policy check p.toml --json", "policy check p.toml json");
+        check("tool policy p.toml --json", "policy p.toml false json");
+        check("tool policy p.toml --approve", "policy p.toml true");
         check("demo --listen 127.0.0.1:0", "UnknownArgument");
         check("completions --debug", "UnknownArgument");
     }
@@ -863,10 +899,7 @@ mod tests {
     fn switches_and_lists() {
         check("--debug", "serve debug=true");
         check("--debug=false", "serve debug=false");
-        check(
-            "--hosts-allowed a --hosts-allowed b,c",
-            "serve hosts_allowed=a+b,c",
-        );
+        check("--allow a --allow b,c", "serve allow=a+b,c");
     }
 
     #[test]
@@ -879,17 +912,28 @@ mod tests {
         check("--upstream demo doctor", "ArgumentConflict");
     }
 
-    /// Help names every flag, variable and exit code.
+    /// `tslp --help` is one screen and has every command once; `tslp help COMMAND` has each.
     #[test]
-    fn complete_help() {
-        let help = CommandLine::command().render_long_help().to_string();
-        for key in KEYS {
-            assert!(help.contains(&format!("--{}", key.flag)), "{}", key.flag);
-            assert!(help.contains(key.variable), "{}", key.variable);
+    fn help_on_one_screen() {
+        let line = CommandLine::command();
+        let help = help_screen(&line);
+        assert!(help.lines().count() <= 45, "{help}");
+        for line in help.lines() {
+            assert!(line.chars().count() <= 80, "{line}");
         }
-        for exit in Exit::ALL {
-            assert!(help.contains(exit.meaning()), "{exit:?}");
-        }
+        let listed = GROUPS
+            .iter()
+            .flat_map(|(_, commands)| commands.split([' ', ',']));
+        let mut listed: Vec<&str> = listed.collect();
+        let shown = line.get_subcommands().filter(|it| !it.is_hide_set());
+        let mut shown: Vec<&str> = shown.map(clap::Command::get_name).collect();
+        listed.sort_unstable();
+        shown.sort_unstable();
+        assert_eq!(listed, shown);
+        let words = line
+            .get_subcommands()
+            .flat_map(clap::Command::get_subcommands);
+        assert!(shown.len() + words.count() + StatusView::value_variants().len() <= 60);
     }
 
     #[test]
@@ -908,10 +952,14 @@ mod tests {
         for part in [
             ".TH tslp 1",
             "tslp\\-adopt(1)",
-            "\\-\\-upstream",
+            "\\-\\-workspace",
             "Exit codes",
         ] {
             assert!(all.contains(part), "{part}: {all}");
+        }
+        for exit in Exit::ALL {
+            let first = exit.meaning().split(' ').next().expect("words");
+            assert!(all.contains(first), "{exit:?}");
         }
         let adopt = page(Some("adopt")).unwrap();
         assert!(

@@ -2,17 +2,13 @@
 
 mod acting;
 mod evidence;
-mod guardian;
 mod hook;
 mod mcp;
-mod notes;
 mod preview;
-mod records;
 mod run;
 mod run_end;
-mod scope;
+mod status;
 mod tool;
-mod usage;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -34,26 +30,27 @@ use tslp_workspace::unread_code::in_files;
 
 use crate::adopt::AdoptMode;
 use crate::channel::{MissingLines, RecentQuery, StateQuery};
-use crate::cli::{self, CliCommand, HooksCommand, OutputFormat};
+use crate::cli::{self, CliCommand, OutputFormat, StatusView};
 use crate::config::environment::Environment;
 use crate::config::layers::{ConfigLayers, ConfigSource, WrittenFlags};
 use crate::config::secret::Secret;
+use crate::config::settings::Settings;
 use crate::config::upstream::{UpstreamSetting, UpstreamUrl};
-use crate::config::{ReplyReports, ServeConfig, page};
+use crate::config::{self, page};
 use crate::connect;
 use crate::deep::{self, DeepReport};
 use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::doctor::{self, CheckHealth, DoctorReport};
 use crate::diagnostics::state::{AsOf, EntityState};
-use crate::diagnostics::status::{self, STATUS_TOKENS_MAX, Status};
 use crate::diagnostics::tool_check::ToolCheck;
 use crate::diagnostics::vouched::VouchedPage;
 use crate::diagnostics::{self, DiagnosedSubject, recent, state};
 use crate::door::client::{DoorClient, RunningProxy};
 use crate::exit::Exit;
+use crate::logging::{self, LogReader};
 use crate::out::{Out, visible_text};
 use crate::serve::ServeError;
-use crate::{demo_tour, logging, maintenance, probe, serve};
+use crate::{demo_tour, maintenance, probe, serve};
 
 /// Runs the command; `line` begins with the program's own name.
 #[must_use]
@@ -106,10 +103,8 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             if manner.background {
                 return run::serve_in_background();
             }
-            let (mut config, _) = prepare_to(&flags.0, LedgerUse::Stay)?;
-            if manner.quiet {
-                config.reports = ReplyReports::Quiet;
-            }
+            let mut config = prepare_to(&flags.0, LedgerUse::Stay)?.settings;
+            config.is_quiet = manner.quiet;
             config.until_unused = manner.until_unused;
             serve::serve_proxy(&config).map_err(|error| served_already(&config, &error))
         }
@@ -118,16 +113,17 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             run::run_client(&name.to_string_lossy(), arguments, &flags.0)
         }
         CliCommand::Undo { undo, flags } => {
-            let (config, _) = read_config(&flags.0)?;
+            let config = read_config(&flags.0)?;
             evidence::print_undo(&config, &undo)
         }
-        CliCommand::Demo(flags) => {
-            start_logging(&config_layers(&flags.0)?, LedgerUse::Act)?;
+        CliCommand::Demo => {
+            // The tour tells of each refusal itself.
+            log_to(LogReader::User, "error")?;
             demo_tour::run_tour(&mut Out::stdout())
                 .map_err(|error| CommandFailure::new(Exit::CheckFailed, error))
         }
         CliCommand::Open(flags) => {
-            let (config, _) = read_config(&flags.0)?;
+            let config = read_config(&flags.0)?;
             run::open_page(&config)
         }
         CliCommand::Doctor(of) => {
@@ -142,7 +138,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             limit,
             common,
         } => {
-            let (config, _) = read_config(&common.flags.0)?;
+            let config = read_config(&common.flags.0)?;
             let path = path.filter(|path| !path.is_empty());
             let wanted = StateQuery {
                 contains: None,
@@ -174,7 +170,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             show_state(&config, &wanted, as_of, common.output)
         }
         CliCommand::Recent { limit, common } => {
-            let (config, _) = read_config(&common.flags.0)?;
+            let config = read_config(&common.flags.0)?;
             let wanted = RecentQuery {
                 limit,
                 missing_lines: match common.output {
@@ -194,13 +190,12 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
                 |episodes| recent::recent_lines(episodes),
             )
         }
-        CliCommand::Usage { days, common } => usage::run_usage(days, &common),
         CliCommand::Log { log, common } => {
-            let (config, _) = read_config(&common.flags.0)?;
+            let config = read_config(&common.flags.0)?;
             evidence::run_log(&config, &log, common.output)
         }
         CliCommand::Why { entity, common } => {
-            let (config, _) = read_config(&common.flags.0)?;
+            let config = read_config(&common.flags.0)?;
             let named = path_from_root(&config, &entity);
             // A definition may be called as a folder is.
             let is_folder = named.is_empty() || named.ends_with('/');
@@ -208,56 +203,60 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             evidence::run_why(&config, named, common.output)
         }
         CliCommand::ShowPrompt { episode, flags } => {
-            let (config, _) = read_config(&flags.0)?;
+            let config = read_config(&flags.0)?;
             evidence::show_prompt(&config, episode)
         }
-        CliCommand::Config(of) => {
-            let (_, layers) = read_config(&of.flags.0)?;
-            print_page(of.output, || page::json(&layers), || page::lines(&layers))
+        CliCommand::Config { key, all, common } => {
+            let layers = prepare_to(&common.flags.0, LedgerUse::Act)?;
+            if let Some(name) = key {
+                let lines = page::explained(&layers, &name);
+                let lines = lines.map_err(|why| CommandFailure::new(Exit::Usage, why))?;
+                Out::stdout().lines(lines)?;
+                return Ok(Exit::Ok);
+            }
+            print_page(
+                common.output,
+                || page::json(&layers),
+                || page::lines(&layers, all),
+            )
         }
         CliCommand::Hook(flags) => hook::run_hook(&flags.0),
-        CliCommand::Notes { format: _, flags } => notes::run_notes(&flags.0),
-        CliCommand::Statusline(flags) => hook::run_statusline(&flags.0),
         CliCommand::Mcp(flags) => mcp::run_mcp(&flags.0),
-        CliCommand::Hooks(HooksCommand::Print { client }) => {
-            Out::stdout().lines(hook::settings_lines(client))?;
-            Ok(Exit::Ok)
-        }
         CliCommand::Goal(of) => acting::act_on(Verb::Goal, &joined(&of.words), None, &of.common),
         CliCommand::Clear(of) => {
             let forced = of.force.then(|| FORCE.to_owned());
             acting::act_on(Verb::Clear, &Vec::from_iter(forced), of.session, &of.common)
         }
-        CliCommand::Status(of) => {
-            let (config, _) = read_config(&of.flags.0)?;
-            let page = if has_ledger(&config)? {
-                status::read_status(&diagnosed_subject(&config))?
-            } else {
-                VouchedPage::default()
-            };
-            print_vouched(of.output, page, Status::json_object, status_lines)
-        }
+        CliCommand::Status {
+            view,
+            days,
+            notes_md,
+            common,
+        } => match view {
+            None => status::show_work(&common),
+            Some(StatusView::Usage) => status::show_usage(days, &common),
+            Some(StatusView::Notes) if notes_md => status::print_notes(&common.flags.0),
+            Some(StatusView::Notes) => status::show_records(&common),
+            Some(StatusView::Scope) => status::show_scope(&common),
+            Some(StatusView::Guard) => status::show_guard(&common),
+            Some(StatusView::Line) => hook::run_statusline(&common.flags.0),
+        },
         CliCommand::Accept(on) => acting::act_on_code(Verb::Accept, &on),
         CliCommand::Confirm(on) => acting::act_on_code(Verb::Confirm, &on),
         CliCommand::Reject(on) => acting::act_on_code(Verb::Reject, &on),
         CliCommand::Off(of) => acting::act_on_sight(Verb::Off, &of),
         CliCommand::On(of) => acting::act_on_sight(Verb::On, &of),
-        CliCommand::Lock(of) => acting::act_on_locks(Verb::Lock, &of),
-        CliCommand::Unlock(of) => acting::act_on_locks(Verb::Unlock, &of),
-        CliCommand::Note(of) => acting::act_on(Verb::Note, &joined(&of.words), None, &of.common),
-        CliCommand::Forget(of) => {
-            acting::act_on(Verb::Forget, &joined(&of.words), None, &of.common)
+        CliCommand::Lock(of) => acting::act_on_locks(&of),
+        CliCommand::Note(of) => {
+            let verb = if of.forget { Verb::Forget } else { Verb::Note };
+            acting::act_on(verb, &joined(&of.words), None, &of.common)
         }
-        CliCommand::Records(of) => records::run_records(&of),
-        CliCommand::Scope(of) => scope::run_scope(&of),
         CliCommand::Preview(args) => preview::run_preview(&args),
-        CliCommand::Reply(reply) => acting::import_reply(&reply),
-        CliCommand::Allow(of) => {
-            acting::act_on(Verb::Allow, &joined(&of.grant), of.session, &of.common)
-        }
-        CliCommand::Revoke(of) => {
-            acting::act_on(Verb::Revoke, &joined(&of.grant), of.session, &of.common)
-        }
+        CliCommand::Reply {
+            file,
+            source,
+            common,
+        } => acting::import_reply(&file, source, &common),
         CliCommand::Stop(of) => acting::act_on(Verb::Stop, &Vec::new(), None, &of),
         CliCommand::Resume { breach, common } => acting::resume(breach, &common),
         CliCommand::Adopt {
@@ -265,7 +264,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             dry_run,
             common,
         } => {
-            let (config, _) = read_config(&common.flags.0)?;
+            let config = read_config(&common.flags.0)?;
             let mode = if dry_run {
                 AdoptMode::DryRun
             } else {
@@ -274,7 +273,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             acting::run_adopt(&config, &paths, mode, common.output)
         }
         CliCommand::Verify { deep, common } => {
-            let (config, _) = read_config(&common.flags.0)?;
+            let config = read_config(&common.flags.0)?;
             need_ledger(&config)?;
             let report = maintenance::verify_subject(&diagnosed_subject(&config));
             if deep {
@@ -283,7 +282,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             print_report(&report, common.output, Exit::LedgerDamaged)
         }
         CliCommand::Rebuild(flags) => {
-            let (config, _) = read_config(&flags.0)?;
+            let config = read_config(&flags.0)?;
             need_ledger(&config)?;
             let options = OpenOptions::default();
             let (data_dir, workspace) = (&config.data_dir, &config.workspace);
@@ -293,10 +292,20 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             Ok(Exit::Ok)
         }
         CliCommand::Copy { to, from, flags } => {
-            let (config, _) = read_config(&flags.0)?;
+            let config = read_config(&flags.0)?;
             evidence::run_copy(&config, to.as_deref(), from.as_deref())
         }
-        CliCommand::Connect { client, flags } => {
+        CliCommand::Connect {
+            client,
+            hooks: true,
+            ..
+        } => {
+            let lines = hook::settings_lines(client.as_deref().unwrap_or_default());
+            let lines = lines.map_err(|why| CommandFailure::new(Exit::Usage, why))?;
+            Out::stdout().lines(lines)?;
+            Ok(Exit::Ok)
+        }
+        CliCommand::Connect { client, flags, .. } => {
             let config = config_of_running(&flags.0)?;
             if RunningProxy::find(&config.data_dir)?.is_none() {
                 let workspace = config.workspace.display();
@@ -310,8 +319,6 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             Ok(Exit::Ok)
         }
         CliCommand::Tool(command) => tool::run_tool(&command),
-        CliCommand::Policy(command) => tool::run_policy(&command),
-        CliCommand::Guardian(command) => guardian::run_guardian(&command),
         CliCommand::Completions { shell } => {
             cli::print_completions(shell, &mut Out::stdout())?;
             Ok(Exit::Ok)
@@ -329,7 +336,7 @@ fn joined(words: &[String]) -> Vec<String> {
 }
 
 /// The failure of a proxy, with the address of the one that is in its place.
-fn served_already(config: &ServeConfig, error: &ServeError) -> CommandFailure {
+fn served_already(config: &Settings, error: &ServeError) -> CommandFailure {
     let mut failure = CommandFailure::new(error.exit_code(), error);
     let is_in_use = matches!(
         error,
@@ -347,20 +354,21 @@ fn served_already(config: &ServeConfig, error: &ServeError) -> CommandFailure {
 /// A command's use of the ledger.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LedgerUse {
-    /// Serve until stopped, and log.
+    /// Serve until stopped.
     Stay,
-    /// Do one thing and print the result: the log stays quiet unless the flags ask for it.
+    /// Do one thing and print the result.
     Act,
 }
 
 /// Reads the whole configuration and starts the log.
-fn read_config(flags: &WrittenFlags) -> Result<(ServeConfig, ConfigLayers), CommandFailure> {
-    prepare_to(flags, LedgerUse::Act)
+fn read_config(flags: &WrittenFlags) -> Result<Settings, CommandFailure> {
+    Ok(prepare_to(flags, LedgerUse::Act)?.settings)
 }
 
 /// The configuration with the address, the token and the model server of the proxy that runs, where the flags name no others.
-fn config_of_running(flags: &WrittenFlags) -> Result<ServeConfig, CommandFailure> {
-    let (mut config, layers) = read_config(flags)?;
+fn config_of_running(flags: &WrittenFlags) -> Result<Settings, CommandFailure> {
+    let layers = prepare_to(flags, LedgerUse::Act)?;
+    let mut config = layers.settings.clone();
     let Some(running) = RunningProxy::find(&config.data_dir)? else {
         return Ok(config);
     };
@@ -379,20 +387,18 @@ fn config_of_running(flags: &WrittenFlags) -> Result<ServeConfig, CommandFailure
     Ok(config)
 }
 
-fn prepare_to(
-    flags: &WrittenFlags,
-    course: LedgerUse,
-) -> Result<(ServeConfig, ConfigLayers), CommandFailure> {
+fn prepare_to(flags: &WrittenFlags, course: LedgerUse) -> Result<ConfigLayers, CommandFailure> {
     let environment = Environment::of_process();
     let loaded = match course {
         // A workspace is made by whoever serves it, in the folder where they do.
-        LedgerUse::Stay => ServeConfig::load(flags, &environment),
-        LedgerUse::Act => ServeConfig::load_from_within(flags, &environment, is_in_use),
+        LedgerUse::Stay => config::load(flags, &environment),
+        LedgerUse::Act => config::load_from_within(flags, &environment, is_in_use),
     };
-    let (config, layers) = loaded.map_err(|error| CommandFailure::new(Exit::Usage, error))?;
-    start_logging(&layers, course)?;
+    let layers = loaded.map_err(|error| CommandFailure::new(Exit::Usage, error))?;
+    let config = &layers.settings;
+    start_logging(&layers)?;
     let is_named = flags.written.iter().any(|(key, _)| key.name == "workspace");
-    offer_former_ledger(&config, flags);
+    offer_former_ledger(config, flags);
     let here = environment.current_dir.canonicalize().unwrap_or_default();
     if course == LedgerUse::Act && !is_named && here != config.workspace {
         let workspace = config.workspace.display();
@@ -401,11 +407,11 @@ fn prepare_to(
             "tslp: workspace {workspace} (`--workspace .` for the current folder)"
         );
     }
-    Ok((config, layers))
+    Ok(layers)
 }
 
 /// Names the ledger of a project that was moved, where there is none at its new place; it is never taken silently.
-fn offer_former_ledger(config: &ServeConfig, flags: &WrittenFlags) {
+fn offer_former_ledger(config: &Settings, flags: &WrittenFlags) {
     let own = &config.data_dir;
     let is_named = flags.written.iter().any(|(key, _)| key.name == "data_dir");
     if is_named || is_in_use(own) {
@@ -432,20 +438,17 @@ fn is_in_use(data_dir: &Path) -> bool {
     files.database.exists() && (is_used().unwrap_or(true) || is_served())
 }
 
-fn config_layers(flags: &WrittenFlags) -> Result<ConfigLayers, CommandFailure> {
-    ConfigLayers::read(flags, &Environment::of_process())
-        .map_err(|error| CommandFailure::new(Exit::Usage, error))
+fn log_to(reader: LogReader, level: &str) -> Result<(), CommandFailure> {
+    logging::start_logging(level, reader).map_err(|error| CommandFailure::new(Exit::Failure, error))
 }
 
-fn start_logging(layers: &ConfigLayers, course: LedgerUse) -> Result<(), CommandFailure> {
-    let mut level = layers.settings.log_level.as_str();
-    // A command's result is its output: lines about its progress would stand in the middle of it on a terminal.
-    if course != LedgerUse::Stay
-        && layers.source_of_key("log_level") == Some(&ConfigSource::Default)
-    {
-        level = "warn";
-    }
-    logging::start_logging(level).map_err(|error| CommandFailure::new(Exit::Failure, error))?;
+fn start_logging(layers: &ConfigLayers) -> Result<(), CommandFailure> {
+    let level = layers.settings.log_level.as_str();
+    let reader = match layers.source_of_key("log_level") {
+        Some(ConfigSource::Default) => LogReader::User,
+        _ => LogReader::Developer,
+    };
+    log_to(reader, level)?;
     for warning in &layers.warnings {
         tracing::warn!("{warning}");
     }
@@ -453,7 +456,7 @@ fn start_logging(layers: &ConfigLayers, course: LedgerUse) -> Result<(), Command
 }
 
 /// The beginning of an entity's name, as it is written in the workspace's root, where it names a file or a folder from here.
-fn path_from_root(config: &ServeConfig, written: &str) -> String {
+fn path_from_root(config: &Settings, written: &str) -> String {
     let (path, symbol) = match written.split_once("::") {
         Some((path, symbol)) => (path, format!("::{symbol}")),
         None => (written, String::new()),
@@ -469,7 +472,7 @@ fn path_from_root(config: &ServeConfig, written: &str) -> String {
 }
 
 /// Whether there is a ledger; one that this user can't read is none that isn't there.
-fn has_ledger(config: &ServeConfig) -> Result<bool, CommandFailure> {
+fn has_ledger(config: &Settings) -> Result<bool, CommandFailure> {
     let files = DataFiles::of(&config.data_dir);
     let opened = File::open(&files.database).and_then(|file| file.metadata());
     match opened.and_then(|found| match found.is_dir() {
@@ -488,17 +491,8 @@ fn has_ledger(config: &ServeConfig) -> Result<bool, CommandFailure> {
     }
 }
 
-/// What is going on, in lines.
-fn status_lines(status: &Status) -> Vec<String> {
-    let lines = status.lines(STATUS_TOKENS_MAX);
-    match lines.is_empty() {
-        true => vec!["Nothing was asked yet.".to_owned()],
-        false => lines,
-    }
-}
-
 /// The diagnostics' subject for a workspace, whether its proxy runs or not.
-fn diagnosed_subject(config: &ServeConfig) -> DiagnosedSubject {
+fn diagnosed_subject(config: &Settings) -> DiagnosedSubject {
     DiagnosedSubject {
         upstream: upstream_url(&config.upstream.place),
         ..ledger_subject(config)
@@ -506,7 +500,7 @@ fn diagnosed_subject(config: &ServeConfig) -> DiagnosedSubject {
 }
 
 /// The subject of what is asked of the ledger alone: no model server is looked for.
-fn ledger_subject(config: &ServeConfig) -> DiagnosedSubject {
+fn ledger_subject(config: &Settings) -> DiagnosedSubject {
     DiagnosedSubject {
         readers: ReaderFactory::new(&DataFiles::of(&config.data_dir), &OpenOptions::default()),
         data_dir: config.data_dir.clone(),
@@ -522,17 +516,19 @@ fn ledger_subject(config: &ServeConfig) -> DiagnosedSubject {
     }
 }
 
-/// The configured server, or the local one that `auto` would take.
+/// The configured server, or the local one that `auto` takes; none is the demo.
 fn upstream_url(place: &UpstreamSetting) -> Option<UpstreamUrl> {
     match place {
         UpstreamSetting::Url(url) => Some(url.clone()),
-        UpstreamSetting::Auto => probe::find_local().map(|(_, url)| url),
+        UpstreamSetting::Auto => {
+            Some(probe::find_local().map_or_else(probe::usual_place, |(_, url)| url))
+        }
         UpstreamSetting::Demo => None,
     }
 }
 
 /// The code that can't be read in the entities' files; only where a path was asked for.
-fn unread_in(config: &ServeConfig, path: &str, entities: &[EntityState]) -> Vec<String> {
+fn unread_in(config: &Settings, path: &str, entities: &[EntityState]) -> Vec<String> {
     if path.is_empty() {
         return Vec::new();
     }
@@ -548,7 +544,7 @@ fn unread_in(config: &ServeConfig, path: &str, entities: &[EntityState]) -> Vec<
 }
 
 fn show_state(
-    config: &ServeConfig,
+    config: &Settings,
     wanted: &StateQuery,
     as_of: AsOf,
     output: OutputFormat,
@@ -591,7 +587,7 @@ fn print_vouched<T>(
     Err(CommandFailure::new(Exit::LedgerDamaged, message))
 }
 
-fn show_doctor(config: &ServeConfig, output: OutputFormat) -> Result<Exit, CommandFailure> {
+fn show_doctor(config: &Settings, output: OutputFormat) -> Result<Exit, CommandFailure> {
     let report: DoctorReport = if has_ledger(config).unwrap_or(true) {
         doctor::examine_all(&diagnosed_subject(config))
     } else {
@@ -620,7 +616,7 @@ fn print_report(
 
 /// Prints a report together with every decision that would differ today.
 fn show_deep(
-    config: &ServeConfig,
+    config: &Settings,
     mut report: DoctorReport,
     output: OutputFormat,
 ) -> Result<Exit, CommandFailure> {
@@ -661,7 +657,7 @@ fn show_deep(
     })
 }
 
-fn need_ledger(config: &ServeConfig) -> Result<(), CommandFailure> {
+fn need_ledger(config: &Settings) -> Result<(), CommandFailure> {
     if has_ledger(config)? {
         return Ok(());
     }

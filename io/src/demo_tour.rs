@@ -19,7 +19,6 @@ use tslp_store::ledger::{self, DataFiles};
 use crate::config::environment::Environment;
 use crate::config::settings::Settings;
 use crate::config::upstream::UpstreamSetting;
-use crate::config::{ReplyReports, ServeConfig};
 use crate::exit::Exit;
 use crate::json_client;
 use crate::main_loop::LoopHandle;
@@ -242,15 +241,15 @@ impl TourProxy {
         let mut settings = Settings {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             workspace: workspace.to_owned(),
-            data_dir: Some(data_dir.to_owned()),
+            data_dir: data_dir.to_owned(),
             debug: true,
+            // The tour tells what becomes of each reply, and holds standard output for that until its end.
+            is_quiet: true,
             ..Settings::default()
         };
         settings.upstream.place = UpstreamSetting::Demo;
-        let mut config = ServeConfig::from_settings(settings, &Environment::of_process())?;
-        // The tour tells what becomes of each reply, and holds standard output for that until its end.
-        config.reports = ReplyReports::Quiet;
-        let server = BoundServer::bind_and_open(&config)?;
+        settings.settle(&Environment::of_process())?;
+        let server = BoundServer::bind_and_open(&settings)?;
         let (address, handle) = (server.listen_address(), server.loop_handle());
         let thread = thread::Builder::new()
             .name("proxy".into())

@@ -76,7 +76,7 @@ impl SpaceWatcher {
         while self.cancelled.recv_timeout(TRY_PAUSE) == Err(RecvTimeoutError::Timeout) {
             match try_space(&self.data_dir) {
                 Ok(()) => {
-                    tracing::info!("there is space on the disk again: restarting from the ledger");
+                    tracing::warn!("there is space on the disk again: restarting from the ledger");
                     // Before the loop is asked to end: who sees it end asks why.
                     self.found.store(true, Ordering::Release);
                     return self.handle.shutdown();

@@ -51,7 +51,7 @@ use crate::channel::{
     ExchangeId, ModelRequest, OwnAnswer, OwnHeaders, ResponseEnd, ToEngine, ToLoop,
 };
 use crate::config::secret::Secret;
-use crate::config::settings::{CallRepair, CodeRepair, NoticesInReply, TokenBudget, WindowGuard};
+use crate::config::settings::{Settings, WindowGuard};
 use crate::engine::compose_request;
 use crate::evidence::replies::AnsweringStep;
 use crate::main_loop::LoopHandle;
@@ -107,18 +107,8 @@ pub struct EngineWiring {
     pub audits: AuditQueue,
     /// Counters for `/metrics`.
     pub metrics: Arc<Metrics>,
-    /// Which replies end with a line for the user.
-    pub notices_in_reply: NoticesInReply,
-    /// What is done about calls that a model writes as text.
-    pub call_repair: CallRepair,
-    /// Tokens of hydrated code.
-    pub hydration: TokenBudget,
-    /// What is done about prompts that are too long for their model.
-    pub window_guard: WindowGuard,
-    /// Which replies are asked for once more where gate A refuses their code.
-    pub code_repair: CodeRepair,
-    /// Whether Claude Code's checksum is held still.
-    pub holds_checksum: bool,
+    /// The configuration.
+    pub settings: Arc<Settings>,
     /// Has the model server asked how much its models read at once, if anybody wants to know.
     pub ask_for_windows: Option<Sender<()>>,
     /// Time of day, which every event carries.
@@ -494,7 +484,7 @@ impl EngineThread {
                 Attempt::First
             },
         };
-        if self.wiring.holds_checksum {
+        if self.wiring.settings.holds_checksum {
             hold_checksum(body);
         }
         self.worked_bytes += body.len();
@@ -556,7 +546,10 @@ impl EngineThread {
         let places = wire.prompt_in(arrived);
         let chars =
             prompt_cost::chars_of(places.prompt_pieces(arrived, (arrived, &places.messages)));
-        let settings = (self.wiring.hydration, self.wiring.window_guard);
+        let settings = (
+            self.wiring.settings.budget,
+            self.wiring.settings.window_guard,
+        );
         let window = self.windows.look(settings, &request.model, chars);
         self.engine.set_budget_tokens(window.hydration);
         let (exceeded, length) = (window.exceeded, window.length);
@@ -602,8 +595,9 @@ impl EngineThread {
         let can_be_repeated = sent_body.len() <= BODY_BYTES_MAX && !messages.is_empty();
         let can_go_on = offered == Tools::None && can_be_repeated;
         // A program reads the reply to a client's own request, and one with a form.
-        let tells =
-            self.wiring.notices_in_reply.reaches(offered) && !dialect.is_bare_prompt() && !has_form;
+        let tells = self.wiring.settings.notices_in_reply.reaches(offered)
+            && !dialect.is_bare_prompt()
+            && !has_form;
         let news = composed.conversation.filter(|_| tells);
         let news = news.map(|(session, _)| match offered {
             Tools::Offered | Tools::Reading => News::Turn(session),
@@ -1059,7 +1053,7 @@ impl EngineThread {
             let session = self.engine.session_of(episode).unwrap_or(SessionId(0));
             let sent = running.costs.sent;
             let seen = self.windows.learn((&model, session), sent, server.as_ref());
-            let is_guarded = self.wiring.window_guard != WindowGuard::Off;
+            let is_guarded = self.wiring.settings.window_guard != WindowGuard::Off;
             pending.exceeded = running.exceeded.or(seen).filter(|_| is_guarded);
             self.ask_for_windows(&model, pending.exceeded.as_ref());
             let own = PromptMeasured {

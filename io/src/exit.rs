@@ -1,4 +1,4 @@
-//! The exit codes that `tslp --help` documents.
+//! The exit codes that `tslp man` documents.
 
 use std::process::ExitCode;
 
@@ -16,7 +16,7 @@ pub enum Exit {
     LedgerDamaged = 3,
     /// The port or the ledger is in use by another process.
     InUse = 4,
-    /// A check of `doctor`, `verify --deep`, `demo` or `policy` failed, or a tool's line was denied.
+    /// A check of `doctor`, `verify --deep`, `demo` or `tool policy` failed, or a tool's line was denied.
     CheckFailed = 5,
 }
 
@@ -49,7 +49,7 @@ impl Exit {
             }
             Self::InUse => "the port or the ledger is already in use",
             Self::CheckFailed => {
-                "a check failed (doctor, verify --deep, demo, policy), or a tool was denied"
+                "a check failed (doctor, verify --deep, demo, tool policy), or a tool was denied"
             }
         }
     }

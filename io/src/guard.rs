@@ -10,7 +10,7 @@ use tslp_wire::http::head::HeaderFate;
 use tslp_wire::http::request::{HttpVersion, RequestHead};
 
 use crate::config::secret::Secret;
-use crate::loop_config::{GuardConfig, LocalUsers};
+use crate::config::settings::AccessConfig;
 use crate::page;
 
 /// An error while the guard is set up.
@@ -30,9 +30,7 @@ pub enum GuardError {
 #[derive(Clone, Debug)]
 pub struct RequestGuard {
     hosts: Vec<String>,
-    origins: Vec<String>,
-    token: Option<Secret>,
-    users: LocalUsers,
+    access: AccessConfig,
     own_user: u32,
 }
 
@@ -47,21 +45,15 @@ pub enum Caller {
 
 impl RequestGuard {
     /// A guard for a listener bound at `bound`, the port being the real one.
-    pub fn new(bound: SocketAddr, config: &GuardConfig) -> Result<Self, GuardError> {
-        match &config.token {
+    pub fn new(bound: SocketAddr, access: AccessConfig) -> Result<Self, GuardError> {
+        match &access.token {
             None if !bound.ip().is_loopback() => return Err(GuardError::TokenNeeded(bound)),
             Some(token) if token.reveal().is_empty() => return Err(GuardError::TokenEmpty),
             _ => {}
         }
         Ok(Self {
-            hosts: allowed_hosts(bound, &config.extra_hosts),
-            origins: config
-                .origins
-                .iter()
-                .map(|origin| origin.trim_end_matches('/').to_ascii_lowercase())
-                .collect(),
-            token: config.token.clone(),
-            users: config.users.clone(),
+            hosts: allowed_hosts(bound, &access.allowed.hosts),
+            access,
             own_user: geteuid().as_raw(),
         })
     }
@@ -84,14 +76,14 @@ impl RequestGuard {
         &self,
         user: impl FnOnce() -> io::Result<Option<u32>>,
     ) -> Result<(), Refusal> {
-        let LocalUsers::These(allowed) = &self.users else {
-            return Ok(());
-        };
-        if self.token.is_some() {
+        let allowed = &self.access.allowed;
+        if self.access.token.is_some() || allowed.is_any_user {
             return Ok(());
         }
         let (who, entry) = match user() {
-            Ok(Some(user)) if user == self.own_user || user == 0 || allowed.contains(&user) => {
+            Ok(Some(user))
+                if user == self.own_user || user == 0 || allowed.users.contains(&user) =>
+            {
                 return Ok(());
             }
             // Where the system doesn't tell, the loopback address is all that is asked for (docs/security.md).
@@ -104,7 +96,7 @@ impl RequestGuard {
             format!(
                 "this proxy belongs to user id {}, and the request comes from {who}: other local users could read its workspace. If that \
                  is wanted (a service in front of it, a container's other user), have the owner set `token`, which clients send as \
-                 their API key, or `users_allowed = [\"{entry}\"]`",
+                 their API key, or `allow = [\"{entry}\"]`",
                 self.own_user
             ),
         ))
@@ -131,7 +123,7 @@ impl RequestGuard {
         }
         Err(Refusal::new(
             "foreign_host",
-            "the Host header names another host than this proxy's; if that name is really yours, add it to `hosts_allowed`",
+            "the Host header names another host than this proxy's; if that name is really yours, add it to `allow`",
         ))
     }
 
@@ -139,7 +131,7 @@ impl RequestGuard {
         let foreign = || {
             Refusal::new(
                 "foreign_origin",
-                "a web page of another origin may not use this proxy; if it is yours, add it to `origins_allowed`",
+                "a web page of another origin may not use this proxy; if it is yours, add it to `allow`",
             )
         };
         let mut origins = head.headers.all("origin");
@@ -156,7 +148,7 @@ impl RequestGuard {
         if origins.next().is_some() {
             return Err(foreign());
         }
-        if self.origins.contains(&origin) {
+        if self.access.allowed.origins.contains(&origin) {
             return Ok(Caller::Page(origin));
         }
         match origin.strip_prefix("http://") {
@@ -166,7 +158,7 @@ impl RequestGuard {
     }
 
     fn check_token(&self, head: &RequestHead) -> Result<(), Refusal> {
-        let Some(token) = &self.token else {
+        let Some(token) = &self.access.token else {
             return Ok(());
         };
         let given = head
@@ -189,7 +181,7 @@ impl RequestGuard {
             .get(..7)
             .is_some_and(|start| start.eq_ignore_ascii_case("x-tslp-"));
         let token = name.eq_ignore_ascii_case("authorization")
-            && self.token.as_ref().is_some_and(|token| {
+            && self.access.token.as_ref().is_some_and(|token| {
                 bearer_token(value).is_some_and(|given| equals_token(given, token))
             });
         if own || token {
@@ -246,8 +238,7 @@ fn allowed_hosts(bound: SocketAddr, extra: &[String]) -> Vec<String> {
         hosts.extend(names);
     }
     for name in extra {
-        hosts.push(name.to_ascii_lowercase());
-        hosts.push(format!("{}:{port}", name.to_ascii_lowercase()));
+        hosts.extend([name.clone(), format!("{name}:{port}")]);
     }
     hosts
 }

@@ -10,7 +10,6 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub mod main_loop;
 
 pub mod guard;
-pub mod loop_config;
 pub mod page;
 mod peer_user;
 pub mod routes;

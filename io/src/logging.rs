@@ -32,21 +32,37 @@ pub fn check_level(text: &str) -> Result<String, String> {
     }
 }
 
+/// For whom the log's lines are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogReader {
+    /// Whoever uses tslp: what happened, in words.
+    User,
+    /// Whoever asked for the log: also when, where in the program, and how grave it is.
+    Developer,
+}
+
 /// Starts logging for the whole process.
 ///
 /// # Errors
 /// If something in this process has started it before.
-pub fn start_logging(level: &str) -> Result<(), TryInitError> {
-    let lines = fmt::layer()
-        .with_writer(|| VisibleLog(io::stderr()))
-        .with_ansi(false);
+pub fn start_logging(level: &str, reader: LogReader) -> Result<(), TryInitError> {
+    let lines = fmt::layer().with_ansi(false);
+    let lines = match reader {
+        LogReader::User => lines
+            .with_writer(|| VisibleLog("tslp: ", io::stderr()))
+            .without_time()
+            .with_target(false)
+            .with_level(false)
+            .boxed(),
+        LogReader::Developer => lines.with_writer(|| VisibleLog("", io::stderr())).boxed(),
+    };
     registry()
         .with(lines.with_filter(target_filter(level)))
         .try_init()
 }
 
-/// Writes lines with nothing in them that a terminal would obey: what is logged may come from outside.
-struct VisibleLog<W>(W);
+/// Writes lines, each after the same words, with nothing in them that a terminal would obey: what is logged may come from outside.
+struct VisibleLog<W>(&'static str, W);
 
 impl<W: Write> Write for VisibleLog<W> {
     /// Takes whole lines, as the formatter hands them over.
@@ -57,15 +73,16 @@ impl<W: Write> Write for VisibleLog<W> {
             let (body, end) = line
                 .strip_suffix('\n')
                 .map_or((line, ""), |body| (body, "\n"));
+            shown.push_str(self.0);
             shown.push_str(&visible_text(body));
             shown.push_str(end);
         }
-        self.0.write_all(shown.as_bytes())?;
+        self.1.write_all(shown.as_bytes())?;
         Ok(lines.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.1.flush()
     }
 }
 
@@ -113,10 +130,10 @@ mod tests {
 
     #[test]
     fn escaped_for_terminals() {
-        let mut log = VisibleLog(Vec::new());
+        let mut log = VisibleLog("tslp: ", Vec::new());
         log.write_all("to http://a\u{202e}b\u{9b}2J\n".as_bytes())
             .unwrap();
-        assert_eq!(log.0, b"to http://a\\u{202e}b\\u{9b}2J\n");
+        assert_eq!(log.1, b"tslp: to http://a\\u{202e}b\\u{9b}2J\n");
     }
 
     #[test]

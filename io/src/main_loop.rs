@@ -33,8 +33,8 @@ use tslp_core::guardian::Mode;
 
 use crate::auditor::queue::AuditQueue;
 use crate::channel::{DiagnosticQuery, ToEngine, ToLoop};
+use crate::config::settings::Settings;
 use crate::guard::{GuardError, RequestGuard};
-use crate::loop_config::LoopConfig;
 use crate::metrics::Metrics;
 use crate::socket::{Socket, SocketReadiness};
 use crate::upstream::resolve::ResolvedRoute;
@@ -159,7 +159,7 @@ pub struct MainLoop {
     to_diagnostics: Sender<DiagnosticQuery>,
     audits: AuditQueue,
     metrics: Arc<Metrics>,
-    config: LoopConfig,
+    config: Arc<Settings>,
     guard: RequestGuard,
     connections: Connections,
     engine: EngineLink,
@@ -192,17 +192,16 @@ impl MainLoop {
     /// Binds the listener, or takes the one that the service manager has bound. Returns the loop, the address it really
     /// has, and the handle to send to it.
     pub fn bind(
-        address: SocketAddr,
-        config: LoopConfig,
+        config: Arc<Settings>,
         channels: LoopChannels,
     ) -> Result<(Self, SocketAddr, LoopHandle), BindError> {
         let inherited = inherited_listener().map_err(BindError::Inherited)?;
         let address = match &inherited {
-            None => address,
+            None => config.listen,
             Some(listener) => listener.local_addr().map_err(BindError::Inherited)?,
         };
         // The guard may refuse an address that must not even be bound for a moment.
-        RequestGuard::new(address, &config.guard)?;
+        RequestGuard::new(address, config.access.clone())?;
         let (net, bound, rouse) = SystemNet::listen(address, inherited)?;
         let (main_loop, handle) = Self::with_net(Box::new(net), rouse, bound, config, channels)?;
         Ok((main_loop, bound, handle))
@@ -216,21 +215,18 @@ impl MainLoop {
         net: Box<dyn Net>,
         rouse: Arc<dyn Rouse>,
         bound: SocketAddr,
-        config: LoopConfig,
+        config: Arc<Settings>,
         channels: LoopChannels,
     ) -> Result<(Self, LoopHandle), BindError> {
-        let guard = RequestGuard::new(bound, &config.guard)?;
+        let guard = RequestGuard::new(bound, config.access.clone())?;
         let (sender, inbox) = bounded(INBOX_MESSAGES);
         let handle = LoopHandle {
             sender,
             rouse,
             woken: Arc::new(AtomicBool::new(false)),
         };
-        let others = config.model_upstreams.iter();
-        let servers = std::iter::once(&config.upstream)
-            .chain(others.map(|server| &server.upstream))
-            .map(|upstream| UpstreamServer::new(upstream.clone()))
-            .collect();
+        let servers = config.upstream.servers();
+        let servers = servers.into_iter().map(UpstreamServer::new).collect();
         let main_loop = Self {
             now: net.now(),
             net,

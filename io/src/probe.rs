@@ -72,16 +72,31 @@ pub struct ProbeTarget<'t> {
     pub ca_file: Option<&'t Path>,
 }
 
+/// What to do where no model server was found.
+pub const NONE_FOUND: &str = "no model server answered on the ports of Ollama, llama.cpp, LM Studio or vLLM: start Ollama, which is found \
+     from then on, or start another one and then tslp anew, or name yours with `--upstream URL`";
+
+/// Where the first of [`LOCAL_SERVERS`] would be. Other programs use the ports of the others, so a prompt goes there only once such
+/// a server was found.
+#[must_use]
+pub fn usual_place() -> UpstreamUrl {
+    local_url(LOCAL_SERVERS[0].1)
+}
+
+fn local_url(port: u16) -> UpstreamUrl {
+    UpstreamUrl {
+        scheme: Scheme::Http,
+        host: "127.0.0.1".into(),
+        port,
+        prefix: String::new(),
+    }
+}
+
 /// The first model server on its default local port.
 #[must_use]
 pub fn find_local() -> Option<(&'static str, UpstreamUrl)> {
     LOCAL_SERVERS.into_iter().find_map(|(name, port)| {
-        let url = UpstreamUrl {
-            scheme: Scheme::Http,
-            host: "127.0.0.1".into(),
-            port,
-            prefix: String::new(),
-        };
+        let url = local_url(port);
         let target = ProbeTarget {
             url: &url,
             api_key: None,

@@ -7,7 +7,6 @@ use tslp_wire::http::error::Refusal;
 use tslp_wire::http::request::RequestHead;
 
 use crate::channel::{DiagnosticPage, MissingLines, RecentQuery, StateQuery, TurnQuery};
-use crate::loop_config::DebugPages;
 use crate::page::{self, PageFile};
 
 /// Where a request goes.
@@ -28,7 +27,7 @@ pub enum Route {
 }
 
 /// The route of a request, or why it is refused.
-pub fn route_request(head: &RequestHead, debug: DebugPages) -> Result<Route, Refusal> {
+pub fn route_request(head: &RequestHead, has_debug_pages: bool) -> Result<Route, Refusal> {
     let method = head.method.as_str();
     if Dialect::of_path(head.path()).is_some() {
         return only_methods(method, &["POST"], "POST", Route::Chat);
@@ -36,7 +35,7 @@ pub fn route_request(head: &RequestHead, debug: DebugPages) -> Result<Route, Ref
     if let Some(file) = page::file_asked_for(head) {
         return Ok(Route::Page(file));
     }
-    match (head.path(), debug) {
+    match (head.path(), has_debug_pages) {
         // Ollama's clients ask for the root to see whether somebody is there.
         ("/health" | "/", _) => only_reading(method, Route::Health),
         ("/doctor", _) => only_reading(method, Route::Diagnostic(DiagnosticPage::Doctor)),
@@ -64,7 +63,7 @@ pub fn route_request(head: &RequestHead, debug: DebugPages) -> Result<Route, Ref
         ("/overview", _) => only_reading(method, Route::Diagnostic(DiagnosticPage::Overview)),
         ("/events", _) => only_methods(method, &["GET"], "GET", Route::Events),
         ("/metrics", _) => only_reading(method, Route::Diagnostic(DiagnosticPage::Metrics)),
-        ("/debug/last-prompt", DebugPages::Shown) => {
+        ("/debug/last-prompt", true) => {
             only_reading(method, Route::Diagnostic(DiagnosticPage::LastPrompt))
         }
         (path, _) => match dialect_meant(path) {

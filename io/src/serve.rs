@@ -23,12 +23,12 @@ use tslp_store::scrub::Scrub;
 use tslp_store::startup::{self, StartError};
 use tslp_workspace::observer::{Observer, SystemClock};
 
+use crate::auditor::Auditor;
 use crate::auditor::queue::AuditQueue;
-use crate::auditor::{AUDIT_TIME, Auditor, AuditorConfig};
 use crate::channel::{ToEngine, ToLoop};
-use crate::config::settings::{TokenBudget, WindowGuard};
+use crate::config::settings::{Settings, TokenBudget, WindowGuard};
 use crate::config::upstream::{UpstreamSetting, UpstreamUrl};
-use crate::config::{ReplyReports, ServeConfig};
+
 use crate::demo_model;
 use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::tool_check::ToolCheck;
@@ -40,7 +40,6 @@ use crate::engine::new_engine;
 use crate::engine_thread::{EngineThread, EngineWiring};
 use crate::evidence::replies::ReplyReporter;
 use crate::exit::Exit;
-use crate::loop_config::{DebugPages, GuardConfig, LoopConfig, ModelUpstream, UpstreamConfig};
 use crate::main_loop::{BindError, LoopChannels, LoopHandle, MainLoop};
 use crate::memory;
 use crate::metrics::Metrics;
@@ -131,6 +130,8 @@ pub const fn exit_of(error: &StartError) -> Exit {
 /// The model server in use.
 pub(crate) struct ChosenUpstream {
     url: UpstreamUrl,
+    /// Whether none was found, and this is where one would be.
+    is_missing: bool,
     banner: String,
     /// Runs as long as it is held.
     demo: Option<Server>,
@@ -171,7 +172,7 @@ struct OpenLedgerGuard(#[expect(dead_code, reason = "held for its lock")] Arc<Da
 ///
 /// # Errors
 /// See [`ServeError`].
-pub fn serve_proxy(config: &ServeConfig) -> Result<Exit, ServeError> {
+pub fn serve_proxy(config: &Settings) -> Result<Exit, ServeError> {
     let languages = TreeSitterGrammars::check_patterns().map_err(ServeError::Patterns)?;
     // Compiling every pattern takes memory that is never needed again.
     memory::trim_heap();
@@ -200,7 +201,7 @@ pub fn serve_proxy(config: &ServeConfig) -> Result<Exit, ServeError> {
     memory::trim_heap();
     server.print_ready_line()?;
     running.goes_on(server.loop_handle());
-    let same_address = |address| ServeConfig {
+    let same_address = |address| Settings {
         listen: address,
         ..config.clone()
     };
@@ -212,7 +213,7 @@ pub fn serve_proxy(config: &ServeConfig) -> Result<Exit, ServeError> {
             Ok(ServeEnd::DiskSpaceFound(chosen)) => {
                 match BoundServer::bind_with(&same_address(address), Some(chosen)) {
                     Ok(again) => {
-                        tracing::info!(%address, "listening again");
+                        tracing::warn!(%address, "listening again");
                         running.goes_on(again.loop_handle());
                         server = again;
                     }
@@ -252,7 +253,7 @@ impl RunningLoop {
         let mut course = self.lock_course();
         course.asked = true;
         if let Some(handle) = &course.handle {
-            tracing::info!(
+            tracing::warn!(
                 "stopping once the replies in progress have ended; ask again to stop at once"
             );
             handle.shutdown();
@@ -284,12 +285,12 @@ impl BoundServer {
     ///
     /// # Errors
     /// See [`ServeError`].
-    pub fn bind_and_open(config: &ServeConfig) -> Result<Self, ServeError> {
+    pub fn bind_and_open(config: &Settings) -> Result<Self, ServeError> {
         Self::bind_with(config, None)
     }
 
     /// As [`Self::bind_and_open`], with the model that was `chosen` before.
-    fn bind_with(config: &ServeConfig, chosen: Option<ChosenUpstream>) -> Result<Self, ServeError> {
+    fn bind_with(config: &Settings, chosen: Option<ChosenUpstream>) -> Result<Self, ServeError> {
         project::prepare(&config.data_dir, &config.workspace).map_err(StartError::from)?;
         let started =
             match startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace) {
@@ -302,6 +303,11 @@ impl BoundServer {
                 Err(error) => return Err(error.into()),
             };
         let chosen = chosen.map_or_else(|| choose_upstream(&config.upstream.place), Ok)?;
+        let mut config = config.clone();
+        if !chosen.is_missing {
+            config.upstream.place = UpstreamSetting::Url(chosen.url.clone());
+        }
+        let config = Arc::new(config);
         let (to_engine, from_loop) = bounded(ENGINE_QUEUE);
         let (to_diagnostics, questions) = bounded(DIAGNOSTICS_QUEUE);
         let audits = AuditQueue::default();
@@ -313,15 +319,7 @@ impl BoundServer {
             metrics: Arc::clone(&metrics),
         };
         let for_the_end = to_engine.clone();
-        let loop_config = loop_config(config, &chosen.url);
-        let auditor = AuditorConfig {
-            upstream: loop_config.upstream.clone(),
-            model_upstreams: loop_config.model_upstreams.clone(),
-            placement: config.policy.placement,
-            connect: loop_config.timeouts.connect,
-            timeout: AUDIT_TIME,
-        };
-        let (main_loop, address, handle) = MainLoop::bind(config.listen, loop_config, channels)?;
+        let (main_loop, address, handle) = MainLoop::bind(Arc::clone(&config), channels)?;
         let mut banner = vec![chosen.banner.clone()];
         for server in &config.upstream.by_model {
             let (url, models) = (&server.url, server.models.join(", "));
@@ -345,8 +343,8 @@ impl BoundServer {
             ca_file: config.upstream.ca_file.clone(),
             safe_mode: safe_mode.clone(),
             scrub: scrub.as_ref().map(Scrub::shared_progress),
-            tools: ToolCheck::for_config(config),
-            disk_now: DiskNow::for_workspace(config),
+            tools: ToolCheck::for_config(&config),
+            disk_now: DiskNow::for_workspace(&config),
             metrics: Arc::clone(&metrics),
         });
         let diagnostics = diagnostics.spawn(questions, handle.clone())?;
@@ -355,8 +353,8 @@ impl BoundServer {
             .map(|scrub| ScrubThread::spawn(scrub, handle.clone()))
             .transpose()?;
         let commands = to_engine.clone();
-        let reports = match (&started, config.reports) {
-            (Ok((opened, _)), ReplyReports::Printed) => {
+        let reports = match (&started, config.is_quiet) {
+            (Ok((opened, _)), false) => {
                 let reader = opened.readers.open()?;
                 let next = reader.head()?.seq.next();
                 Some(ReportThread::spawn(ReplyReporter::from(reader, next))?)
@@ -379,11 +377,11 @@ impl BoundServer {
                 let is_asked =
                     config.window_guard != WindowGuard::Off || config.budget == TokenBudget::Auto;
                 let ask = is_asked.then_some(ask);
-                let (engine, writer) = start_engine(config, opened, state, surroundings, ask)?;
+                let (engine, writer) = start_engine(&config, opened, state, surroundings, ask)?;
                 // Not waited for at the end: it holds nothing, and may be in the middle of a look-up.
-                Auditor::new(auditor, audits.clone(), to_engine.clone()).spawn()?;
+                Auditor::new(Arc::clone(&config), audits.clone(), to_engine.clone()).spawn()?;
                 if is_asked {
-                    ask_for_windows(config, &chosen.url, to_engine, asked)?;
+                    ask_for_windows(&config, &chosen, to_engine, asked)?;
                 }
                 (
                     Some(engine),
@@ -399,7 +397,7 @@ impl BoundServer {
             }
         };
         let keeper = ProxyKeeper {
-            config: config.clone(),
+            config: Arc::clone(&config),
             address,
             upstream: chosen.url.clone(),
             is_demo: chosen.demo.is_some(),
@@ -554,83 +552,46 @@ fn join_thread(thread: JoinHandle<()>, name: &str) {
 
 /// The model server to talk to.
 fn choose_upstream(place: &UpstreamSetting) -> Result<ChosenUpstream, ServeError> {
+    let mut demo = None;
     let found = match place {
-        UpstreamSetting::Url(url) => Some(("", url.clone())),
         UpstreamSetting::Auto => probe::find_local(),
-        UpstreamSetting::Demo => None,
+        _ => None,
     };
-    if let Some((name, url)) = found {
-        let banner = match name {
-            "" => format!("upstream {url}"),
-            name => format!("upstream {url} ({name}, found on its default port)"),
-        };
-        return Ok(ChosenUpstream {
-            url,
-            banner,
-            demo: None,
-        });
-    }
-    let demo = demo_model::start(TOKEN_DELAY)?;
-    let url = UpstreamUrl::parse(&demo.url()).map_err(io::Error::other)?;
-    let why = match place {
-        UpstreamSetting::Auto => {
-            "no model server answered on the ports of Ollama, llama.cpp, LM Studio or vLLM"
+    let is_missing = *place == UpstreamSetting::Auto && found.is_none();
+    let (url, banner) = match (place, found) {
+        (UpstreamSetting::Url(url), _) => (url.clone(), format!("upstream {url}")),
+        (UpstreamSetting::Demo, _) => {
+            let server = demo.insert(demo_model::start(TOKEN_DELAY)?);
+            let url = UpstreamUrl::parse(&server.url()).map_err(io::Error::other)?;
+            let banner = "upstream DEMO: a scripted model, not a real one; name your model server with --upstream URL";
+            (url, banner.to_owned())
         }
-        _ => "as asked",
+        (UpstreamSetting::Auto, Some((name, url))) => {
+            let banner = format!("upstream {url} ({name}, found on its default port)");
+            (url, banner)
+        }
+        (UpstreamSetting::Auto, None) => (
+            probe::usual_place(),
+            format!("upstream NONE: {}", probe::NONE_FOUND),
+        ),
     };
     Ok(ChosenUpstream {
         url,
-        banner: format!(
-            "upstream DEMO: the embedded scripted model, not a real one ({why}); name your model server with --upstream URL"
-        ),
-        demo: Some(demo),
+        is_missing,
+        banner,
+        demo,
     })
-}
-
-fn loop_config(config: &ServeConfig, upstream: &UpstreamUrl) -> LoopConfig {
-    let mut loop_config = LoopConfig::new(upstream.clone());
-    loop_config.limits.chat_body_bytes_max = config.request_body_bytes_max as u64;
-    loop_config.timeouts.first_byte = config.upstream.first_byte;
-    loop_config.timeouts.upstream_idle = config.upstream.idle;
-    loop_config.upstream = UpstreamConfig {
-        url: upstream.clone(),
-        api_key: config.upstream.api_key.clone(),
-        extra_ca_file: config.upstream.ca_file.clone(),
-    };
-    let others = config.upstream.by_model.iter();
-    loop_config.model_upstreams = others
-        .map(|server| ModelUpstream {
-            models: server.models.clone(),
-            // A key is for the one server that it was given for.
-            upstream: UpstreamConfig {
-                extra_ca_file: config.upstream.ca_file.clone(),
-                ..UpstreamConfig::new(server.url.clone())
-            },
-        })
-        .collect();
-    loop_config.guard = GuardConfig {
-        extra_hosts: config.access.hosts_allowed.clone(),
-        origins: config.access.origins_allowed.clone(),
-        token: config.access.token.clone(),
-        users: config.access.users_allowed.clone(),
-    };
-    loop_config.debug_pages = if config.debug {
-        DebugPages::Shown
-    } else {
-        DebugPages::Hidden
-    };
-    loop_config
 }
 
 /// Asks the model server how much its models read at once, off the way of anything else: now, and whenever the engine wants to know.
 fn ask_for_windows(
-    config: &ServeConfig,
-    url: &UpstreamUrl,
+    config: &Settings,
+    chosen: &ChosenUpstream,
     to_engine: Sender<ToEngine>,
     asked: Receiver<()>,
 ) -> io::Result<()> {
     let upstream = config.upstream.clone();
-    let url = url.clone();
+    let (url, is_missing) = (chosen.url.clone(), chosen.is_missing);
     thread::Builder::new().name("probe".into()).spawn(move || {
         let mut last = None;
         // It ends with the engine.
@@ -643,7 +604,7 @@ fn ask_for_windows(
             let mut said = match probe::ask_server(&target) {
                 Ok(server) => server.windows,
                 Err(error) => {
-                    if last.is_none() {
+                    if last.is_none() && !is_missing {
                         tracing::warn!(%url, %error, "the model server doesn't answer yet");
                     }
                     ServerWindows::default()
@@ -679,7 +640,7 @@ struct EngineSurroundings<'s> {
 }
 
 fn start_engine(
-    config: &ServeConfig,
+    config: &Arc<Settings>,
     opened: OpenLedger,
     state: State,
     surroundings: EngineSurroundings<'_>,
@@ -729,12 +690,7 @@ fn start_engine(
         durable: Arc::clone(writer.durable()),
         audits: surroundings.audits,
         metrics: surroundings.metrics,
-        notices_in_reply: config.notices_in_reply,
-        call_repair: config.call_repair,
-        hydration: config.budget,
-        window_guard: config.window_guard,
-        code_repair: config.code_repair,
-        holds_checksum: config.holds_checksum,
+        settings: Arc::clone(config),
         ask_for_windows,
         clock: Arc::new(SystemClock),
     };

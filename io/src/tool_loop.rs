@@ -11,7 +11,7 @@ use tslp_core::policy::ClientTools;
 use tslp_tools::guardian::ToolScope;
 use tslp_tools::sandbox::{Sandbox, WorkspaceLayer};
 
-use crate::config::ServeConfig;
+use crate::config::settings::Settings;
 use crate::config::settings::{ToolsChoice, ToolsConfig};
 
 /// Longest request body that a reply of several rounds goes on from: it is kept while its reply is under way.
@@ -26,7 +26,7 @@ pub(crate) const FLAWED_BYTES_MAX: usize = 4 << 10;
 /// Why tools don't run where the user wants none.
 pub const TOOLS_OFF: &str = "tools are off (`tools.run`)";
 
-/// What tslp is able to do, and why, in the words of `/health`, `tslp doctor` and `tslp guardian status`. `tested` is the last test of what
+/// What tslp is able to do, and why, in the words of `/health`, `tslp doctor` and `tslp status guard`. `tested` is the last test of what
 /// holds tools; `None` while there was none.
 #[must_use]
 pub fn mode_and_reason(is_breached: bool, tested: Option<Result<(), String>>) -> (Mode, String) {
@@ -65,13 +65,12 @@ pub struct ToolLoopConfig {
 impl ToolLoopConfig {
     /// From the configuration; `None` if tools are neither run nor judged.
     #[must_use]
-    pub fn from_config(config: &ServeConfig) -> Option<Self> {
+    pub fn from_config(config: &Settings) -> Option<Self> {
         let (tools, client_tools) = (config.tools.clone(), config.policy.client_tools);
         let has_check = !tools.check.is_empty();
         if tools.run == ToolsChoice::Off && client_tools == ClientTools::Off && !has_check {
             return None;
         }
-        let policy = tools.policy.iter().filter_map(|it| it.canonicalize().ok());
         let there = tools.toolchains.iter().filter_map(|folder| {
             let found = folder.canonicalize();
             if let Err(error) = &found {
@@ -82,7 +81,7 @@ impl ToolLoopConfig {
         let scope = ToolScope {
             toolchains: there.collect(),
             home: std::env::home_dir(),
-            ..tool_scope(config, policy)
+            ..tool_scope(config, None)
         };
         Some(Self {
             tools,
@@ -99,10 +98,7 @@ impl ToolLoopConfig {
 }
 
 /// The folders that tools work with; none may see the configuration in these files.
-pub(crate) fn tool_scope(
-    config: &ServeConfig,
-    files: impl IntoIterator<Item = PathBuf>,
-) -> ToolScope {
+pub(crate) fn tool_scope(config: &Settings, files: impl IntoIterator<Item = PathBuf>) -> ToolScope {
     ToolScope {
         workspace: config.workspace.clone(),
         hidden: std::iter::once(config.data_dir.clone())

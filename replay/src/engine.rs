@@ -291,7 +291,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let RequestKind::Prompt(_, examined) = &pending.kind else {
             return;
         };
-        if !self.policy.reading_acknowledges && self.policy.on_stale != OnStale::Follow {
+        if !self.policy.reading_acknowledges() && self.policy.on_stale != OnStale::Follow {
             return;
         }
         let view = self.view();

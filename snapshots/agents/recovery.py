@@ -1,4 +1,4 @@
-"""A conversation that begins anew, with the hooks that `tslp hooks print` names: what it is told.
+"""A conversation that begins anew, with the hooks that `tslp connect CLIENT --hooks` names: what it is told.
 
 An agent reads a file and runs a check that fails. Then its user clears the conversation, it is compacted, or the client is killed in the
 middle of a reply, and the user says "Go on". The scripted model edits at once what the recovery block names, without reading it again; it
@@ -97,13 +97,13 @@ class Trial:
         self.hooks(options, kind.name, home, folder / "data")
 
     def hooks(self, options, name, home, data):
-        """The settings as `tslp hooks print` says, with this binary and this ledger."""
+        """The settings as `tslp connect CLIENT --hooks` says, with this binary and this ledger."""
         printed = {"claude": "claude-code"}.get(name, name)
-        command = [options.tslp, "hooks", "print", printed]
+        command = [options.tslp, "connect", printed, "--hooks"]
         lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
         settings = "\n".join(line for line in lines if not line.startswith("#"))
         flags = f"--workspace {self.workspace} --data-dir {data}"
-        settings = re.sub(r'"tslp (\w+)"', rf'"{options.tslp} \1 {flags}"', settings)
+        settings = re.sub(r'"tslp ([\w ]+)"', rf'"{options.tslp} \1 {flags}"', settings)
         (home / f".{name}").mkdir(exist_ok=True)
         place = "settings.json" if name == "claude" else "hooks.json"
         (home / f".{name}" / place).write_text(settings, encoding="utf-8")

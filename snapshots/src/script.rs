@@ -242,7 +242,6 @@ fn set_policy(policy: &mut Policy, setting: &str) {
         Some(("audit", "on")) => policy.audit = AuditChoice::On,
         Some(("audit", "off")) => policy.audit = AuditChoice::Off,
         Some(("audit", "auto")) => policy.audit = AuditChoice::Auto,
-        Some(("reading", "off")) => policy.reading_acknowledges = false,
         Some(("repair.edits", "off")) => policy.edit_repair = EditRepair::Off,
         Some(("spec", rules)) => {
             let rules = rules.replace("; ", "\n- ");

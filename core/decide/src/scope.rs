@@ -132,7 +132,7 @@ pub(super) fn missed(path: &RelPath, cause: &str) -> WithheldPrompt {
     WithheldPrompt {
         reason: Reason::LockMiss,
         message: format!(
-            "LOCK_MISS: {path} is locked, and {cause}, so the prompt was not sent. Say `tslp unlock {path}` in a terminal or `@tslp unlock \
+            "LOCK_MISS: {path} is locked, and {cause}, so the prompt was not sent. Say `tslp lock --none {path}` in a terminal or `@tslp unlock \
              {path}` in the prompt, lock another file, or mend this one."
         ),
     }

@@ -37,7 +37,7 @@ pub const fn about_work(reason: Reason) -> Option<&'static str> {
             "The model asks for a tool, and nothing was run: `tool` fences run for a client without tools of its own, where `tools.run` is on."
         }
         Reason::BudgetNearlyUsed => {
-            "Nine tenths of a budget are used: `tslp guardian status` has the figures, `tslp resume` gives as much again."
+            "Nine tenths of a budget are used: `tslp status guard` has the figures, `tslp resume` gives as much again."
         }
         Reason::AgentBudgetUsed => {
             "A budget is used up, and a prompt was not sent: `tslp resume` gives as much again."
@@ -46,7 +46,7 @@ pub const fn about_work(reason: Reason) -> Option<&'static str> {
             "A prompt was longer than what its model reads, and was not sent: `tslp recent` has the figures."
         }
         Reason::DecisionsUngrounded => {
-            "The conversation was not cleared: decisions lack evidence, which `tslp records` lists."
+            "The conversation was not cleared: decisions lack evidence, which `tslp status notes` lists."
         }
         Reason::CallRepeated => {
             "The model has made the same call three times, with the same result each time."

@@ -611,7 +611,10 @@ impl ClientJudge<'_> {
                 };
                 patched_paths(patch).iter().for_each(|it| self.writing(it));
             }
-            "tslp" if operands.first().is_some_and(|it| lists(OPERATOR_VERBS, it)) => {
+            "tslp"
+                if matches!(operands[..], [verb, ..] if lists(OPERATOR_VERBS, verb))
+                    || matches!(operands[..], ["tool", verb, ..] if lists(OPERATOR_TOOL_VERBS, verb)) =>
+            {
                 self.deny(Harm::Proxy, "only the user decides what tslp does");
             }
             "kill" | "pkill" | "killall" | "systemctl" | "service" | "docker" | "podman"

@@ -88,7 +88,9 @@ pub(super) const CREDENTIAL_COMMANDS: &str = "gh auth token|gcloud auth print-ac
      heroku config|npm token list";
 pub(super) const SECRET_WORDS: &str = "TOKEN SECRET PASSWORD PASSWD CREDENTIAL API_KEY APIKEY";
 /// What only the user says to tslp.
-pub(super) const OPERATOR_VERBS: &str = "stop resume clear allow revoke off on lock unlock reply policy accept confirm reject undo rebuild copy";
+pub(super) const OPERATOR_VERBS: &str =
+    "stop resume clear off on lock reply accept confirm reject undo rebuild copy";
+pub(super) const OPERATOR_TOOL_VERBS: &str = "allow revoke policy";
 pub(super) const HARMLESS_VERBS: &str =
     "status show list-units is-active ps logs images build run exec inspect -l -0";
 // Calls in other languages.

@@ -1,4 +1,4 @@
-//! The arguments of `tslp tool` and `tslp policy`.
+//! The arguments of `tslp tool`, and those that commands share.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueHint};
 use tslp_core::guardian::Capability;
 use tslp_wire::chat::dialect::Dialect;
 
-use super::{ConfigFlags, LogFlags, OutputFormat};
+use super::{ConfigFlags, OutputFormat};
 
 /// Subcommands of `tslp tool`.
 #[derive(Clone, Debug, Subcommand)]
@@ -16,37 +16,21 @@ pub enum ToolCommand {
     Check(ToolArgs),
     /// Run a line in the sandbox, if all of its commands may run
     Run(ToolArgs),
-}
-
-/// Subcommands about a policy profile.
-#[derive(Clone, Debug, Subcommand)]
-pub enum PolicyCommand {
-    /// Read a profile and explain it, or say what is wrong with it
-    Check {
-        /// The profile, TOML
+    /// Grant the model's tools a capability for some minutes
+    Allow(GrantArgs),
+    /// Take back what was granted
+    Revoke(GrantArgs),
+    /// Read a policy profile and explain it, or put it in force
+    Policy {
+        /// The profile, TOML; to be approved it lies outside of the workspace
         file: PathBuf,
-        /// The log's flags.
-        #[command(flatten)]
-        flags: LogFlags,
-        /// For whom to print.
-        #[command(flatten)]
-        output: OutputFormat,
-    },
-    /// Put a profile in force
-    Approve {
-        /// The profile, TOML, outside of the workspace
-        file: PathBuf,
+        /// Put it in force
+        #[arg(long)]
+        approve: bool,
         /// As most commands.
         #[command(flatten)]
         common: CommandArgs,
     },
-}
-
-/// Subcommands about the Guardian.
-#[derive(Clone, Debug, Subcommand)]
-pub enum GuardianCommand {
-    /// Show whether tools run and why, the profile in force, grants, halts and the last calls
-    Status(CommandArgs),
 }
 
 /// What a command line for tools is asked with.
@@ -65,7 +49,7 @@ pub struct ToolArgs {
 pub struct ToolLine {
     /// Grant this for the one line; may be given several times
     #[arg(long, value_name = "CAPABILITY", value_parser = PossibleValuesParser::new(Capability::WORDS))]
-    pub allow: Vec<String>,
+    pub grant: Vec<String>,
     /// Judge by this profile instead of the built-in one
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
@@ -119,22 +103,6 @@ pub struct PreviewArgs {
     pub common: CommandArgs,
 }
 
-/// Subcommands about answers.
-#[derive(Clone, Debug, Subcommand)]
-pub enum ReplyCommand {
-    /// Judge the code of another model's answer as a model's, never as yours
-    Import {
-        /// The answer, as text with its code in fences
-        file: PathBuf,
-        /// Whose answer it is
-        #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
-        source: String,
-        /// As most commands.
-        #[command(flatten)]
-        common: CommandArgs,
-    },
-}
-
 /// Files that a model may or may not see.
 #[derive(Clone, Debug, Args)]
 pub struct PatternArgs {
@@ -152,6 +120,9 @@ pub struct RecordArgs {
     /// `fact '#key: STATEMENT'`, or `'#key'`; quoted, so that the shell leaves it alone
     #[arg(required = true, value_name = "WORDS", value_parser = NonEmptyStringValueParser::new())]
     pub words: Vec<String>,
+    /// Keep the statement of this key no longer
+    #[arg(long)]
+    pub forget: bool,
     /// As most commands.
     #[command(flatten)]
     pub common: CommandArgs,
@@ -160,9 +131,12 @@ pub struct RecordArgs {
 /// Files that are locked.
 #[derive(Clone, Debug, Args)]
 pub struct LockArgs {
-    /// A file, from here or from the workspace's root; none with `unlock` is all
-    #[arg(value_name = "PATH", value_parser = NonEmptyStringValueParser::new())]
+    /// A file, from here or from the workspace's root
+    #[arg(required_unless_present = "none", value_name = "PATH", value_parser = NonEmptyStringValueParser::new())]
     pub paths: Vec<String>,
+    /// Take locks away: of these files, or all
+    #[arg(long)]
+    pub none: bool,
     /// In this session alone [default: in all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub session: Option<u64>,

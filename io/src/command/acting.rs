@@ -22,9 +22,9 @@ use tslp_workspace::target::{self, NamedTarget};
 use super::{CommandFailure, print_page, read_config};
 use crate::acts::{self, Act, ActResult, DirectiveAct};
 use crate::adopt::{self, AdoptError, AdoptMode};
-use crate::cli::{CommandArgs, LockArgs, OutputFormat, PatternArgs, ReplyCommand, TargetArgs};
-use crate::config::ServeConfig;
+use crate::cli::{CommandArgs, LockArgs, OutputFormat, PatternArgs, TargetArgs};
 use crate::config::environment::Environment;
+use crate::config::settings::Settings;
 use crate::door::client::{DoorClient, DoorError};
 use crate::door::message;
 use crate::exit::Exit;
@@ -49,7 +49,7 @@ impl From<DoorError> for CommandFailure {
 
 /// Asks the running proxy, or does it `here` if none runs.
 fn ask_or_do<T>(
-    config: &ServeConfig,
+    config: &Settings,
     ask: impl Fn(&mut DoorClient) -> Result<T, DoorError>,
     here: impl Fn() -> Result<T, AdoptError>,
 ) -> Result<T, CommandFailure> {
@@ -73,13 +73,10 @@ fn ask_or_do<T>(
     }
 }
 
-pub(super) fn carry_out(config: &ServeConfig, act: &Act) -> Result<Vec<ActResult>, CommandFailure> {
+pub(super) fn carry_out(config: &Settings, act: &Act) -> Result<Vec<ActResult>, CommandFailure> {
     let (kind, payload) = message::act_payload(act);
     let ask = |door: &mut DoorClient| {
-        let goal = format!(
-            "the user gave the command `tslp {}`",
-            kind.replace('.', " ")
-        );
+        let goal = format!("the user asked for `{kind}`, by a command");
         let answer = door.ask(kind, &goal, payload.clone())?;
         let results = Vec::deserialize(&answer["results"]);
         results.map_err(|_| DoorError::Refused(format!("its answer can't be read: {answer}")))
@@ -103,9 +100,9 @@ fn act_on_located(
     targets: &[String],
     session: Option<u64>,
     of: &CommandArgs,
-    locate: impl Fn(&ServeConfig, &Path, &str) -> String,
+    locate: impl Fn(&Settings, &Path, &str) -> String,
 ) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(&of.flags.0)?;
+    let config = read_config(&of.flags.0)?;
     let here = Environment::of_process().current_dir;
     let targets = targets.iter().map(|it| locate(&config, &here, it));
     let act = Act::Directive(DirectiveAct {
@@ -122,7 +119,7 @@ pub(super) fn act_on_code(verb: Verb, on: &TargetArgs) -> Result<Exit, CommandFa
         targets: written,
         common: of,
     } = on;
-    let (config, _) = read_config(&of.flags.0)?;
+    let config = read_config(&of.flags.0)?;
     let current_dir = Environment::of_process().current_dir;
     let locate = |written: &String| match acts::locate_target(&config, &current_dir, written) {
         // What the model proposed may be in no file yet.
@@ -171,12 +168,9 @@ fn pattern_from_root(workspace: &Path, here: &Path, written: &str) -> String {
     }
 }
 
-/// `tslp lock` and `unlock`.
-pub(super) fn act_on_locks(verb: Verb, of: &LockArgs) -> Result<Exit, CommandFailure> {
-    if verb == Verb::Lock && of.paths.is_empty() {
-        let why = "name a PATH: `tslp lock src/a.c`";
-        return Err(CommandFailure::new(Exit::Usage, why.to_owned()));
-    }
+/// `tslp lock`.
+pub(super) fn act_on_locks(of: &LockArgs) -> Result<Exit, CommandFailure> {
+    let verb = if of.none { Verb::Unlock } else { Verb::Lock };
     let (session, of, paths) = (of.session, &of.common, &of.paths);
     act_on_located(verb, paths, session, of, |config, here, it| {
         // What is no file is locked all the same, and no prompt goes out until it is one.
@@ -184,18 +178,16 @@ pub(super) fn act_on_locks(verb: Verb, of: &LockArgs) -> Result<Exit, CommandFai
     })
 }
 
-/// `tslp reply import`.
-pub(super) fn import_reply(reply: &ReplyCommand) -> Result<Exit, CommandFailure> {
-    let ReplyCommand::Import {
-        file,
-        source,
-        common: of,
-    } = reply;
-    let (config, _) = read_config(&of.flags.0)?;
+/// `tslp reply`.
+pub(super) fn import_reply(
+    file: &Path,
+    source: String,
+    of: &CommandArgs,
+) -> Result<Exit, CommandFailure> {
+    let config = read_config(&of.flags.0)?;
     let text = fs::read_to_string(file).map_err(|error| {
         CommandFailure::new(Exit::Failure, format!("{}: {error}", file.display()))
     })?;
-    let source = source.clone();
     let results = carry_out(&config, &Act::ImportReply { source, text })?;
     print_results(&results, of.output)
 }
@@ -211,9 +203,9 @@ pub(super) fn resume(lifts_breach: bool, of: &CommandArgs) -> Result<Exit, Comma
     act_on(Verb::Resume, lifts.as_slice(), None, of)
 }
 
-/// `tslp policy approve`, of a profile that can be read.
+/// `tslp tool policy --approve`, of a profile that can be read.
 pub(super) fn approve_policy(
-    config: &ServeConfig,
+    config: &Settings,
     text: String,
     output: OutputFormat,
 ) -> Result<Exit, CommandFailure> {
@@ -243,7 +235,7 @@ fn print_results(results: &[ActResult], output: OutputFormat) -> Result<Exit, Co
 
 /// `tslp adopt`.
 pub(super) fn run_adopt(
-    config: &ServeConfig,
+    config: &Settings,
     paths: &[String],
     mode: AdoptMode,
     output: OutputFormat,

@@ -32,7 +32,7 @@ use super::{
     CommandFailure, diagnosed_subject, is_in_use, need_ledger, path_from_root, print_vouched,
 };
 use crate::cli::{LogArgs, OutputFormat, UndoArgs};
-use crate::config::ServeConfig;
+use crate::config::settings::Settings;
 use crate::diagnostics::DiagnosedSubject;
 use crate::diagnostics::state::symbol_of;
 use crate::diagnostics::why::{self, EntityHistory};
@@ -68,7 +68,7 @@ impl From<LogError> for CommandFailure {
 }
 
 pub(super) fn run_log(
-    config: &ServeConfig,
+    config: &Settings,
     args: &LogArgs,
     output: OutputFormat,
 ) -> Result<Exit, CommandFailure> {
@@ -108,7 +108,7 @@ pub(super) fn run_log(
 }
 
 /// Prints a line for each of the last replies, and for each that comes.
-fn follow_replies(config: &ServeConfig, limit: usize) -> Result<Exit, CommandFailure> {
+fn follow_replies(config: &Settings, limit: usize) -> Result<Exit, CommandFailure> {
     let interrupted = watch_interrupts()?;
     let reader = diagnosed_subject(config).readers.open()?;
     let episodes = reader.rows::<EpisodeRow>()?.into_iter();
@@ -135,7 +135,7 @@ fn follow_replies(config: &ServeConfig, limit: usize) -> Result<Exit, CommandFai
 }
 
 /// `tslp undo`.
-pub(super) fn print_undo(config: &ServeConfig, args: &UndoArgs) -> Result<Exit, CommandFailure> {
+pub(super) fn print_undo(config: &Settings, args: &UndoArgs) -> Result<Exit, CommandFailure> {
     need_ledger(config)?;
     let wish = match (&args.path, args.episode) {
         (Some(path), _) => {
@@ -196,7 +196,7 @@ pub(super) fn print_undo(config: &ServeConfig, args: &UndoArgs) -> Result<Exit, 
     })
 }
 
-fn begin_scan(config: &ServeConfig) -> Result<LedgerScan, StartError> {
+fn begin_scan(config: &Settings) -> Result<LedgerScan, StartError> {
     LedgerScan::begin(&config.data_dir, &diagnosed_subject(config).readers)
 }
 
@@ -336,7 +336,7 @@ fn known_reason(code: &str) -> Result<Reason, String> {
 }
 
 pub(super) fn run_why(
-    config: &ServeConfig,
+    config: &Settings,
     written: &str,
     output: OutputFormat,
 ) -> Result<Exit, CommandFailure> {
@@ -393,7 +393,7 @@ fn entity_meant(subject: &DiagnosedSubject, written: &str) -> Result<EntityId, C
     Err(CommandFailure::new(Exit::Failure, message))
 }
 
-pub(super) fn show_prompt(config: &ServeConfig, episode: u64) -> Result<Exit, CommandFailure> {
+pub(super) fn show_prompt(config: &Settings, episode: u64) -> Result<Exit, CommandFailure> {
     need_ledger(config)?;
     let reader = diagnosed_subject(config).readers.open()?;
     let body = sent_prompts::sent_in(&reader, EpisodeId(episode))
@@ -420,7 +420,7 @@ pub(super) fn show_prompt(config: &ServeConfig, episode: u64) -> Result<Exit, Co
 
 /// `tslp copy`: this workspace's ledger to `to`, or what is at `from` to where this workspace's is.
 pub(super) fn run_copy(
-    config: &ServeConfig,
+    config: &Settings,
     to: Option<&Path>,
     from: Option<&Path>,
 ) -> Result<Exit, CommandFailure> {
@@ -491,7 +491,7 @@ fn open_lines(file: &Path) -> Result<File, CommandFailure> {
 }
 
 /// A copy's place; nothing is ever written into the workspace.
-fn outside_workspace(config: &ServeConfig, to: &Path) -> Result<PathBuf, CommandFailure> {
+fn outside_workspace(config: &Settings, to: &Path) -> Result<PathBuf, CommandFailure> {
     data_dir::choose_data_dir(&config.workspace, Some(to), None).map_err(|error| {
         let message = match error {
             DataDirError::InsideWorkspace { path, .. } => format!(

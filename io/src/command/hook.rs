@@ -28,9 +28,9 @@ use tslp_workspace::observer::{SystemClock, WallClock as _};
 use super::{CommandFailure, has_ledger, ledger_subject, print_page, read_config};
 use crate::acts::{Act, DirectiveAct};
 use crate::attention::{Attention, AttentionLevel};
-use crate::cli::{HookClient, OutputFormat};
-use crate::config::ServeConfig;
+use crate::cli::OutputFormat;
 use crate::config::layers::WrittenFlags;
+use crate::config::settings::Settings;
 use crate::diagnostics::DiagnosedSubject;
 use crate::diagnostics::state::EntityState;
 use crate::diagnostics::status::{self, ChangesSince, Status};
@@ -72,12 +72,18 @@ const EVENTS: [&str; 5] = [
 ];
 
 /// The settings of a client that ask `tslp hook`, and where they go. Without a matcher: with one, some events of a kind are left out.
-pub(super) fn settings_lines(client: HookClient) -> Vec<String> {
+///
+/// # Errors
+/// If it has no hooks that tslp answers.
+pub(super) fn settings_lines(client: &str) -> Result<Vec<String>, String> {
     let place = match client {
-        HookClient::ClaudeCode => {
-            ".claude/settings.json of the project, or ~/.claude/settings.json"
+        "claude-code" => ".claude/settings.json of the project, or ~/.claude/settings.json",
+        "codex" => "~/.codex/hooks.json; Codex asks once whether it may trust them",
+        _ => {
+            return Err(format!(
+                "{client} has no hooks that tslp answers; claude-code and codex do"
+            ));
         }
-        HookClient::Codex => "~/.codex/hooks.json; Codex asks once whether it may trust them",
     };
     let asked = json!([{ "hooks": [{ "type": "command", "command": "tslp hook" }] }]);
     let hooks: Map<String, Value> = EVENTS
@@ -85,11 +91,11 @@ pub(super) fn settings_lines(client: HookClient) -> Vec<String> {
         .map(|event| ((*event).to_owned(), asked.clone()))
         .collect();
     let mut settings = json!({ "hooks": hooks });
-    if client == HookClient::ClaudeCode {
-        settings["statusLine"] = json!({ "type": "command", "command": "tslp statusline" });
+    if client == "claude-code" {
+        settings["statusLine"] = json!({ "type": "command", "command": "tslp status line" });
     }
     let lines = format!("# {place}\n{settings:#}");
-    lines.lines().map(str::to_owned).collect()
+    Ok(lines.lines().map(str::to_owned).collect())
 }
 
 /// One JSON value: a client may leave standard input open behind it.
@@ -243,7 +249,7 @@ pub(super) fn run_statusline(flags: &WrittenFlags) -> Result<Exit, CommandFailur
 const DOOR_TIME: Duration = Duration::from_millis(40);
 
 /// Has the proxy record what the client tells. `None` if none runs, or it doesn't say so in time.
-fn signal(config: &ServeConfig, told: &str) -> Option<()> {
+fn signal(config: &Settings, told: &str) -> Option<()> {
     let mut door = DoorClient::connect_for(&config.data_dir, DOOR_TIME)?;
     let (kind, payload) = message::act_payload(&Act::Directive(DirectiveAct::of(
         Verb::Signal,
@@ -255,15 +261,15 @@ fn signal(config: &ServeConfig, told: &str) -> Option<()> {
 
 /// The conversation as it was is over.
 fn end_session(told: &str, flags: &WrittenFlags) -> Value {
-    if let Ok((config, _)) = read_config(flags) {
+    if let Ok(config) = read_config(flags) {
         signal(&config, told);
     }
     json!({})
 }
 
 /// The ledger, if there is one.
-fn open_ledger(flags: &WrittenFlags) -> Option<(ServeConfig, DiagnosedSubject, LedgerReader)> {
-    let (config, _) = read_config(flags).ok()?;
+fn open_ledger(flags: &WrittenFlags) -> Option<(Settings, DiagnosedSubject, LedgerReader)> {
+    let config = read_config(flags).ok()?;
     let subject = has_ledger(&config).ok()?.then(|| ledger_subject(&config))?;
     let reader = subject.readers.open().ok()?;
     Some((config, subject, reader))
@@ -341,7 +347,7 @@ fn hook_answer(decision: &str, reason: &str) -> Value {
 fn decide_question(question: &Value, flags: &WrittenFlags) -> Result<Option<String>, String> {
     let tool = question["tool_name"].as_str();
     let tool = tool.ok_or("the question names no `tool_name`")?;
-    let (config, _) = read_config(flags).map_err(|failure| failure.message)?;
+    let config = read_config(flags).map_err(|failure| failure.message)?;
     let scope = ToolScope {
         home: env::home_dir(),
         ..tool_scope(&config, None)

@@ -14,10 +14,11 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _, transport};
 use serde_json::{Value, json};
 use tslp_core::record::{MCP_SOURCE, RecordKind};
 
-use super::{CommandFailure, acting, diagnosed_subject, has_ledger, read_config, status_lines};
+use super::status::work_lines;
+use super::{CommandFailure, acting, diagnosed_subject, has_ledger, read_config};
 use crate::acts::Act;
-use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
+use crate::config::settings::Settings;
 use crate::diagnostics::DiagnosedSubject;
 use crate::diagnostics::records::{read_records, recalled_lines};
 use crate::diagnostics::status;
@@ -56,7 +57,7 @@ const DELTA_BYTES_MAX: usize = 128 << 10;
 
 /// Serves one client until it closes standard input.
 pub(super) fn run_mcp(flags: &WrittenFlags) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(flags)?;
+    let config = read_config(flags)?;
     let server = Server {
         subject: diagnosed_subject(&config),
         config,
@@ -75,7 +76,7 @@ pub(super) fn run_mcp(flags: &WrittenFlags) -> Result<Exit, CommandFailure> {
 }
 
 struct Server {
-    config: ServeConfig,
+    config: Settings,
     subject: DiagnosedSubject,
 }
 
@@ -185,12 +186,12 @@ impl Server {
     /// What is going on, as text; or why that can't be said.
     fn state_text(&self) -> Result<String, String> {
         if !has_ledger(&self.config).map_err(|failure| failure.message)? {
-            return Ok(status_lines(&status::Status::default()).join("\n"));
+            return Ok(work_lines(&status::Status::default()).join("\n"));
         }
         let read = status::read_status(&self.subject).map_err(|error| error.to_string())?;
         match read.flaw {
             Some(flaw) => Err(format!("the ledger can't be trusted: {flaw}")),
-            None => Ok(status_lines(&read.page).join("\n")),
+            None => Ok(work_lines(&read.page).join("\n")),
         }
     }
 }

@@ -27,7 +27,7 @@ use tslp_workspace::observer::{Observer, SystemClock, WallClock as _};
 
 use super::{CommandFailure, diagnosed_subject, has_ledger, print_page, read_config};
 use crate::cli::{OutputFormat, PreviewArgs};
-use crate::config::ServeConfig;
+use crate::config::settings::Settings;
 use crate::engine::{compose_request, new_engine};
 use crate::exit::Exit;
 use crate::out::Out;
@@ -36,7 +36,7 @@ use crate::prompt_cost;
 use crate::windows::Windows;
 
 pub(super) fn run_preview(args: &PreviewArgs) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(&args.common.flags.0)?;
+    let config = read_config(&args.common.flags.0)?;
     let (body, dialect) = match (&args.request, &args.prompt) {
         (Some(file), _) => {
             let mut body = fs::read(file).map_err(|error| {
@@ -122,7 +122,7 @@ fn dialect_of(body: &[u8]) -> Dialect {
 }
 
 fn compose_with<S: Store>(
-    config: &ServeConfig,
+    config: &Settings,
     state: State,
     store: S,
     request: Request,

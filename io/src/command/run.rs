@@ -22,9 +22,9 @@ use tslp_store::project;
 
 use super::{CommandFailure, print_page, read_config, run_end};
 use crate::cli::OutputFormat;
-use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
 use crate::config::secret::Secret;
+use crate::config::settings::Settings;
 use crate::config::upstream::{UpstreamSetting, UpstreamUrl};
 use crate::connect::{self, ClientRun, RunPlaces};
 use crate::disk_full;
@@ -63,7 +63,7 @@ pub(super) fn run_client(
         let message = format!("there is no program `{}` on your PATH", run.program);
         CommandFailure::new(Exit::Failure, message)
     })?;
-    let (config, _) = read_config(flags)?;
+    let config = read_config(flags)?;
     let (door, running, is_new) = hold_proxy(&config, flags, None)?;
     if !is_new {
         say_what_counts(&config, flags, &running)?;
@@ -119,12 +119,7 @@ pub(super) fn run_client(
 }
 
 /// Holds the proxy for as long as this process lives. One that was killed is started again, at the address that the client knows.
-fn keep_proxy(
-    mut door: DoorClient,
-    config: &ServeConfig,
-    flags: &WrittenFlags,
-    address: SocketAddr,
-) {
+fn keep_proxy(mut door: DoorClient, config: &Settings, flags: &WrittenFlags, address: SocketAddr) {
     loop {
         door.wait_for_end();
         match hold_proxy(config, flags, Some(address)) {
@@ -159,7 +154,7 @@ fn find_program(name: &str) -> Option<PathBuf> {
 /// # Errors
 /// If another model server is named than the one that answers.
 fn say_what_counts(
-    config: &ServeConfig,
+    config: &Settings,
     flags: &WrittenFlags,
     running: &RunningProxy,
 ) -> Result<(), CommandFailure> {
@@ -211,7 +206,7 @@ fn is_same_server(one: &UpstreamUrl, other: &UpstreamUrl) -> bool {
 /// The door of the workspace's proxy, which is held from now on, what it serves, and whether it was started for that. With an address,
 /// one is started there only if the last one was killed.
 fn hold_proxy(
-    config: &ServeConfig,
+    config: &Settings,
     flags: &WrittenFlags,
     again_at: Option<SocketAddr>,
 ) -> Result<(DoorClient, RunningProxy, bool), CommandFailure> {
@@ -266,7 +261,7 @@ fn hold_proxy(
 /// Starts a proxy that goes on without this process, and ends when nobody holds it any more. Gives the last words of one that
 /// didn't start.
 fn start_proxy(
-    config: &ServeConfig,
+    config: &Settings,
     flags: &WrittenFlags,
     again_at: Option<SocketAddr>,
 ) -> Result<Option<String>, CommandFailure> {
@@ -335,7 +330,7 @@ pub(super) fn serve_in_background() -> Result<Exit, CommandFailure> {
 }
 
 /// `tslp open`: the page of the running proxy, in the system's browser; its address, where there is none.
-pub(super) fn open_page(config: &ServeConfig) -> Result<Exit, CommandFailure> {
+pub(super) fn open_page(config: &Settings) -> Result<Exit, CommandFailure> {
     let Some(running) = RunningProxy::find(&config.data_dir)? else {
         let message = "no proxy runs for this workspace: start one with `tslp`, then try again";
         return Err(CommandFailure::new(Exit::Failure, message));

@@ -16,14 +16,14 @@ use tslp_core::ids::Seq;
 use tslp_store::ledger::LedgerError;
 
 use super::ledger_subject;
-use crate::config::ServeConfig;
+use crate::config::settings::Settings;
 use crate::diagnostics::status::{self, ChangesSince};
 
 /// Most refusals that are told in a line of their own.
 const REFUSALS_TOLD_MAX: usize = 4;
 
 /// Runs the client in this terminal, tells what came of it, and ends as the client did. Returns only if it can't be started.
-pub(super) fn run_to_end(mut command: Command, config: &ServeConfig) -> io::Error {
+pub(super) fn run_to_end(mut command: Command, config: &Settings) -> io::Error {
     let from = last_event(config).map_or(Seq(1), Seq::next);
     let child = match command.spawn() {
         Ok(child) => child,
@@ -81,13 +81,13 @@ fn end_as(status: ExitStatus) -> ! {
     std::process::exit(status.code().unwrap_or(1))
 }
 
-fn last_event(config: &ServeConfig) -> Option<Seq> {
+fn last_event(config: &Settings) -> Option<Seq> {
     let reader = ledger_subject(config).readers.open().ok()?;
     reader.head().ok().map(|head| head.seq)
 }
 
 /// What became true, what was refused, and the way back; nothing where nothing happened.
-fn report(config: &ServeConfig, from: Seq) -> Vec<String> {
+fn report(config: &Settings, from: Seq) -> Vec<String> {
     let read = || -> Result<Vec<String>, LedgerError> {
         let reader = ledger_subject(config).readers.open()?;
         let changes = ChangesSince::read(&reader, from)?;

@@ -1,10 +1,10 @@
-//! `tslp tool` and `tslp policy`: from arguments to an exit code.
+//! `tslp tool`: from arguments to an exit code.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tslp_core::event::ToolOutcome;
+use tslp_core::event::{ToolOutcome, Verb};
 use tslp_core::guardian::{
     self, Capability, Decision, GrantToken, Join, JudgedCommand, JudgedLine, LineContext, Mode,
     SimpleCommand, SplitError, Step, ToolProfile, judge_line,
@@ -15,22 +15,17 @@ use tslp_tools::guardian::{ToolScope, beyond_links, layer_of, time_of};
 use tslp_tools::sandbox::{RunOutcome, Sandbox, WorkspaceLayer};
 use tslp_workspace::observer::{SystemClock, WallClock};
 
-use super::{
-    CommandFailure, LedgerUse, acting, config_layers, print_page, read_config, start_logging,
-};
-use crate::cli::{CommandArgs, OutputFormat, PolicyCommand, ToolArgs, ToolCommand, ToolLine};
-use crate::config::ServeConfig;
+use super::{CommandFailure, acting, print_page, read_config};
+use crate::cli::{CommandArgs, GrantArgs, OutputFormat, ToolArgs, ToolCommand, ToolLine};
 use crate::config::layers::WrittenFlags;
+use crate::config::settings::Settings;
 use crate::exit::Exit;
 use crate::tool_loop::{test_enforcement, tool_scope};
 
 pub(super) fn run_tool(command: &ToolCommand) -> Result<Exit, CommandFailure> {
-    let (ToolCommand::Check(args) | ToolCommand::Run(args)) = command;
-    let ToolArgs { line, common: of } = args;
-    let (config, _) = read_config(&of.flags.0)?;
-    let asked = JudgedRequest::from_line(line, &config, &of.flags.0)?;
     match command {
-        ToolCommand::Check(_) => {
+        ToolCommand::Check(ToolArgs { line, common: of }) => {
+            let asked = read_line(line, of)?;
             let judged = asked.judge_line(line);
             print_page(
                 of.output,
@@ -42,22 +37,31 @@ pub(super) fn run_tool(command: &ToolCommand) -> Result<Exit, CommandFailure> {
                 _ => Exit::CheckFailed,
             })
         }
-        ToolCommand::Run(_) => run_line(&asked, line, of.output),
+        ToolCommand::Run(ToolArgs { line, common: of }) => {
+            run_line(&read_line(line, of)?, line, of.output)
+        }
+        ToolCommand::Allow(of) => grant(Verb::Allow, of),
+        ToolCommand::Revoke(of) => grant(Verb::Revoke, of),
+        ToolCommand::Policy {
+            file,
+            approve: true,
+            common,
+        } => run_approve(file, common),
+        ToolCommand::Policy { file, common, .. } => explain_policy(file, common),
     }
 }
 
-pub(super) fn run_policy(command: &PolicyCommand) -> Result<Exit, CommandFailure> {
-    let (file, flags, output) = match command {
-        PolicyCommand::Check {
-            file,
-            flags,
-            output,
-        } => (file, flags, output),
-        PolicyCommand::Approve { file, common: of } => {
-            return run_approve(file, of);
-        }
-    };
-    start_logging(&config_layers(&flags.0)?, LedgerUse::Act)?;
+fn read_line(line: &ToolLine, of: &CommandArgs) -> Result<JudgedRequest, CommandFailure> {
+    let config = read_config(&of.flags.0)?;
+    JudgedRequest::from_line(line, &config, &of.flags.0)
+}
+
+fn grant(verb: Verb, of: &GrantArgs) -> Result<Exit, CommandFailure> {
+    acting::act_on(verb, &[of.grant.join(" ")], of.session, &of.common)
+}
+
+fn explain_policy(file: &Path, of: &CommandArgs) -> Result<Exit, CommandFailure> {
+    read_config(&of.flags.0)?;
     let (_, profile) = read_profile(file)?;
     let ToolProfile {
         id,
@@ -82,7 +86,7 @@ pub(super) fn run_policy(command: &PolicyCommand) -> Result<Exit, CommandFailure
             format!("  builds, where granted: {builds}, {build_seconds} s each at most"),
         ]
     };
-    print_page(*output, json, human)
+    print_page(of.output, json, human)
 }
 
 /// Reads a profile, its text and what that says, or says what is wrong with it.
@@ -97,7 +101,7 @@ fn read_profile(file: &Path) -> Result<(String, ToolProfile), CommandFailure> {
 
 /// Records a profile as the one in force.
 fn run_approve(file: &Path, of: &CommandArgs) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(&of.flags.0)?;
+    let config = read_config(&of.flags.0)?;
     // One that isn't there says so when it is read.
     let real = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     if real.starts_with(&config.workspace) {
@@ -123,7 +127,7 @@ struct JudgedRequest {
 impl JudgedRequest {
     fn from_line(
         line: &ToolLine,
-        config: &ServeConfig,
+        config: &Settings,
         flags: &WrittenFlags,
     ) -> Result<Self, CommandFailure> {
         let mut toolchains = Vec::new();
@@ -139,7 +143,7 @@ impl JudgedRequest {
             ..tool_scope(config, files)
         };
         let granted = line
-            .allow
+            .grant
             .iter()
             .filter_map(|word| Capability::of_word(word));
         Ok(Self {

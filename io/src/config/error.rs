@@ -27,7 +27,7 @@ pub enum ConfigError {
         problem: String,
     },
     /// A key that nobody reads.
-    #[error("{}:{line}: unknown key `{name}`{}", path.display(), name_instead(name, *nearest))]
+    #[error("{}:{line}: unknown key `{name}`{}", path.display(), name_instead(*nearest))]
     UnknownKey {
         /// The file.
         path: PathBuf,
@@ -72,18 +72,9 @@ pub enum ConfigError {
     },
 }
 
-/// Keys that there were once, and what a person does about them now.
-const REMOVED: &[(&str, &str)] = &[(
-    "etv.watch",
-    "`/state` and `/doctor` look at the files themselves since it was removed; delete this line",
-)];
-
-fn name_instead(name: &str, nearest: Option<&str>) -> String {
-    if let Some((_, advice)) = REMOVED.iter().find(|(removed, _)| *removed == name) {
-        return format!(": {advice}");
-    }
+fn name_instead(nearest: Option<&str>) -> String {
     nearest.map_or_else(
-        || "; `tslp config` lists all keys".into(),
+        || "; `tslp config --all` lists all keys".into(),
         |name| format!("; did you mean `{name}`?"),
     )
 }

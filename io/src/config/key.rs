@@ -14,8 +14,8 @@ pub struct ConfigKey {
     pub variable: &'static str,
     /// The kind of its value.
     pub kind: ValueKind,
-    /// The commands that take the flag.
-    pub audience: FlagAudience,
+    /// What it is about; keys of one group follow each other.
+    pub group: &'static str,
     /// Unit of the number; empty if there is none.
     pub unit: &'static str,
     /// The computed default, in words; empty if the default is a plain value.
@@ -51,17 +51,6 @@ pub enum ValueKind {
     List(&'static str),
     /// Model servers: several texts, or tables in the file, with their placeholder in the help.
     Servers(&'static str),
-}
-
-/// The commands that take a flag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FlagAudience {
-    /// Every command that works on a workspace; shown in the short help.
-    Common,
-    /// The same commands; shown in the long help only.
-    Tuning,
-    /// These and the commands that need no workspace.
-    Everyone,
 }
 
 impl ConfigKey {

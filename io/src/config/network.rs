@@ -1,9 +1,9 @@
 //! Readers of addresses, host names, origins and credentials.
 
+use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use super::secret::Secret;
-use crate::loop_config::LocalUsers;
 
 /// Shorter tokens can be guessed.
 const TOKEN_CHARACTERS_MIN: usize = 16;
@@ -46,67 +46,54 @@ pub(super) fn parse_credential(text: &str) -> Result<Secret, String> {
     Ok(Secret::new(text.to_owned()))
 }
 
-/// Host names for `Host` headers, in lower case.
-///
-/// # Errors
-/// If it is none; the text says what is allowed.
-pub(super) fn parse_hosts<'a>(names: impl Iterator<Item = &'a str>) -> Result<Vec<String>, String> {
-    names
-        .map(|name| {
-            if is_host(name) {
-                Ok(name.to_ascii_lowercase())
-            } else {
-                Err(format!(
-                    "must list host names such as proxy.lan or proxy.lan:4141, which {name:?} isn't"
-                ))
-            }
-        })
-        .collect()
+/// Callers that are let in by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Allowed {
+    /// Names in `Host` headers besides the loopback ones, with or without a port; lower case.
+    pub hosts: Vec<String>,
+    /// Origins of web pages, as browsers send them; lower case. They get CORS headers.
+    pub origins: Vec<String>,
+    /// Ids of local users that may call without a token, besides the proxy's own and root.
+    pub users: Vec<u32>,
+    /// Whether any local user may.
+    pub is_any_user: bool,
 }
 
-/// Origins as browsers send them, in lower case.
-///
-/// # Errors
-/// If it is none; the text says what is allowed.
-pub(super) fn parse_origins<'a>(
-    names: impl Iterator<Item = &'a str>,
-) -> Result<Vec<String>, String> {
-    names
-        .map(|name| {
-            let lower = name.to_ascii_lowercase();
-            match lower.split_once("://") {
-                Some((scheme, host)) if !scheme.is_empty() && is_host(host) => Ok(lower),
-                _ => Err(format!(
-                    "must list single origins such as https://app.lan:8443, which {name:?} isn't"
-                )),
-            }
-        })
-        .collect()
-}
-
-/// User ids, or the word `any`.
-///
-/// # Errors
-/// If one is neither; the text says what is allowed.
-pub(super) fn parse_users<'a>(users: impl Iterator<Item = &'a str>) -> Result<LocalUsers, String> {
-    let mut ids = Vec::new();
-    let mut is_any = false;
-    for user in users {
-        match user.parse() {
-            Ok(id) => ids.push(id),
-            Err(_) if user == "any" => is_any = true,
-            Err(_) => {
-                return Err(format!(
-                    "must list user ids such as 33 (`id -u NAME` prints one) or be any, which {user:?} isn't"
-                ));
+impl Allowed {
+    /// Reads hosts, origins, user ids, and the word `any`.
+    ///
+    /// # Errors
+    /// If one is none of them; the text says what is allowed.
+    pub fn parse<'a>(callers: impl Iterator<Item = &'a str>) -> Result<Self, String> {
+        let mut allowed = Self::default();
+        for caller in callers {
+            let lower = caller.to_ascii_lowercase();
+            match (lower.parse(), lower.split_once("://")) {
+                _ if lower == "any" => allowed.is_any_user = true,
+                (Ok(id), _) => allowed.users.push(id),
+                (_, Some((scheme, host))) if !scheme.is_empty() && is_host(host) => {
+                    allowed.origins.push(lower);
+                }
+                (_, None) if is_host(&lower) => allowed.hosts.push(lower),
+                _ => {
+                    return Err(format!(
+                        "must list host names such as proxy.lan, single origins such as https://app.lan:8443, or user ids such as 33 \
+                         (`id -u NAME` prints one), which {caller:?} isn't"
+                    ));
+                }
             }
         }
+        Ok(allowed)
     }
-    Ok(if is_any {
-        LocalUsers::Any
-    } else {
-        LocalUsers::These(ids)
-    })
+}
+
+impl fmt::Display for Allowed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ids = self.users.iter().map(ToString::to_string);
+        let any = self.is_any_user.then(|| "any".to_owned());
+        let names = self.hosts.iter().chain(&self.origins).cloned();
+        f.write_str(&Vec::from_iter(names.chain(ids).chain(any)).join(","))
+    }
 }
 
 fn is_host(name: &str) -> bool {
@@ -150,32 +137,17 @@ mod tests {
         );
     }
 
+    /// Each is a single name, an origin or a user's id.
     #[test]
-    fn users_are_ids_or_any() {
-        let read = |list: &'static str| parse_users(list.split(','));
-        check(read("33,1000"), Ok(LocalUsers::These(vec![33, 1000])));
-        check(read("33,any"), Ok(LocalUsers::Any));
-        check(read("www-data"), Err("id -u"));
-        check(read("-1"), Err("user ids"));
-    }
-
-    /// Hosts and origins are single names.
-    #[test]
-    fn single_names() {
+    fn callers_by_name() {
+        let shown = |list: &str| Allowed::parse(list.split(',')).map(|it| it.to_string());
+        check(shown("33,Proxy.LAN:4141"), Ok("proxy.lan:4141,33".into()));
         check(
-            parse_hosts(["Proxy.LAN:4141"].into_iter()),
-            Ok(vec!["proxy.lan:4141".into()]),
+            shown("any,https://App.lan,1000"),
+            Ok("https://app.lan,1000,any".into()),
         );
-        check(parse_hosts(["*"].into_iter()), Err("host names"));
-        check(parse_hosts(["a/b"].into_iter()), Err("host names"));
-        check(
-            parse_origins(["https://App.lan"].into_iter()),
-            Ok(vec!["https://app.lan".into()]),
-        );
-        check(parse_origins(["*"].into_iter()), Err("single origins"));
-        check(
-            parse_origins(["https://app.lan/x"].into_iter()),
-            Err("single origins"),
-        );
+        for wrong in ["*", "a/b", "https://app.lan/x", "://a", "a b"] {
+            check(shown(wrong), Err("single origins"));
+        }
     }
 }

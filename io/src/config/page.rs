@@ -1,58 +1,95 @@
-//! The `tslp config` page: every effective value and where it comes from, credentials masked.
+//! The `tslp config` page: values in force and where they come from, credentials masked.
 
-use super::layers::ConfigLayers;
-use super::table::KEYS;
+use super::key::{ConfigKey, ValueKind};
+use super::layers::{ConfigLayers, ConfigSource};
+use super::settings::Settings;
+use super::table::{KEYS, key_named, nearest_name};
 
-/// The page for people: a table of key, value and source.
+/// The page for people: by groups, what differs from its default, or everything.
 #[must_use]
-pub fn lines(layers: &ConfigLayers) -> Vec<String> {
-    let rows: Vec<[String; 3]> = page_rows(layers)
-        .map(|row| [row.name.into(), value_or_dash(row.value), row.source])
+pub fn lines(layers: &ConfigLayers, all: bool) -> Vec<String> {
+    let rows: Vec<(&ConfigKey, String, &ConfigSource)> = page_rows(layers)
+        .filter(|(key, value, _)| all || *value != key.masked_text(&Settings::default()))
         .collect();
-    let width = |column: usize| {
-        rows.iter()
-            .map(|row| row[column].chars().count())
-            .fold(0, usize::max)
-    };
-    let (names, values) = (width(0), width(1));
-    let mut lines = vec![format!("{:names$}  {:values$}  SOURCE", "KEY", "VALUE")];
-    for [name, value, source] in &rows {
-        lines.push(format!("{name:names$}  {value:values$}  {source}"));
+    let names = rows.iter().map(|(key, ..)| key.name.len()).max();
+    let values = rows.iter().map(|(_, value, _)| value.chars().count()).max();
+    let (names, values) = (names.unwrap_or(0), values.unwrap_or(0).min(VALUE_WIDTH));
+    let mut lines = Vec::new();
+    for group in rows.chunk_by(|(one, ..), (next, ..)| one.group == next.group) {
+        lines.push(group[0].0.group.to_owned());
+        for (key, value, source) in group {
+            let value = if value.is_empty() { "-" } else { value };
+            lines.push(format!("  {:names$}  {value:values$}  {source}", key.name));
+        }
     }
     lines.push(String::new());
     lines.push(match &layers.file {
         Some(file) => format!("Configuration file: {}", file.display()),
         None => "No configuration file.".into(),
     });
+    lines.push(match all {
+        true => "`tslp config KEY` explains one.".into(),
+        false => "All others have their defaults: `tslp config --all` lists them, `tslp config KEY` explains one.".into(),
+    });
     lines
 }
 
-/// The page for programs: one JSON object, keys in the table's order.
+/// Longer values push what follows them aside.
+const VALUE_WIDTH: usize = 40;
+
+/// One setting: its value and source, its default, its meaning, and how it is written.
+///
+/// # Errors
+/// If there is no such setting.
+pub fn explained(layers: &ConfigLayers, name: &str) -> Result<Vec<String>, String> {
+    let Some(key) = key_named(name) else {
+        let nearest = nearest_name(name, KEYS.iter().map(|key| key.name));
+        let hint = nearest.map_or("`tslp config --all` lists them".to_owned(), |known| {
+            format!("did you mean `{known}`?")
+        });
+        return Err(format!("there is no setting `{name}`; {hint}"));
+    };
+    let (_, value, source) = page_rows(layers)
+        .find(|(row, ..)| row.name == key.name)
+        .expect("every key has a row");
+    let written = match key.kind {
+        ValueKind::Choice(words) => format!("one of {}", words.join(", ")),
+        ValueKind::Switch => "true or false".into(),
+        ValueKind::Text(form) | ValueKind::List(form) | ValueKind::Servers(form) => form.into(),
+        ValueKind::Secret => "a secret".into(),
+        ValueKind::Folder => "a folder".into(),
+        ValueKind::File => "a file".into(),
+        ValueKind::Number => format!("a number of {}", key.unit),
+        ValueKind::NumberOrWord => format!("a number of {}, or auto", key.unit),
+    };
+    let value = if value.is_empty() { "-".into() } else { value };
+    Ok(vec![
+        format!("{} = {value}  ({source})", key.name),
+        key.meaning.into(),
+        format!("Default: {}", key.default_shown()),
+        format!(
+            "Written: {written}; `{}` in the file, {}=… or --{} …",
+            key.name, key.variable, key.flag
+        ),
+    ])
+}
+
+/// The page for programs: one JSON object with every setting, in the table's order.
 #[must_use]
 pub fn json(layers: &ConfigLayers) -> String {
     let values: Vec<serde_json::Value> = page_rows(layers)
-        .map(|row| serde_json::json!({"key": row.name, "value": row.value, "source": row.source}))
+        .map(|(key, value, source)| {
+            serde_json::json!({"key": key.name, "value": value, "source": source.to_string()})
+        })
         .collect();
     let file = layers.file.as_ref().map(|path| path.display().to_string());
     serde_json::json!({"config_file": file, "values": values}).to_string()
 }
 
-struct PageRow {
-    name: &'static str,
-    value: String,
-    source: String,
-}
-
-fn page_rows(layers: &ConfigLayers) -> impl Iterator<Item = PageRow> {
+fn page_rows(
+    layers: &ConfigLayers,
+) -> impl Iterator<Item = (&'static ConfigKey, String, &ConfigSource)> {
     KEYS.iter()
         .zip(&layers.sources)
-        .map(|(key, source)| PageRow {
-            name: key.name,
-            value: key.masked_text(&layers.settings),
-            source: source.to_string(),
-        })
-}
-
-fn value_or_dash(value: String) -> String {
-    if value.is_empty() { "-".into() } else { value }
+        .map(|(key, source)| (key, key.masked_text(&layers.settings), source))
 }

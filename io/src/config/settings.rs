@@ -2,31 +2,37 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::time::Duration;
 
 use tslp_core::message::Tools;
 use tslp_core::policy::Policy;
 use tslp_core::words;
+use tslp_store::project;
 use tslp_workspace::observer::EtvConfig;
 
+use super::environment::Environment;
+use super::error::ConfigError;
+use super::http::{Limits, Timeouts};
+use super::network::Allowed;
 use super::secret::Secret;
-use super::upstream::{ServerForModels, UpstreamSetting};
+use super::upstream::{ServerConfig, ServerForModels, UpstreamSetting, UpstreamUrl};
+use super::workspace::canonical_folder;
 use super::written::WrittenValue;
-use crate::loop_config::LocalUsers;
+use crate::probe;
 
-/// All settings, before they are checked on this machine.
+/// All settings: read wholly, from every layer, before anything is bound or created, and then shared and read where they are used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// The address for clients.
     pub listen: SocketAddr,
-    /// The project folder.
+    /// The project folder: once it is settled absolute, symbolic links resolved, a folder that could be read.
     pub workspace: PathBuf,
-    /// The ledger's folder; computed from the workspace if nothing is set.
-    pub data_dir: Option<PathBuf>,
+    /// The ledger's folder, outside of the workspace; computed from it if nothing is set. It may not exist yet (see
+    /// [`tslp_store::project::prepare`]).
+    pub data_dir: PathBuf,
     /// Whether `/debug/last-prompt` exists.
     pub debug: bool,
     /// The model servers.
-    pub upstream: UpstreamConfig,
+    pub upstream: UpstreamSettings,
     /// Permitted callers.
     pub access: AccessConfig,
     /// Settings that decisions read. Root and budget are filled in when they are known.
@@ -49,15 +55,21 @@ pub struct Settings {
     pub etv: EtvConfig,
     /// Tools that replies ask for.
     pub tools: ToolsConfig,
-    /// Bytes of a chat request's body.
-    pub request_body_bytes_max: usize,
+    /// Bounds of HTTP on sizes and counts.
+    pub limits: Limits,
+    /// Bounds of HTTP on waiting.
+    pub timeouts: Timeouts,
     /// What is logged: a level, or levels by target.
     pub log_level: String,
+    /// Whether no line is printed for each reply.
+    pub is_quiet: bool,
+    /// Whether the proxy ends when no client holds it any more (`tslp run`).
+    pub until_unused: bool,
 }
 
-/// The model servers and their timeouts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UpstreamConfig {
+/// The model servers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UpstreamSettings {
     /// The server.
     pub place: UpstreamSetting,
     /// Servers for some models.
@@ -66,21 +78,13 @@ pub struct UpstreamConfig {
     pub api_key: Option<Secret>,
     /// Certificates to trust in addition to the system's, PEM.
     pub ca_file: Option<PathBuf>,
-    /// Longest wait for a response's first byte; a cold model may take minutes.
-    pub first_byte: Duration,
-    /// Longest silence in the middle of a response.
-    pub idle: Duration,
 }
 
 /// Permitted callers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AccessConfig {
-    /// Names in `Host` headers that are accepted in addition to the loopback ones; lower case.
-    pub hosts_allowed: Vec<String>,
-    /// Origins of web pages that may call us; none by default.
-    pub origins_allowed: Vec<String>,
-    /// Local users that may call without a token.
-    pub users_allowed: LocalUsers,
+    /// Those that may call besides this user's own programs on this machine.
+    pub allowed: Allowed,
     /// The bearer token that every request must carry.
     pub token: Option<Secret>,
 }
@@ -102,8 +106,6 @@ pub struct ToolsConfig {
     pub run: ToolsChoice,
     /// Whether fences of shell commands are calls, too.
     pub shell_fences: bool,
-    /// The Operator's policy profile.
-    pub policy: Option<PathBuf>,
     /// Folders with programs, in addition to the system's.
     pub toolchains: Vec<PathBuf>,
     /// The user's check; empty if there is none.
@@ -188,14 +190,45 @@ words! {
     }
 }
 
+impl Settings {
+    /// The defaults, for this model server.
+    #[must_use]
+    pub fn for_upstream(url: UpstreamUrl) -> Self {
+        let mut settings = Self::default();
+        settings.upstream.place = UpstreamSetting::Url(url);
+        settings
+    }
+
+    /// Holds them against this machine, and fills in the paths that are computed.
+    ///
+    /// # Errors
+    /// If the workspace can't be read, the data directory has no place, or a reachable proxy has no token.
+    pub fn settle(&mut self, environment: &Environment) -> Result<(), ConfigError> {
+        let listen = self.listen;
+        if !listen.ip().to_canonical().is_loopback() && self.access.token.is_none() {
+            return Err(ConfigError::TokenNeeded { listen });
+        }
+        let written = environment.current_dir.join(&self.workspace);
+        let (workspace, root) = canonical_folder(&written)?;
+        let named = Some(self.data_dir.as_path()).filter(|path| !path.as_os_str().is_empty());
+        self.data_dir = project::data_dir_of(&workspace, named, environment.data_dir.as_deref())?;
+        self.workspace = workspace;
+        self.policy.workspace_root = root;
+        if let TokenBudget::Tokens(tokens) = self.budget {
+            self.policy.budget_tokens = tokens;
+        }
+        Ok(())
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 4141)),
             workspace: PathBuf::new(),
-            data_dir: None,
+            data_dir: PathBuf::new(),
             debug: false,
-            upstream: UpstreamConfig::default(),
+            upstream: UpstreamSettings::default(),
             access: AccessConfig::default(),
             policy: Policy::default(),
             budget: TokenBudget::default(),
@@ -207,13 +240,37 @@ impl Default for Settings {
             spec_file: None,
             etv: EtvConfig::default(),
             tools: ToolsConfig::default(),
-            request_body_bytes_max: 6 << 20,
-            log_level: "info".into(),
+            limits: Limits::default(),
+            timeouts: Timeouts::default(),
+            log_level: "warn".into(),
+            is_quiet: false,
+            until_unused: false,
         }
     }
 }
 
-impl UpstreamConfig {
+impl UpstreamSettings {
+    /// All servers: the one for requests that match no other, and those for some models.
+    #[must_use]
+    pub fn servers(&self) -> Vec<ServerConfig> {
+        let url = match &self.place {
+            UpstreamSetting::Url(url) => url.clone(),
+            UpstreamSetting::Auto | UpstreamSetting::Demo => probe::usual_place(),
+        };
+        let first = ServerConfig {
+            url,
+            is_missing: self.place == UpstreamSetting::Auto,
+            api_key: self.api_key.clone(),
+            ca_file: self.ca_file.clone(),
+        };
+        // A key is for the one server that it was given for.
+        let others = self.by_model.iter().map(|server| ServerConfig {
+            ca_file: self.ca_file.clone(),
+            ..ServerConfig::new(server.url.clone())
+        });
+        std::iter::once(first).chain(others).collect()
+    }
+
     /// Takes servers as they are written: one for all models, and others for some.
     ///
     /// # Errors
@@ -233,18 +290,5 @@ impl UpstreamConfig {
         }
         self.place = place.unwrap_or(UpstreamSetting::Auto);
         Ok(())
-    }
-}
-
-impl Default for UpstreamConfig {
-    fn default() -> Self {
-        Self {
-            place: UpstreamSetting::default(),
-            by_model: Vec::new(),
-            api_key: None,
-            ca_file: None,
-            first_byte: Duration::from_secs(600),
-            idle: Duration::from_secs(300),
-        }
     }
 }

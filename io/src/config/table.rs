@@ -11,8 +11,8 @@ use tslp_core::policy::{
     AuditChoice, ClientTools, EditRepair, Grounding, HistoryChoice, OnStale, Placement,
 };
 
-use super::key::{self, ConfigKey, FlagAudience, SettingAccess, ValueKind};
-use super::network;
+use super::key::{self, ConfigKey, SettingAccess, ValueKind};
+use super::network::{self, Allowed};
 use super::settings::{
     CallRepair, CodeRepair, NoticesInReply, TokenBudget, ToolsChoice, WindowGuard,
 };
@@ -110,16 +110,10 @@ macro_rules! secret {
     };
 }
 
-macro_rules! list {
-    ($item:literal, $read:path, $($field:ident).+) => {
-        field!(ValueKind::List($item), "", $($field).+, |written| $read(written.list()), |it| it.join(","))
-    };
-}
-
-/// The rows: a key's name in the file, its audience, its setting, its meaning, what applies when it isn't set, and its variable
+/// The rows: a key's name in the file, its group, its setting, its meaning, what applies when it isn't set, and its variable
 /// where that doesn't follow from the name.
 macro_rules! keys {
-    ($($name:literal: $audience:ident, $setting:expr, $meaning:literal
+    ($($name:literal: $group:ident, $setting:expr, $meaning:literal
         $(, unset $unset:literal)? $(, variable $variable:literal)?;)+) => {
         /// All keys, in the order in which they are listed everywhere.
         pub const KEYS: &[ConfigKey] = &[$({
@@ -133,7 +127,7 @@ macro_rules! keys {
                     key::name_text(&NAME)
                 }),
                 kind: SETTING.kind,
-                audience: FlagAudience::$audience,
+                group: stringify!($group),
                 unit: SETTING.unit,
                 unset: keys!(@first $($unset,)? ""),
                 meaning: $meaning,
@@ -148,9 +142,31 @@ macro_rules! keys {
 }
 
 keys! {
-    "listen": Common, field!(ValueKind::Text("ADDR:PORT"), "", listen, |written| network::parse_address(written.text()), |it| it.to_string()),
+    "listen": Proxy, field!(ValueKind::Text("ADDR:PORT"), "", listen, |written| network::parse_address(written.text()), |it| it.to_string()),
         "Where clients connect; port 0 takes any free one. Anything but loopback needs a token.";
-    "upstream": Common, SettingAccess {
+    "workspace": Proxy, field!(ValueKind::Folder, "", workspace, |written| written.path(), |it| it.display().to_string()),
+        "The project folder. It is only ever read.",
+        unset "the current folder for `tslp` and `tslp serve`; for `tslp run` and every other command the nearest folder upwards that git has as a root or whose ledger is in use";
+    "data_dir": Proxy, field!(ValueKind::Folder, "", data_dir, |written| written.path(), |it| it.display().to_string()),
+        "Where the ledger lives. Never inside the workspace.",
+        unset "`tslp/NAME-HASH` in the user's data folder, one for each workspace";
+    "token": Proxy, secret!(network::parse_token, access.token),
+        "Clients must send it as their API key (`Authorization: Bearer …`). At least 16 visible ASCII characters. Other users can read a process's flags, so prefer the file or the variable.",
+        unset "none is asked for, and only those whom `allow` names may call";
+    "allow": Proxy, field!(
+        ValueKind::List("HOST|ORIGIN|UID|any"), "", access.allowed,
+        |written| Allowed::parse(written.list()), |it| it.to_string()),
+        "Who else may call the proxy: other names of this machine in a request's `Host` header, with or without a port (a web page can rebind its own name to it); web pages, each as `scheme://host[:port]`; ids of local users without a token, or `any` of them. Whoever may call can read the workspace through prompts and change what is true.",
+        unset "programs of the user that tslp runs as, and root's, by the loopback names and the listening address";
+    "debug": Proxy, switch!(debug),
+        "Whether `/debug/last-prompt` shows what the model saw last.";
+    "http.request_body_bytes_max": Proxy, number!(1 << 10..=1 << 30, "bytes", limits.chat_body_bytes_max),
+        "Longest body of a chat request; a longer one gets 413. All chat requests in flight together take about 6 times as much memory at most: the default keeps tslp under 64 MB. One that finds no memory waits, and after `http.request_body_seconds` gets 503 with `Retry-After`.";
+    "log_level": Proxy, field!(
+        ValueKind::Text("LEVEL"), "", log_level,
+        |written| crate::logging::check_level(written.text()), |it| it.clone()),
+        "What is logged to standard error: off, error, warn, info, debug or trace, or levels by target such as `info,tslp_io::main_loop=debug`. Where it isn't set, warnings are, as plain lines without time and target.", variable "TSLP_LOG";
+    "upstream": Model, SettingAccess {
         kind: ValueKind::Servers("URL|auto|demo|MODELS=URL"), unit: "",
         set: |s, written| s.upstream.set_servers(written),
         show: |s| {
@@ -158,44 +174,68 @@ keys! {
             let all: Vec<String> = once(s.upstream.place.to_string()).chain(servers).collect();
             all.join(", ")
         } },
-        "The model server's base URL, with or without /v1. `auto` looks for Ollama, llama.cpp, LM Studio and vLLM on their usual local ports and falls back to `demo`, an embedded scripted model. `qwen*|phi4=http://127.0.0.1:8081` names another server for models of such names, and may be repeated; in the file, `[[upstream]]` with `models` and `url` does.";
-    "workspace": Common, field!(ValueKind::Folder, "", workspace, |written| written.path(), |it| it.display().to_string()),
-        "The project folder. It is only ever read.",
-        unset "the current folder for `tslp` and `tslp serve`; for `tslp run` and every other command the nearest folder upwards that git has as a root or whose ledger is in use";
-    "data_dir": Common, path!(ValueKind::Folder, data_dir),
-        "Where the ledger lives. Never inside the workspace.",
-        unset "`tslp/NAME-HASH` in the user's data folder, one for each workspace";
-    "debug": Common, switch!(debug),
-        "Whether `/debug/last-prompt` shows what the model saw last.";
-    "token": Common, secret!(network::parse_token, access.token),
-        "Clients must send it as their API key (`Authorization: Bearer …`). At least 16 visible ASCII characters. Other users can read a process's flags, so prefer the file or the variable.",
-        unset "none is asked for, and only those whom `users_allowed` names may call";
-    "hosts_allowed": Tuning, list!("HOST", network::parse_hosts, access.hosts_allowed),
-        "Additional names that are accepted in a request's `Host` header, with or without a port. Guards against web pages that rebind their name to this machine.",
-        unset "only the loopback names and the listening address";
-    "origins_allowed": Tuning, list!("ORIGIN", network::parse_origins, access.origins_allowed),
-        "Web pages that may call the proxy, each as `scheme://host[:port]`.",
-        unset "none";
-    "users_allowed": Tuning, field!(
-        ValueKind::List("UID"), "", access.users_allowed,
-        |written| network::parse_users(written.list()), |it| it.to_string()),
-        "Ids of other local users that may call the proxy without a token, or `any`. Whoever may call can read the workspace through prompts and change what is true.",
-        unset "only the user that tslp runs as, and root";
-    "upstream_api_key": Tuning, secret!(network::parse_credential, upstream.api_key),
+        "The model server's base URL, with or without /v1. `auto` looks for Ollama, llama.cpp, LM Studio and vLLM on their usual local ports and answers 502 where none runs; `demo` is a scripted model. `qwen*|phi4=http://127.0.0.1:8081` names another server for models of such names, and may be repeated; in the file, `[[upstream]]` with `models` and `url` does.";
+    "upstream_api_key": Model, secret!(network::parse_credential, upstream.api_key),
         "Sent to the model server in place of the client's own authorisation. Other users can read a process's flags, so prefer the file or the variable.",
         unset "the client's own authorisation is passed on";
-    "upstream_ca_file": Tuning, path!(ValueKind::File, upstream.ca_file),
+    "upstream_ca_file": Model, path!(ValueKind::File, upstream.ca_file),
         "PEM file of certificates to trust for an https upstream, besides the system's.",
         unset "only the system's certificates";
-    "profile": Common, choice!(GateProfile, policy.profile),
-        "How easily the model's code becomes truth. In `strict` structural parity alone isn't enough: a shadow audit must find the change complete, or you verify it, by `@tslp confirm` for one.";
-    "audit": Common, choice!(AuditChoice, policy.audit),
+    "http.first_byte_seconds": Model, seconds!(1..=DAY_SECONDS, timeouts.first_byte),
+        "Longest wait for the first byte of a response; a model that has to be loaded may take minutes.";
+    "http.idle_seconds": Model, seconds!(1..=DAY_SECONDS, timeouts.upstream_idle),
+        "Longest silence in the middle of a response.";
+    "price": Model, field!(ValueKind::Text("PRICES"), "", policy.prices, |written| written.text().parse(), |it| it.to_string()),
+        "What a million tokens that a model reads and writes cost, for `money` budgets and `tslp status usage`: names, or beginnings of names with a `*`, such as `gpt-5* 1.25 10, qwen* 0 0`. The first that fits counts; other models cost nothing.",
+        unset "nothing costs anything";
+    "profile": Truth, choice!(GateProfile, policy.profile),
+        "How easily the model's code becomes truth. In `strict` structural parity alone isn't enough: a shadow audit must find the change complete, or you verify it, by `@tslp confirm` for one; and code that a conversation was shown as disk holds it is no base before you accept it.";
+    "audit": Truth, choice!(AuditChoice, policy.audit),
         "Whether the model is asked, once its reply is out and nobody waits for it, if the reply's code is complete: after every reply with judged code (`on`), or only where nothing else grants authority (`auto`), as in `strict`. A new request to the model breaks it off at once; it is asked again when the model is free.";
-    "history": Common, choice!(HistoryChoice, policy.history),
+    "adopt.on_touch": Truth, switch!(etv.adopt_on_touch),
+        "Whether a file of which nothing is known is taken as your word, as it is on disk, when a prompt names it or before the model's tool call reads or changes it. Hidden files and those that a .gitignore names are never taken so.";
+    "etv.on_stale": Truth, choice!(OnStale, policy.on_stale),
+        "What becomes of code of which disk holds something that nobody accepted: `ask` withholds it until you decide (`@tslp accept`, or a paste), `follow` is your standing word that disk counts as accepted.";
+    "etv.timeout_ms": Truth, field!(
+        ValueKind::Number, "milliseconds", etv.timeout,
+        |written| written.milliseconds(1..=60_000), |it| it.as_millis().to_string()),
+        "Longest wait for the workspace's file system in front of a prompt; a file that doesn't answer in time counts as unreadable.";
+    "tombstone_episodes": Truth, number!(0..=TOMBSTONE_EPISODES_MAX, "episodes", policy.tombstone_episodes),
+        "How long a symbol that you removed is remembered as removed, so that only you can bring it back; its code stays in the Vault for ever. Another number counts from the next decision on.";
+    "spec.file": Truth, SettingAccess {
+            kind: ValueKind::File,
+            unit: "",
+            set: |s, written| {
+                let path = written.path()?;
+                let text = std::fs::read_to_string(&path).map_err(|cause| format!("must name a file that can be read ({}: {cause})", path.display()))?;
+                s.policy.code_spec = CodeSpec::parse(&text).map_err(|problem| format!("names {}, which {problem}", path.display()))?;
+                s.spec_file = Some(path);
+                Ok(())
+            },
+            show: |s| s.spec_file.as_ref().map_or_else(String::new, |path| path.display().to_string()),
+        },
+        "A `CodeSpec.md`: rules for code that models write, as a Markdown list (docs/repair.md). Code that breaks one isn't taken, and the model is told which, line by line. It is read at start, and its text is on record.",
+        unset "no rules";
+    "check.command": Truth, SettingAccess {
+            kind: ValueKind::Text("COMMAND"),
+            unit: "",
+            set: |s, written| {
+                let command = written.text().trim();
+                if !command.is_empty() {
+                    guardian::split(command).map_err(|reason| format!("must be a plain command line ({reason})"))?;
+                }
+                s.tools.check = command.into();
+                Ok(())
+            },
+            show: |s| s.tools.check.clone(),
+        },
+        "A command line, for instance `make -s test`, that runs in the sandbox over what disk holds after each turn that changed code. The next prompt says how it ended; nothing becomes true or is taken back by it, and the next request calls it off.",
+        unset "nothing is run";
+    "history": Prompt, choice!(HistoryChoice, policy.history),
         "What becomes of a request's older messages: `window` replaces them by the Recent Context block, `client` keeps them, and so does `auto` as long as nothing says that they don't fit the model's window.";
-    "placement": Common, choice!(Placement, policy.placement),
+    "placement": Prompt, choice!(Placement, policy.placement),
         "Where the Recent Context block of `history = \"window\"` goes: into the one system message, or in front of the prompt for models without a system role. True code and notices always go directly in front of the prompt.";
-    "budget_tokens": Common, SettingAccess {
+    "budget_tokens": Prompt, SettingAccess {
         kind: ValueKind::NumberOrWord, unit: "tokens",
         set: |s, written| {
             s.budget = match written.text() {
@@ -212,36 +252,25 @@ keys! {
             TokenBudget::Tokens(tokens) => tokens.to_string(),
         } },
         "Hydrated code per prompt. `auto` is half of the model's context where the server tells its size, else 8192.";
-    "notices.in_reply": Common, choice!(NoticesInReply, notices_in_reply),
-        "Which replies end with a line that says what was withheld or refused and which words resolve it: `always` those of chats, whose client offers no tools, and the last one of an agent's turn in which something was refused; only those of `chats`; or `never`.";
-    "window.hold_checksum": Common, switch!(holds_checksum),
-        "Whether the checksum that Claude Code puts at the top of its system prompt, another with each request, is held still (`cch=00000`), so that a local server goes on from what it has read. It changes the client's bytes; where `CLAUDE_CODE_ATTRIBUTION_HEADER=0` is set there is none (docs/windows.md).";
-    "window.guard": Common, choice!(WindowGuard, window_guard),
+    "window.guard": Prompt, choice!(WindowGuard, window_guard),
         "What is done about a prompt that is longer than what its model reads at once, of which the server cuts a part off without a word: `warn` says it in the log, in `tslp recent`, in the header `x-tslp-window` and to the user of a chat; with `refuse` it isn't sent.";
-    "parity.nodes_percent": Tuning, number!(0..=100, "percent", policy.thresholds.nodes_percent),
-        "A new definition with a smaller share of the old one's syntax tree nodes counts as collapsed and stays a proposal.";
-    "parity.tokens_percent": Tuning, number!(0..=100, "percent", policy.thresholds.tokens_percent),
-        "The same for its tokens.";
-    "tombstone_episodes": Tuning, number!(0..=TOMBSTONE_EPISODES_MAX, "episodes", policy.tombstone_episodes),
-        "How long a symbol that you removed is remembered as removed, so that only you can bring it back; its code stays in the Vault for ever. Another number counts from the next decision on.";
-    "adopt.on_touch": Common, switch!(etv.adopt_on_touch),
-        "Whether a file of which nothing is known is taken as your word, as it is on disk, when a prompt names it or before the model's tool call reads or changes it. Hidden files and those that a .gitignore names are never taken so.";
-    "etv.on_stale": Common, choice!(OnStale, policy.on_stale),
-        "What becomes of code of which disk holds something that nobody accepted: `ask` withholds it until you decide (`@tslp accept`, or a paste), `follow` is your standing word that disk counts as accepted.";
-    "etv.reading_acknowledges": Tuning, switch!(policy.reading_acknowledges),
-        "Whether code that a conversation was shown as disk holds it, by a tool's result, an attachment or a paste, is the base from then on. Without it, only you acknowledge what changed on disk.";
-    "etv.timeout_ms": Tuning, field!(
-        ValueKind::Number, "milliseconds", etv.timeout,
-        |written| written.milliseconds(1..=60_000), |it| it.as_millis().to_string()),
-        "Longest wait for the workspace's file system in front of a prompt; a file that doesn't answer in time counts as unreadable.";
-    "tools.run": Common, choice!(ToolsChoice, tools.run),
+    "window.hold_checksum": Prompt, switch!(holds_checksum),
+        "Whether the checksum that Claude Code puts at the top of its system prompt, another with each request, is held still (`cch=00000`), so that a local server goes on from what it has read. It changes the client's bytes; where `CLAUDE_CODE_ATTRIBUTION_HEADER=0` is set there is none (docs/windows.md).";
+    "clear.grounding": Prompt, choice!(Grounding, policy.grounding),
+        "What decisions without evidence do to `clear`: with `strict` 95 % of those made since the last one need a quotation that holds or `[ASSUMPTION]`, with `warn` they are told, with `disabled` nobody asks.";
+    "notices.in_reply": Reply, choice!(NoticesInReply, notices_in_reply),
+        "Which replies end with a line that says what was withheld or refused and which words resolve it: `always` those of chats, whose client offers no tools, and the last one of an agent's turn in which something was refused; only those of `chats`; or `never`.";
+    "repair.edits": Reply, choice!(EditRepair, policy.edit_repair),
+        "`tell` answers an edit whose old text isn't in its file with the lines that it must have meant, in the same request as the client's refusal. `rewrite` besides gives a call the file's own text before the client has it, where exactly one place can be meant (docs/repair.md). `off` leaves that to the client.";
+    "repair.calls": Reply, choice!(CallRepair, call_repair),
+        "`on` gives the client calls of its own tools as calls where the model wrote them as text and ended its turn with them; one that can't be read, or doesn't fit the tool's schema, is asked for once more (docs/repair.md). `off` passes every byte on as it came.";
+    "repair.code": Reply, choice!(CodeRepair, code_repair),
+        "Which replies are held until they are over, and asked for once more where gate A refuses their code (a placeholder, a lost definition): `chats`, whose clients offer no tools, or `writes`, agents' replies as well where `guardian.client_tools` is `hold`. The better of the two goes out. `off` lets each reply through as it comes.";
+    "tools.run": Tools, choice!(ToolsChoice, tools.run),
         "Whether the command lines in a reply's closed `tool` fences are run, in the sandbox, where the Guardian allows it (docs/tools.md). Only for a client that offers no tools of its own.";
-    "tools.shell_fences": Tuning, switch!(tools.shell_fences),
+    "tools.shell_fences": Tools, switch!(tools.shell_fences),
         "Whether closed `bash` and `sh` fences of a reply are calls, too.";
-    "tools.policy": Tuning, path!(ValueKind::File, tools.policy),
-        "Where the tools' policy profile is kept. The one that `tslp policy approve` recorded is in force; if the file differs, the log says so.",
-        unset "no profile is kept on disk";
-    "tools.toolchains": Tuning, SettingAccess {
+    "tools.toolchains": Tools, SettingAccess {
         kind: ValueKind::List("FOLDER"), unit: "",
         set: |s, written| {
             let folders: Vec<_> = written.list().map(std::path::PathBuf::from).collect();
@@ -257,67 +286,17 @@ keys! {
         } },
         "Folders with programs in their `bin` that tools may see and run besides the system's, such as `$(rustc --print sysroot)`.",
         unset "none";
-    "guardian.client_tools": Tuning, choice!(ClientTools, policy.client_tools),
+    "guardian.client_tools": Tools, choice!(ClientTools, policy.client_tools),
         "`observe` records the Guardian's verdict on each call that a model has its client make (`tslp log --kind action_judged`), and keeps nothing back. `hold` keeps a call back that is denied, in every dialect, and puts a sentence in its place.";
-    "repair.edits": Tuning, choice!(EditRepair, policy.edit_repair),
-        "`tell` answers an edit whose old text isn't in its file with the lines that it must have meant, in the same request as the client's refusal. `rewrite` besides gives a call the file's own text before the client has it, where exactly one place can be meant (docs/repair.md). `off` leaves that to the client.";
-    "repair.calls": Common, choice!(CallRepair, call_repair),
-        "`on` gives the client calls of its own tools as calls where the model wrote them as text and ended its turn with them; one that can't be read, or doesn't fit the tool's schema, is asked for once more (docs/repair.md). `off` passes every byte on as it came.";
-    "clear.grounding": Tuning, choice!(Grounding, policy.grounding),
-        "What decisions without evidence do to `clear`: with `strict` 95 % of those made since the last one need a quotation that holds or `[ASSUMPTION]`, with `warn` they are told, with `disabled` nobody asks.";
-    "repair.code": Tuning, choice!(CodeRepair, code_repair),
-        "Which replies are held until they are over, and asked for once more where gate A refuses their code (a placeholder, a lost definition): `chats`, whose clients offer no tools, or `writes`, agents' replies as well where `guardian.client_tools` is `hold`. The better of the two goes out. `off` lets each reply through as it comes.";
-    "spec.file": Common, SettingAccess {
-            kind: ValueKind::File,
-            unit: "",
-            set: |s, written| {
-                let path = written.path()?;
-                let text = std::fs::read_to_string(&path).map_err(|cause| format!("must name a file that can be read ({}: {cause})", path.display()))?;
-                s.policy.code_spec = CodeSpec::parse(&text).map_err(|problem| format!("names {}, which {problem}", path.display()))?;
-                s.spec_file = Some(path);
-                Ok(())
-            },
-            show: |s| s.spec_file.as_ref().map_or_else(String::new, |path| path.display().to_string()),
-        },
-        "A `CodeSpec.md`: rules for code that models write, as a Markdown list (docs/repair.md). Code that breaks one isn't taken, and the model is told which, line by line. It is read at start, and its text is on record.",
-        unset "no rules";
-    "check.command": Common, SettingAccess {
-            kind: ValueKind::Text("COMMAND"),
-            unit: "",
-            set: |s, written| {
-                let command = written.text().trim();
-                if !command.is_empty() {
-                    guardian::split(command).map_err(|reason| format!("must be a plain command line ({reason})"))?;
-                }
-                s.tools.check = command.into();
-                Ok(())
-            },
-            show: |s| s.tools.check.clone(),
-        },
-        "A command line, for instance `make -s test`, that runs in the sandbox over what disk holds after each turn that changed code. The next prompt says how it ended; nothing becomes true or is taken back by it, and the next request calls it off.",
-        unset "nothing is run";
-    "budget.conversation": Common, budget!(OF_CONVERSATION, policy.budget_conversation),
+    "budget.conversation": Budget, budget!(OF_CONVERSATION, policy.budget_conversation),
         "What a conversation may use until you say `tslp resume`: `requests`, `tokens`, `minutes`, and of what replies ask the client to do `files` and `lines` changed, `builds` and `tests`; for instance `tokens 500k, requests 200`. At 90 % model and user are told, above it requests get 400 `BUDGET-EXHAUSTED`.",
         unset "no bound";
-    "budget.day": Common, budget!(Counter::ALL, policy.budget_day),
+    "budget.day": Budget, budget!(Counter::ALL, policy.budget_day),
         "The same for all conversations together, by days of UTC, and `money`, by the prices in `price`.",
         unset "no bound";
-    "budget.prompt": Common, budget!(&[Counter::Tokens], policy.budget_prompt),
+    "budget.prompt": Budget, budget!(&[Counter::Tokens], policy.budget_prompt),
         "`tokens` that one prompt may have, estimated before it is sent; a longer one gets 400 `BUDGET-EXHAUSTED`.",
         unset "no bound";
-    "price": Common, field!(ValueKind::Text("PRICES"), "", policy.prices, |written| written.text().parse(), |it| it.to_string()),
-        "What a million tokens that a model reads and writes cost, for `money` budgets and `tslp usage`: names, or beginnings of names with a `*`, such as `gpt-5* 1.25 10, qwen* 0 0`. The first that fits counts; other models cost nothing.",
-        unset "nothing costs anything";
-    "http.request_body_bytes_max": Tuning, number!(1 << 10..=1 << 30, "bytes", request_body_bytes_max),
-        "Longest body of a chat request; a longer one gets 413. All chat requests in flight together take about 6 times as much memory at most: the default keeps tslp under 64 MB. One that finds no memory waits, and after `http.request_body_seconds` gets 503 with `Retry-After`.";
-    "http.first_byte_seconds": Tuning, seconds!(1..=DAY_SECONDS, upstream.first_byte),
-        "Longest wait for the first byte of a response; a model that has to be loaded may take minutes.";
-    "http.idle_seconds": Tuning, seconds!(1..=DAY_SECONDS, upstream.idle),
-        "Longest silence in the middle of a response.";
-    "log_level": Everyone, field!(
-        ValueKind::Text("LEVEL"), "", log_level,
-        |written| crate::logging::check_level(written.text()), |it| it.clone()),
-        "What is logged to standard error: off, error, warn, info, debug or trace, or levels by target such as `info,tslp_io::main_loop=debug`. Where it isn't set, commands other than `serve` log warnings only.", variable "TSLP_LOG";
 }
 
 /// The key with this name in the TOML file.

@@ -1,13 +1,16 @@
 //! The model server: a URL, a search on this machine, or the embedded demo.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use tslp_core::words;
+
+use super::secret::Secret;
 
 /// The upstream as configured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum UpstreamSetting {
-    /// Look for a model server on its usual local port, and use the demo if there is none.
+    /// Look for a model server on its usual local port.
     #[default]
     Auto,
     /// The embedded scripted model.
@@ -23,6 +26,39 @@ pub struct ServerForModels {
     pub models: Vec<String>,
     /// The server.
     pub url: UpstreamUrl,
+}
+
+/// A model server. It is fixed here; a request can but choose by its model.
+#[derive(Clone, Debug)]
+pub struct ServerConfig {
+    /// Base address.
+    pub url: UpstreamUrl,
+    /// Whether no server was found, and this is where one would be.
+    pub is_missing: bool,
+    /// Sent as `Authorization: Bearer …` in place of what clients send.
+    pub api_key: Option<Secret>,
+    /// A PEM file with certificates that are trusted in addition to the system's.
+    pub ca_file: Option<PathBuf>,
+}
+
+impl ServerConfig {
+    /// A server that gets what clients send as their authorization.
+    #[must_use]
+    pub const fn new(url: UpstreamUrl) -> Self {
+        Self {
+            url,
+            is_missing: false,
+            api_key: None,
+            ca_file: None,
+        }
+    }
+
+    /// Replaces a client's `Authorization`.
+    #[must_use]
+    pub fn own_authorization(&self) -> Option<Secret> {
+        let key = self.api_key.as_ref()?;
+        Some(Secret::new(format!("Bearer {}", key.reveal())))
+    }
 }
 
 /// The separators between the patterns of a server's models, and between these and its URL, where all is one text.

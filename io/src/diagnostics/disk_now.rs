@@ -20,7 +20,7 @@ use tslp_replay::pending::DiskCheck;
 use tslp_store::ledger::{LedgerError, LedgerReader};
 use tslp_workspace::observer::{Observer, SystemClock, WorkspaceObserver as _};
 
-use crate::config::ServeConfig;
+use crate::config::settings::Settings;
 
 /// Nobody waits for this look but the person who asked for the page.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -46,7 +46,7 @@ pub(crate) struct DiskChanges {
 impl DiskNow {
     /// Of the configured workspace. Touches no disk yet.
     #[must_use]
-    pub fn for_workspace(config: &ServeConfig) -> Self {
+    pub fn for_workspace(config: &Settings) -> Self {
         let mut etv = config.etv;
         etv.timeout = etv.timeout.max(PATIENCE);
         let observer = Observer::new(

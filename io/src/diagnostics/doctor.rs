@@ -670,7 +670,7 @@ fn window_check(reader: &LedgerReader) -> Result<String, String> {
 
 fn upstream_check(subject: &DiagnosedSubject) -> Result<String, String> {
     let Some(url) = &subject.upstream else {
-        return Err("the embedded demo: no model server is configured or found".into());
+        return Err("the demo: a scripted model, not a real one".into());
     };
     let target = ProbeTarget {
         url,

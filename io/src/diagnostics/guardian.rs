@@ -79,11 +79,10 @@ impl GuardianTables {
     }
 
     /// For programs.
-    pub(crate) fn json_page(&self, mode: &str, why: &str, file: Option<&str>) -> Value {
+    pub(crate) fn json_page(&self, mode: &str, why: &str) -> Value {
         json!({
             "mode": mode,
             "why": why,
-            "policy_file": file,
             "policy": self.policy.first().map(row_object),
             "grants": self.grants.iter().map(row_object).collect::<Vec<_>>(),
             "sessions": self.halts.iter().map(row_object).collect::<Vec<_>>(),
@@ -93,13 +92,12 @@ impl GuardianTables {
     }
 
     /// For people.
-    pub(crate) fn text_lines(&self, mode: &str, why: &str, file: Option<&str>) -> Vec<String> {
+    pub(crate) fn text_lines(&self, mode: &str, why: &str) -> Vec<String> {
         let mut lines = vec![format!("mode {mode}: {why}")];
         lines.push(match self.policy.first() {
             None => "profile built-in".to_owned(),
             Some(row) => format!("profile {} {:.12}", row.profile, row.text),
         });
-        lines.extend(file.map(|file| format!("the profile on disk {file}")));
         for row in &self.grants {
             let until = utc_moment(row.expires_at.0);
             let revoked = if row.revoked { ", revoked" } else { "" };

@@ -1,4 +1,4 @@
-//! `tslp records`, and what is recalled of them by exact words: what is kept for the project, and whether disk bears it out now.
+//! `tslp status notes`, and what is recalled of them by exact words: what is kept for the project, and whether disk bears it out now.
 
 use std::collections::{BTreeMap, BTreeSet};
 

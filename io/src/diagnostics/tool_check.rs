@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tslp_tools::guardian::ToolScope;
 
-use crate::config::ServeConfig;
+use crate::config::settings::Settings;
 use crate::tool_loop::{ToolLoopConfig, test_enforcement};
 
 /// Age after which an answer is checked again.
@@ -23,7 +23,7 @@ pub struct ToolCheck {
 impl ToolCheck {
     /// Nothing is tried yet.
     #[must_use]
-    pub fn for_config(config: &ServeConfig) -> Self {
+    pub fn for_config(config: &Settings) -> Self {
         Self {
             scope: ToolLoopConfig::from_config(config)
                 .filter(ToolLoopConfig::runs)

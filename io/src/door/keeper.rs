@@ -13,14 +13,14 @@ use super::server::DoorKeeper;
 use crate::acts::{Act, ActResult};
 use crate::adopt::{self, AdoptError, AdoptMode};
 use crate::channel::ToEngine;
-use crate::config::ServeConfig;
 use crate::config::secret::Secret;
+use crate::config::settings::Settings;
 use crate::config::upstream::UpstreamUrl;
 use crate::main_loop::LoopHandle;
 
 /// A proxy, as its door sees it.
 pub(crate) struct ProxyKeeper {
-    pub(crate) config: ServeConfig,
+    pub(crate) config: Arc<Settings>,
     pub(crate) address: SocketAddr,
     pub(crate) upstream: UpstreamUrl,
     /// Whether that is the demo model.

@@ -42,7 +42,7 @@ impl EngineThread {
         dialect: Dialect,
         body: &RequestBody<'_>,
     ) -> Option<Arc<OfferedTools>> {
-        if self.wiring.call_repair == CallRepair::Off || dialect.is_bare_prompt() {
+        if self.wiring.settings.call_repair == CallRepair::Off || dialect.is_bare_prompt() {
             return None;
         }
         body.offered_tools().map(Arc::new)

@@ -17,7 +17,7 @@ pub(super) struct CodeRepairState(Option<(usize, BTreeSet<EntityId>)>);
 impl EngineThread {
     /// Whether replies to a client with these tools are held until they were judged.
     pub(super) fn holds_replies(&self, offered: Tools) -> bool {
-        match (self.wiring.code_repair, offered) {
+        match (self.wiring.settings.code_repair, offered) {
             (CodeRepair::Off, _) | (CodeRepair::Chats, Tools::Offered | Tools::Reading) => false,
             (CodeRepair::Chats | CodeRepair::Writes, Tools::None) => true,
             (CodeRepair::Writes, Tools::Offered | Tools::Reading) => self.holds_client_calls(),

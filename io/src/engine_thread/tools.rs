@@ -812,14 +812,6 @@ impl EngineThread {
             is_invalid,
         };
         if let Some(tools) = &mut self.tools {
-            let on_disk = tools.config.tools.policy.as_ref();
-            let on_disk = on_disk.map(std::fs::read_to_string);
-            let differs = on_disk.is_some_and(|on_disk| on_disk.ok() != text);
-            if differs {
-                tracing::warn!(
-                    "the policy profile on disk isn't the approved one, which stays in force: run `tslp policy approve FILE`"
-                );
-            }
             tools.rules = Some(rules.clone());
         }
         rules

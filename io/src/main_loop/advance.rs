@@ -92,7 +92,7 @@ impl MainLoop {
     }
 
     /// Bytes that may wait for one slow peer before the other side is read no further.
-    pub(super) const fn buffered_bytes_max(&self) -> usize {
+    pub(super) fn buffered_bytes_max(&self) -> usize {
         let configured = self.config.limits.buffered_bytes_max;
         self.connections.buffered_bytes_max(configured)
     }

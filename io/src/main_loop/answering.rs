@@ -21,9 +21,9 @@ use super::deadlines::WHOLE_BODY_IDLE_TIMES;
 use super::memory_budget::{MEMORY_PER_BODY_BYTE, MemoryRoom};
 use super::{LoopPhase, MainLoop, stopping};
 use crate::channel::{DiagnosticPage, DiagnosticQuery, ExchangeId, OwnAnswer, ToEngine};
+use crate::config::http::Limits;
 use crate::config::secret::Secret;
 use crate::guard::{Caller, check_chat_content};
-use crate::loop_config::Limits;
 use crate::memory;
 use crate::routes::{Route, dialect_meant, route_request};
 use crate::upstream::connection::{RequestBytes, ResponseReader};
@@ -178,7 +178,7 @@ impl MainLoop {
             if preflight {
                 Ok(None)
             } else {
-                route_request(&exchange.head, self.config.debug_pages).map(Some)
+                route_request(&exchange.head, self.config.debug).map(Some)
             }
         });
         let begun = match routed {

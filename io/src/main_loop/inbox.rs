@@ -188,7 +188,7 @@ impl MainLoop {
         let ExchangeStage::Composing { since } = exchange.stage else {
             unreachable!("one Forward for each prompt");
         };
-        exchange.server = ServerNumber::for_model(model.as_deref(), &self.config.model_upstreams);
+        exchange.server = ServerNumber::for_model(model.as_deref(), &self.config.upstream.by_model);
         let framing = RequestFraming::Length(body.len() as u64);
         let retry = Retry::of_body(&body);
         let head = self.request_head(exchange, framing, ContentCoding::Identity);

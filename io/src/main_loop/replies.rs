@@ -18,6 +18,7 @@ use super::failed_answer::{FailedAnswer, KEPT_BYTES_MAX};
 use super::rounds::write_body;
 use super::upstreams::LinkUse;
 use crate::channel::ResponseEnd;
+use crate::probe;
 use crate::socket::TransferResult;
 use crate::upstream::connection::{FedBytes, ReceivedSoFar};
 use crate::upstream::server::ServerNumber;
@@ -392,7 +393,7 @@ impl MainLoop {
             status: head.status,
         };
         if let Some(refusal) = failed.explained(exchange.chat_dialect(), url, self.now - since) {
-            tracing::warn!(message = %refusal.message, "upstream");
+            tracing::warn!("{}", refusal.message);
             return self.replace_response(client, &refusal, ending);
         }
         let to = exchange.response_to();
@@ -449,10 +450,14 @@ impl MainLoop {
 
     pub(super) fn call_unreachable(&mut self, client: &mut Client, reason: &str) {
         self.upstream_is_down |= client.server() == ServerNumber::default();
-        let url = &self.connections.server(client.server()).config.url;
-        let message = format!(
-            "the model server at {url} can't be reached ({reason}): start it, or name another with `--upstream`"
-        );
+        let server = &self.connections.server(client.server()).config;
+        let url = &server.url;
+        let message = match server.is_missing {
+            true => probe::NONE_FOUND.to_owned(),
+            false => format!(
+                "the model server at {url} can't be reached ({reason}): start it, or name another with `--upstream`"
+            ),
+        };
         self.call_refused(client, &Refusal::new("upstream_unreachable", message));
     }
 
@@ -463,7 +468,7 @@ impl MainLoop {
         }
         let url = &self.connections.server(client.server()).config.url;
         let message = format!("the model server at {url} broke off: {reason}");
-        tracing::warn!(%message, "upstream");
+        tracing::warn!("{message}");
         let refusal = Refusal::new("upstream_broke", message);
         match client.call().map(|call| call.reader.received_so_far()) {
             None => {}
@@ -476,7 +481,7 @@ impl MainLoop {
 
     /// Answers in the upstream's place; no byte of a response has been passed on.
     pub(super) fn call_refused(&mut self, client: &mut Client, refusal: &Refusal) {
-        tracing::warn!(code = refusal.code, message = %refusal.message, "upstream");
+        tracing::warn!("{}", refusal.message);
         if self.keep_first_reply(client) {
             return;
         }

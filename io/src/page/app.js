@@ -490,7 +490,7 @@ async function showSystems() {
     table('Records', records, 'Nothing is noted. A note is told to prompts as long as the code that it quotes is true.'), copyable('tslp note fact \'#NAME: STATEMENT\''),
     table('Scope: files that models don’t see, or alone see', over.scope, 'Models may see every file.'), copyable('tslp off PATTERN'), copyable('tslp lock PATTERN'),
     table('Budgets', over.budgets, 'No budget is set (`budget.conversation`, `budget.day`).'), over.budgets.length ? copyable('tslp resume') : null,
-    table('Grants', grants, 'No tool has a grant.'), copyable('tslp allow BUILD_EXEC for 15m'),
+    table('Grants', grants, 'No tool has a grant.'), copyable('tslp tool allow BUILD_EXEC for 15m'),
     table('Calls, the latest first', calls, 'No tool was called.'), table('Halts', halts, 'Nothing is halted.'), copyable(halts.length ? 'tslp resume' : 'tslp stop'),
     table('Usage', over.usage, 'Nothing was used yet.'), table('Rules in force', over.rules, 'None is on record yet.')];
 }

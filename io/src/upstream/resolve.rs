@@ -9,7 +9,7 @@ use rustls::ClientConfig;
 
 use super::tls::load_config;
 use crate::config::upstream::Scheme;
-use crate::loop_config::UpstreamConfig;
+use crate::config::upstream::ServerConfig;
 
 /// Time for which a looked-up address is used. Local and container names change when things restart.
 const ADDRESS_LIFE: Duration = Duration::from_secs(30);
@@ -51,14 +51,14 @@ enum RouteState {
 /// Knows the way to the one configured upstream.
 #[derive(Debug)]
 pub struct Resolver {
-    config: UpstreamConfig,
+    config: ServerConfig,
     state: RouteState,
 }
 
 impl Resolver {
     /// A resolver that has looked nothing up.
     #[must_use]
-    pub fn new(config: UpstreamConfig) -> Self {
+    pub fn new(config: ServerConfig) -> Self {
         let literal = literal_addresses(&config.url.host, config.url.port);
         let state = match (literal, config.url.scheme) {
             (Some(addresses), Scheme::Http) => RouteState::Known {
@@ -130,7 +130,7 @@ impl Resolver {
 }
 
 /// Looks the way up, blocking; `known` are the trusted roots if they were read before.
-pub fn resolve_route(config: &UpstreamConfig, known: Option<Arc<ClientConfig>>) -> ResolvedRoute {
+pub fn resolve_route(config: &ServerConfig, known: Option<Arc<ClientConfig>>) -> ResolvedRoute {
     let url = &config.url;
     let addresses = match literal_addresses(&url.host, url.port) {
         Some(addresses) => addresses,
@@ -146,7 +146,7 @@ pub fn resolve_route(config: &UpstreamConfig, known: Option<Arc<ClientConfig>>) 
         (Scheme::Http, _) => None,
         (Scheme::Https, Some(known)) => Some(known),
         (Scheme::Https, None) => {
-            Some(load_config(config.extra_ca_file.as_deref()).map_err(|error| error.to_string())?)
+            Some(load_config(config.ca_file.as_deref()).map_err(|error| error.to_string())?)
         }
     };
     Ok(UpstreamRoute { addresses, tls })

@@ -2,13 +2,13 @@
 
 use super::pool::ConnectionPool;
 use super::resolve::Resolver;
-use crate::loop_config::{ModelUpstream, UpstreamConfig};
+use crate::config::upstream::{ServerConfig, ServerForModels};
 
 /// The network loop's state of one model server.
 #[derive(Debug)]
 pub struct UpstreamServer {
     /// Its address and limits, as configured.
-    pub config: UpstreamConfig,
+    pub config: ServerConfig,
     /// The way to it.
     pub resolver: Resolver,
     /// Connections to it that wait for their next request.
@@ -24,7 +24,7 @@ pub struct ServerNumber(pub usize);
 impl UpstreamServer {
     /// Nothing is connected yet.
     #[must_use]
-    pub fn new(config: UpstreamConfig) -> Self {
+    pub fn new(config: ServerConfig) -> Self {
         Self {
             resolver: Resolver::new(config.clone()),
             config,
@@ -37,10 +37,10 @@ impl UpstreamServer {
 impl ServerNumber {
     /// The server for a request, by the JSON text of its `model`: the first with a pattern that fits.
     #[must_use]
-    pub fn for_model(model: Option<&str>, servers: &[ModelUpstream]) -> Self {
+    pub fn for_model(model: Option<&str>, servers: &[ServerForModels]) -> Self {
         let name = model.and_then(|json| serde_json::from_str::<String>(json).ok());
         let place = name.and_then(|name| {
-            let fits = |server: &ModelUpstream| {
+            let fits = |server: &ServerForModels| {
                 let mut patterns = server.models.iter();
                 patterns.any(|pattern| fits_pattern(name.as_bytes(), pattern.as_bytes()))
             };
@@ -114,9 +114,9 @@ mod tests {
     /// The first server that is named for a model gets its requests.
     #[test]
     fn first_match_wins() {
-        let server = |models: &[&str]| ModelUpstream {
+        let server = |models: &[&str]| ServerForModels {
             models: models.iter().map(|&model| model.to_owned()).collect(),
-            upstream: UpstreamConfig::new(UpstreamUrl::parse("http://127.0.0.1:1").unwrap()),
+            url: UpstreamUrl::parse("http://127.0.0.1:1").unwrap(),
         };
         let servers = [server(&["qwen*", "phi"]), server(&["*:7b"])];
         let chosen = |model| ServerNumber::for_model(model, &servers).0;

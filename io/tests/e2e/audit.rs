@@ -511,7 +511,9 @@ fn going_on_verifies() {
         say(0, &fenced("src/ring.c", RING), "Kept.");
         say(1, "Improve `ring_put`.", &fenced("src/ring.c", RING_BETTER));
         assert_eq!(tslp.state()[RING_PUT]["origin"], "user", "{path}");
-        say(2, "Now also make `ring_put` return the count.", "Done.");
+        let next = RING_BETTER.replace("return 0", "return r->count");
+        let asked = "Now also make `ring_put` return the count.";
+        say(2, asked, &fenced("src/ring.c", &next));
         assert_eq!(tslp.state()[RING_PUT]["origin"], "model", "{path}");
     }
 }

@@ -179,7 +179,7 @@ fn budget_of_a_day() {
     // It holds across a restart.
     let tslp = Tslp::with(&places, &upstream.url, &arguments);
     Agent::new(&tslp, &upstream, PATHS[0], "Five.").refused();
-    let (_, status) = places.cli_json(&["guardian", "status"]);
+    let (_, status) = places.cli_json(&["status", "guard"]);
     assert_eq!(status["work"][0]["requests"], 6, "{status}");
     tslp.stop();
 }
@@ -207,7 +207,7 @@ fn budget_of_a_goal() {
     let over = "BUDGET-EXHAUSTED: the goal may use 4000 tokens, and 4000 are used";
     let said = Agent::new(&tslp, &upstream, PATHS[0], "One more.").refused();
     assert!(said.starts_with(over), "{said}");
-    let output = places.in_workspace(&["guardian", "status"]).output();
+    let output = places.in_workspace(&["status", "guard"]).output();
     let status = String::from_utf8(output.unwrap().stdout).unwrap();
     let line = "all for the goal used 5 requests, 4000 of 4000 tokens";
     assert!(status.contains(line), "{status}");
@@ -237,7 +237,7 @@ fn counted_work() {
     agent.step("cargo test -q; pytest -x; npm test && make check", "ok");
     agent.step("ls && grep -rn test . && git status", "ok");
     agent.step("make -j4 all && gcc -o a a.c", "ok");
-    let (_, status) = places.cli_json(&["guardian", "status"]);
+    let (_, status) = places.cli_json(&["status", "guard"]);
     let work = status["work"].as_array().unwrap();
     let own = work.iter().find(|row| row["session"] != 0).unwrap();
     assert_eq!(
@@ -389,7 +389,7 @@ fn usage_and_cost() {
     assert!(message.contains(figures), "{message}");
     assert_eq!(ask("m", &"abc ".repeat(500)).status(), 200);
     tslp.at_rest();
-    let (_, page) = places.cli_json(&["usage"]);
+    let (_, page) = places.cli_json(&["status", "usage"]);
     let rows = page["usage"].as_array().unwrap();
     let dear: Vec<&Value> = rows.iter().filter(|row| row["model"] == "dear-1").collect();
     assert_eq!(dear.len(), 2, "two conversations: {page}");
@@ -397,12 +397,9 @@ fn usage_and_cost() {
         let figures = (&row["read"], &row["written"], &row["cost"]);
         assert_eq!(figures, (&json!(1000), &json!(10), &json!("0.11")));
     }
-    let output = places.in_workspace(&["usage"]).output().unwrap();
+    let output = places.in_workspace(&["status", "usage"]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    let status = places
-        .in_workspace(&["guardian", "status"])
-        .output()
-        .unwrap();
+    let status = places.in_workspace(&["status", "guard"]).output().unwrap();
     let status = String::from_utf8(status.stdout).unwrap();
     assert!(status.contains("0.22 of 0.25 money"), "{status}");
     let line = "dear-1: 2 requests, 2000 tokens read (0 from the cache), 20 written, cost 0.22";

@@ -127,14 +127,14 @@ fn audit_derived_again() {
 #[test]
 fn other_settings() {
     let upstream = Upstream::start();
-    let places = with_decisions(&upstream, &["--parity-nodes-percent", "40"]);
-    check_same(&places, &["--parity-nodes-percent", "40"]);
+    let places = with_decisions(&upstream, &["--profile", "strict"]);
+    check_same(&places, &["--profile", "strict"]);
     let (code, page) = deep(&places, &[]);
     assert_eq!(code, 0, "{page:#}");
     let differences = page["deep"]["differences"].as_array().unwrap();
     assert!(!differences.is_empty(), "{page:#}");
     let cause = json!([
-        {"cause": "setting", "name": "parity.nodes_percent", "then": "40", "now": "50"}
+        {"cause": "setting", "name": "profile", "then": "strict", "now": "standard"}
     ]);
     for difference in differences {
         assert_eq!(difference["causes"], cause, "{difference:#}");
@@ -144,7 +144,7 @@ fn other_settings() {
     let output = places.in_workspace(&["verify", "--deep"]).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(
-        said.contains("because    setting parity.nodes_percent: 40 then, 50 now"),
+        said.contains("because    setting profile: strict then, standard now"),
         "{said}"
     );
 }

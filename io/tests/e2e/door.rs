@@ -89,17 +89,17 @@ fn all_acts() {
     done(&["reject", RING_PUT], (0, "user_rejected"));
     done(&["reject", RING_PUT], (1, "nothing_to_do"));
     done(
-        &["allow", "BUILD_EXEC", "for", "5m"],
+        &["tool", "allow", "BUILD_EXEC", "for", "5m"],
         (0, "capability_granted"),
     );
-    done(&["revoke", "BUILD_EXEC"], (0, "capability_revoked"));
-    done(&["revoke", "BUILD_EXEC"], (1, "nothing_to_do"));
-    done(&["allow", "FS_WRITE"], (1, "not_grantable"));
+    done(&["tool", "revoke", "BUILD_EXEC"], (0, "capability_revoked"));
+    done(&["tool", "revoke", "BUILD_EXEC"], (1, "nothing_to_do"));
+    done(&["tool", "allow", "FS_WRITE"], (1, "not_grantable"));
     done(&["stop"], (0, "agents_stopped"));
-    let (_, guardian) = places.cli_json(&["guardian", "status"]);
+    let (_, guardian) = places.cli_json(&["status", "guard"]);
     assert_eq!(guardian["sessions"][0]["halt"], "agents_stopped");
     done(&["resume"], (0, "tools_resumed"));
-    let (_, guardian) = places.cli_json(&["guardian", "status"]);
+    let (_, guardian) = places.cli_json(&["status", "guard"]);
     assert_eq!(guardian["sessions"], json!([]));
     tslp.stop();
     let (code, deep) = places.cli_json(&["verify", "--deep"]);
@@ -341,7 +341,7 @@ fn port_of_one_user() {
         };
         let start = format!("HTTP/1.1 {status} ");
         assert!(answer.starts_with(&start), "{asked}: {answer}");
-        for word in ["foreign_user", "65534", "users_allowed", "token"] {
+        for word in ["foreign_user", "65534", "allow", "token"] {
             assert!(answer.contains(word), "{asked}: {answer}");
         }
         assert!(!answer.contains("ring_put"), "{answer}");
@@ -358,8 +358,8 @@ fn port_of_one_user() {
 
     let token = "0123456789abcdef";
     for (flags, header) in [
-        (["--users-allowed", "65534"], String::new()),
-        (["--users-allowed", "any"], String::new()),
+        (["--allow", "65534"], String::new()),
+        (["--allow", "any"], String::new()),
         (["--token", token], format!("x-tslp-token: {token}\\r\\n")),
     ] {
         let tslp = Tslp::with(&places, &upstream.url, &flags);

@@ -195,6 +195,7 @@ impl<'p> Tslp<'p> {
             .open(places.path("log"))
             .unwrap();
         command
+            .env("TSLP_LOG", "info")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(log);

@@ -340,7 +340,7 @@ fn both_requests_counted() {
         }
     }
     tslp.at_rest();
-    let (_, page) = places.cli_json(&["usage"]);
+    let (_, page) = places.cli_json(&["status", "usage"]);
     let rows = page["usage"].as_array().unwrap();
     let sum = |name: &str| {
         rows.iter()

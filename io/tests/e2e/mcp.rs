@@ -255,7 +255,7 @@ fn proposing_call() {
         client.leave();
         drop(tslp);
     }
-    let kept = places.cli_json(&["records"]).1["records"].clone();
+    let kept = places.cli_json(&["status", "notes"]).1["records"].clone();
     let kept = kept
         .as_array()
         .unwrap()
@@ -293,7 +293,7 @@ fn stop_command() {
     let tslp = Tslp::start(&places, &upstream);
     let mut client = Client::start(&places, ERAS[0]);
     let words = client.prompt("stop");
-    let halt = || places.cli_json(&["guardian", "status"]).1;
+    let halt = || places.cli_json(&["status", "guard"]).1;
     let before = halt();
     upstream.will_say("Stopped.");
     tslp.chat(&prompt(&words));

@@ -923,7 +923,10 @@ fn what_is_left() {
     places.write("src/ring.c", RING_LOST);
     tslp.say("What does src/ring.c do?");
     assert_eq!(records()[0]["grounded"], false, "{}", records());
-    assert_eq!(records(), places.cli_json(&["records"]).1["records"]);
+    assert_eq!(
+        records(),
+        places.cli_json(&["status", "notes"]).1["records"]
+    );
     let mut agent = Agent::new(&tslp, &upstream, "/v1/chat/completions", "Clean up.");
     agent.call("bash", &json!({ "command": "rm -rf ~" }), "done");
     // The client has its reply before all of it is on disk.

@@ -83,7 +83,7 @@ fn elided_edit() {
         episode["notices"],
         json!([{"entity": RING_PUT, "reason": "elided"}])
     );
-    let notice = "[STATE NOTICE]\nThe last change to src/ring.c::ring_put was not accepted: it left out code behind a placeholder; give every definition in full.\nLine 3 has a placeholder: // ... rest unchanged\n[END NOTICE]";
+    let notice = "[STATE NOTICE]\nThe last change to src/ring.c::ring_put was not accepted: it leaves out code behind a placeholder; give every definition in full.\nLine 3 has a placeholder: // ... rest unchanged\n[END NOTICE]";
     talk.ask("and now?");
     let system = upstream.next().system();
     // A model copies what it read last, so the true code is shown again after the refused one.

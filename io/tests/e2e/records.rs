@@ -8,7 +8,7 @@ use crate::upstream::{Answer, Upstream};
 #[test]
 fn notes_from_a_terminal() {
     let (places, upstream) = (Places::new(), Upstream::start());
-    let kept = || places.cli_json(&["records"]).1["records"].clone();
+    let kept = || places.cli_json(&["status", "notes"]).1["records"].clone();
     assert_eq!(kept(), json!([]));
     let (code, done) = places.cli_json(&["note", "preference", "#style: Use spaces."]);
     assert_eq!(
@@ -53,7 +53,7 @@ fn notes_from_a_terminal() {
         "{shown}"
     );
     assert!(seen("What about #queue?").contains("#queue: One writer thread."));
-    let (code, _) = places.cli_json(&["forget", "#style"]);
+    let (code, _) = places.cli_json(&["note", "--forget", "#style"]);
     assert_eq!(code, 0);
     assert!(!seen("Hello again.").contains("#style"));
 }
@@ -78,7 +78,7 @@ fn model_proposals() {
         "{reply}"
     );
     let standings = || -> Vec<String> {
-        let kept = places.cli_json(&["records"]).1;
+        let kept = places.cli_json(&["status", "notes"]).1;
         let rows = kept["records"].as_array().unwrap().iter();
         let row = |row: &Value| {
             format!(
@@ -221,7 +221,7 @@ fn without_model_server() {
         assert_eq!(response.status(), 400, "{line}");
     }
     tslp.at_rest();
-    let rows = places.cli_json(&["records"]).1["records"].clone();
+    let rows = places.cli_json(&["status", "notes"]).1["records"].clone();
     let row = |at: usize, field: &str| rows[at][field].as_str().unwrap().to_owned();
     assert_eq!(rows.as_array().unwrap().len(), 2, "{rows}");
     assert_eq!(
@@ -233,7 +233,7 @@ fn without_model_server() {
         ("queue".into(), "hypothesis".into())
     );
     places.write("a.c", "int f(void) {\n    return 2;\n}\n");
-    let rows = places.cli_json(&["records"]).1["records"].clone();
+    let rows = places.cli_json(&["status", "notes"]).1["records"].clone();
     assert_eq!(rows[0]["grounded"], false, "{rows}");
     tslp.stop();
 }

@@ -438,7 +438,7 @@ fn broken_rules() {
         assert_eq!(again["temperature"], json!(0));
         let asked = again["messages"][0]["content"].as_str().unwrap().to_owned();
         assert!(
-            asked.contains("it breaks the user's rules for code; keep each of them.\nLine 3 calls `printf` (rule: forbid call: printf).\nLine 4 calls `printf` (rule: forbid call: printf).\n"),
+            asked.contains("it breaks the rules for code of this project; keep each of them.\nLine 3 calls `printf` (rule: forbid call: printf).\nLine 4 calls `printf` (rule: forbid call: printf).\n"),
             "{asked}"
         );
         assert!(upstream.saw_nothing(), "never a third request");
@@ -563,7 +563,7 @@ fn lazy_reply() {
         let (before, after) = (said(first), said(second));
         let complaint = after.strip_prefix(&before).expect("the prompt goes on");
         for part in [
-            "The last change to src/ring.c::ring_put was not accepted: it left out code behind a placeholder",
+            "The last change to src/ring.c::ring_put was not accepted: it leaves out code behind a placeholder",
             "Line 3 has a placeholder: // ... rest of the code unchanged ...",
             "This is the code to keep:",
             "r->slots[r->head] = value;",

@@ -190,7 +190,7 @@ fn off_when_attached() {
         acts(&places, &["lock", "src/ring.c"]);
         let body = spoken.sent(&tslp, &upstream, "Hello?");
         assert_eq!(shown(&body), entities(&["src/ring.c"]), "{path}: {body}");
-        acts(&places, &["unlock"]);
+        acts(&places, &["lock", "--none"]);
         let body = spoken.sent(
             &tslp,
             &upstream,
@@ -306,12 +306,12 @@ fn lock_after_a_crash() {
             let outcome = &done["targets"][0]["outcome"];
             assert_eq!((code, outcome), (0, &json!("locked")), "{name}: {done}");
             spoken.refused(&tslp, ASK);
-            acts(&places, &["unlock", name]);
+            acts(&places, &["lock", "--none", name]);
         }
-        acts(&places, &["unlock", "include/ring.h"]);
+        acts(&places, &["lock", "--none", "include/ring.h"]);
         let body = spoken.sent(&tslp, &upstream, &format!("Now? {ASK}"));
         assert_eq!(shown(&body), entities(&["src/ring.c"]), "{path}: {body}");
-        acts(&places, &["unlock"]);
+        acts(&places, &["lock", "--none"]);
         let body = spoken.sent(&tslp, &upstream, &format!("So? {ASK}"));
         assert_eq!(
             shown(&body),
@@ -390,11 +390,11 @@ fn preview_is_exact() {
     }
     acts(&places, &["accept", "src/ring.c"]);
     let rules = [
-        &["scope"][..],
+        &["status", "scope"][..],
         &["off", "secrets/**"],
         &["lock", "src/ring.c"],
         &["off", "src/**"],
-        &["unlock"],
+        &["lock", "--none"],
     ];
     let (mut previewed, mut changed) = (0, 0);
     for words in rules {
@@ -556,13 +556,7 @@ fn other_models_answer() {
         let other = RING.replace("value)", "value, int other)");
         let file = places.path("answer.md");
         fs::write(&file, format!("Here:\n{}", fenced("src/ring.c", &other))).unwrap();
-        let words = [
-            "reply",
-            "import",
-            file.to_str().unwrap(),
-            "--source",
-            "claude",
-        ];
+        let words = ["reply", file.to_str().unwrap(), "--source", "claude"];
         let (code, done) = places.cli_json(&words);
         assert_eq!(code, 1, "{done}");
         let result = &done["targets"][0];
@@ -595,11 +589,11 @@ fn decisions_survive_export() {
     upstream.will(Reply::text("Done.").costing(30, 2));
     tslp.chat(&(spoken.request)(ASK));
     spoken.refused(&tslp, &"abc ".repeat(9000));
-    acts(&places, &["unlock"]);
+    acts(&places, &["lock", "--none"]);
     let words = format!("@tslp external GPT-9\n{}", fenced("src/more.c", OTHER));
     tslp.chat(&(spoken.request)(&words));
-    let usage = places.cli_json(&["usage"]);
-    let scope = places.cli_json(&["scope"]);
+    let usage = places.cli_json(&["status", "usage"]);
+    let scope = places.cli_json(&["status", "scope"]);
     tslp.stop();
     let said = |arguments: &[&str]| {
         let output = places.in_workspace(arguments).output().unwrap();
@@ -642,6 +636,6 @@ fn decisions_survive_export() {
     fs::remove_dir_all(&places.data).unwrap();
     said(&["copy", "--from", file.to_str().unwrap()]);
     assert_eq!(said(&everything), exported);
-    assert_eq!(places.cli_json(&["usage"]), usage);
-    assert_eq!(places.cli_json(&["scope"]), scope);
+    assert_eq!(places.cli_json(&["status", "usage"]), usage);
+    assert_eq!(places.cli_json(&["status", "scope"]), scope);
 }

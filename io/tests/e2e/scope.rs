@@ -176,7 +176,10 @@ fn bad_patterns() {
         assert_eq!(code, 1, "{done}");
         assert!(done.to_string().contains(said), "{done}");
     }
-    assert_eq!(places.cli_json(&["scope"]).1, json!({"rules": []}));
+    assert_eq!(
+        places.cli_json(&["status", "scope"]).1,
+        json!({"rules": []})
+    );
     for words in [
         &["off", "*.pem"][..],
         &["on", "certs/a.pem"],
@@ -184,7 +187,7 @@ fn bad_patterns() {
     ] {
         assert_eq!(places.cli_json(words).0, 0, "{words:?}");
     }
-    let (_, listed) = places.cli_json(&["scope"]);
+    let (_, listed) = places.cli_json(&["status", "scope"]);
     let rules: Vec<(&str, &str, Option<u64>)> = listed["rules"]
         .as_array()
         .unwrap()
@@ -205,10 +208,13 @@ fn bad_patterns() {
             ("lock", "src/ring.c", Some(3))
         ]
     );
-    for words in [&["on", "**"][..], &["unlock"]] {
+    for words in [&["on", "**"][..], &["lock", "--none"]] {
         assert_eq!(places.cli_json(words).0, 0, "{words:?}");
     }
-    assert_eq!(places.cli_json(&["scope"]).1, json!({"rules": []}));
+    assert_eq!(
+        places.cli_json(&["status", "scope"]).1,
+        json!({"rules": []})
+    );
     let (code, said) = failure(places.command(&["lock"]));
     assert_eq!(code, 2, "{said}");
 }

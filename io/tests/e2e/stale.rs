@@ -376,7 +376,7 @@ fn unacceptable_file() {
     tslp.say("@tslp accept src\n@tslp accept image.c\nHello.");
     let seen = upstream.next().system();
     for notice in [
-        "The user could not accept src: it is not a file.",
+        "The user could not accept src: its path is not a file.",
         "The user could not accept image.c: the file is not UTF-8.",
     ] {
         assert!(seen.contains(notice), "{seen}");

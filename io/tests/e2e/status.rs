@@ -11,7 +11,7 @@ use crate::upstream::Upstream;
 
 /// What a command prints; standard input stays open behind what is written, as some clients leave it.
 fn answer(places: &Places, command: &str, written: &str) -> String {
-    let mut command = places.in_workspace(&[command]);
+    let mut command = places.in_workspace(&Vec::from_iter(command.split(' ')));
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -304,7 +304,7 @@ fn long_prompt(text: &str, characters: usize) -> Value {
 #[test]
 fn attention_marks() {
     let (places, upstream) = (Places::new(), Upstream::with_context(14_000));
-    let statusline = |written: &str| answer(&places, "statusline", written);
+    let statusline = |written: &str| answer(&places, "status line", written);
     assert_eq!(statusline("{}"), "");
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -345,7 +345,7 @@ fn attention_and_window() {
     let recent = tslp.page("/recent");
     assert_eq!(recent["episodes"][0]["attention"]["level"], "green");
     tslp.stop();
-    let line = answer(&places, "statusline", "{}");
+    let line = answer(&places, "status line", "{}");
     assert!(line.contains("attention 7."), "{line}");
     assert!(line.ends_with(" green\n"), "{line}");
 }
@@ -547,7 +547,7 @@ fn notes_and_labels() {
         names
     };
     let before = files();
-    let (code, notes) = printed(&["notes", "--format", "notes-md"]);
+    let (code, notes) = printed(&["status", "notes", "--notes-md"]);
     assert_eq!(files(), before, "nothing is written into the workspace");
     assert!(notes.contains("\n\n## Session Continuity\n"), "{notes}");
     assert_eq!(code, Some(0));
@@ -564,7 +564,7 @@ fn notes_and_labels() {
     // What was decided for another goal comes after what was for this one, and says so.
     places.cli_json(&["goal", "Write the manual"]);
     places.cli_json(&["note", "decision #tone: Plain words."]);
-    let (_, notes) = printed(&["notes"]);
+    let (_, notes) = printed(&["status", "notes", "--notes-md"]);
     let order = [
         "**Goal**: Write the manual\n**Decision**: Plain words.",
         "**Goal**: Make it fast\n**Decision**: It wraps around.",
@@ -574,7 +574,7 @@ fn notes_and_labels() {
         places_of[0].is_some() && places_of[0] < places_of[1],
         "{notes}"
     );
-    let (_, records) = places.cli_json(&["records"]);
+    let (_, records) = places.cli_json(&["status", "notes"]);
     assert!(
         records.to_string().contains("\"goal\":\"Make it fast\""),
         "{records}"
@@ -590,8 +590,8 @@ fn hooks_prove_nothing() {
     let tslp = Tslp::start(&places, &upstream);
     places.cli_json(&["accept", "src/ring.c"]);
     let made = || {
-        let (_, scope) = places.cli_json(&["scope"]);
-        let (_, records) = places.cli_json(&["records"]);
+        let (_, scope) = places.cli_json(&["status", "scope"]);
+        let (_, records) = places.cli_json(&["status", "notes"]);
         (tslp.state(), scope, records)
     };
     let before = made();

@@ -97,7 +97,7 @@ fn last_text_of_a_turn() {
     assert!(last["notices"].as_array().unwrap().is_empty(), "{last:#}");
     let (_, status) = places.cli_json(&["status"]);
     assert_eq!(status["stale"], json!([]), "told as refused: {status:#}");
-    let line = places.in_workspace(&["statusline"]).output().unwrap();
+    let line = places.in_workspace(&["status", "line"]).output().unwrap();
     let line = String::from_utf8(line.stdout).unwrap();
     assert!(
         line.contains("1 refused") && !line.contains("STALE"),
@@ -133,7 +133,7 @@ fn deletion_is_told() {
         .output()
         .unwrap();
     let undone = String::from_utf8(undone.stdout).unwrap();
-    assert_eq!(undone, RING_BETTER);
+    assert!(undone.contains(&["+", check].concat()), "{undone}");
 }
 
 /// What the agent mends isn't told, and neither is a subagent's result.

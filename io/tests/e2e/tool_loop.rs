@@ -631,7 +631,7 @@ fn approved_profile() {
     let file = places.path("policy.toml");
     let file = file.to_str().unwrap();
     fs::write(file, GREP_ONLY).unwrap();
-    let (code, approved) = places.cli_json(&["policy", "approve", file]);
+    let (code, approved) = places.cli_json(&["tool", "policy", "--approve", file]);
     let approved = &approved["targets"][0];
     assert_eq!((code, &approved["target"]), (0, &json!("grep-only")));
     let hash = approved["words"]
@@ -639,7 +639,7 @@ fn approved_profile() {
         .unwrap()
         .strip_prefix("in force: ");
     fs::write(file, GREP_ONLY.replace("\"grep\"", "\"grep\", \"cat\"")).unwrap();
-    let tslp = Tslp::with(&places, &upstream.url, &["--tools-policy", file]);
+    let tslp = Tslp::start(&places, &upstream);
     upstream.will_say(format!("{}{}", asks("cat a"), asks("grep a a")));
     upstream.will_say("So.");
     let mut talk = Talk::new(&tslp);
@@ -649,7 +649,6 @@ fn approved_profile() {
         "{said}"
     );
     assert!(said.contains("\na\n[exit 0, "), "{said}");
-    assert!(tslp.log().contains("isn't the approved one"));
     tslp.stop();
     let events = check_record(&places);
     let judged = of_kind(&events, "action_judged");
@@ -658,9 +657,7 @@ fn approved_profile() {
             .iter()
             .all(|it| it["event"]["policy"] == hash.unwrap())
     );
-    let (_, status) = places.cli_json(&["guardian", "status", "--tools-policy", file]);
-    let told = status["policy_file"].as_str().unwrap();
-    assert!(told.starts_with("isn't the approved one"), "{told}");
+    let (_, status) = places.cli_json(&["status", "guard"]);
     assert_eq!(status["policy"]["profile"], "grep-only");
     assert_eq!(status["calls"].as_array().unwrap().len(), 2);
 }
@@ -707,7 +704,7 @@ fn mode_and_tools() {
         .find(|check| check["check"] == "tools")
         .unwrap();
     assert_eq!(check["status"], "ok", "{check}");
-    let (code, status) = places.cli_json(&["guardian", "status"]);
+    let (code, status) = places.cli_json(&["status", "guard"]);
     assert_eq!((code, &status["mode"]), (0, &json!("READY")));
     tslp.stop();
     let off = Tslp::with(&places, &upstream.url, &["--tools-run", "off"]);
@@ -846,7 +843,7 @@ fn breach_halts_all() {
         .output()
         .unwrap();
     assert!(String::from_utf8_lossy(&output.stderr).contains("in a terminal"));
-    let (code, status) = places.cli_json(&["guardian", "status"]);
+    let (code, status) = places.cli_json(&["status", "guard"]);
     assert_eq!((code, &status["mode"]), (0, &json!("OP_PRESERVE")));
     let lifted = through_the_door(&places, "resume", &json!({"breach": true}));
     assert_eq!(
@@ -854,7 +851,7 @@ fn breach_halts_all() {
         "{lifted}"
     );
     eventually(|| (tslp.page("/health")["mode"] == "BOOT").then_some(()));
-    let (_, status) = places.cli_json(&["guardian", "status"]);
+    let (_, status) = places.cli_json(&["status", "guard"]);
     assert_eq!(status["mode"], "BOOT");
     tslp.stop();
     let events = check_record(&places);

@@ -84,7 +84,7 @@ impl Tools {
 
     /// As [`Self::run`], with a build granted, and what it ended with.
     fn build(&self, line: &str) -> (String, String) {
-        let json = self.run(&["--allow", "BUILD_EXEC"], line);
+        let json = self.run(&["--grant", "BUILD_EXEC"], line);
         let text = |key: &str| json[key].as_str().map_or(json.to_string(), str::to_owned);
         (text("ended"), text("output"))
     }
@@ -231,7 +231,7 @@ fn cargo_and_python() {
         .output()
         .unwrap();
     let sysroot = String::from_utf8(sysroot.stdout).unwrap();
-    let arguments = ["--allow", "BUILD_EXEC", "--toolchain", sysroot.trim()];
+    let arguments = ["--grant", "BUILD_EXEC", "--toolchain", sysroot.trim()];
     let tested = tools.run(&arguments, "cargo test --lib");
     assert_eq!(tested["ended"], "exit 0", "{tested}");
     assert!(

@@ -1,8 +1,8 @@
 //! Requests that must reach neither the engine nor the upstream: strange hosts, pages, types, tokens.
 
 use tslp_io::config::secret::Secret;
+use tslp_io::config::settings::AccessConfig;
 use tslp_io::guard::{GuardError, RequestGuard};
-use tslp_io::loop_config::{DebugPages, GuardConfig};
 
 use crate::harness::{Engine, OK, Proxy, Upstream};
 
@@ -43,8 +43,8 @@ fn check(proxy: &Proxy, upstream: &Upstream, headers: &str, status: u16) {
 fn hosts_origins_and_types() {
     let upstream = Upstream::answering(OK);
     let proxy = Proxy::with(&upstream.url, Engine::Echo, |config| {
-        config.guard.extra_hosts = vec!["box.lan".to_owned()];
-        config.guard.origins = vec!["https://app.example".to_owned()];
+        config.access.allowed.hosts = vec!["box.lan".to_owned()];
+        config.access.allowed.origins = vec!["https://app.example".to_owned()];
     });
     let own = "Host: localhost:{port}\r\n";
     let cases: [(String, u16); 29] = [
@@ -102,7 +102,7 @@ fn cors_headers() {
         b"HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Length: 2\r\n\r\n{}",
     );
     let proxy = Proxy::with(&upstream.url, Engine::Echo, |config| {
-        config.guard.origins = vec!["https://app.example".to_owned()];
+        config.access.allowed.origins = vec!["https://app.example".to_owned()];
     });
     let get = |origin: &str| {
         proxy.at(&format!(
@@ -132,7 +132,7 @@ fn cors_headers() {
 fn tokens() {
     let upstream = Upstream::answering(OK);
     let proxy = Proxy::with(&upstream.url, Engine::Echo, |config| {
-        config.guard.token = Some(Secret::new("correct horse".to_owned()));
+        config.access.token = Some(Secret::new("correct horse".to_owned()));
     });
     let with = |header: &str| {
         proxy.at(&format!(
@@ -197,17 +197,17 @@ fn configured_key() {
 #[test]
 fn token_for_open_binds() {
     let open = "0.0.0.0:0".parse().unwrap();
-    let none = GuardConfig::default();
+    let none = AccessConfig::default();
     assert!(matches!(
-        RequestGuard::new(open, &none),
+        RequestGuard::new(open, none.clone()),
         Err(GuardError::TokenNeeded(_))
     ));
-    let empty = GuardConfig {
+    let empty = AccessConfig {
         token: Some(Secret::new(String::new())),
         ..none
     };
     assert!(matches!(
-        RequestGuard::new(open, &empty),
+        RequestGuard::new(open, empty),
         Err(GuardError::TokenEmpty)
     ));
 }
@@ -290,7 +290,7 @@ fn routes_and_methods() {
 #[test]
 fn debug_page() {
     let proxy = Proxy::with("http://127.0.0.1:9", Engine::Echo, |config| {
-        config.debug_pages = DebugPages::Shown
+        config.debug = true
     });
     let mut client = proxy.client();
     assert_eq!(

@@ -11,8 +11,8 @@ use tslp_core::audit::AuditQuestion;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_io::auditor::queue::{Audit, AuditQueue, AuditedModel};
 use tslp_io::channel::{DiagnosticQuery, ModelRequest, OwnAnswer, ToEngine, ToLoop};
+use tslp_io::config::settings::Settings;
 use tslp_io::config::upstream::UpstreamUrl;
-use tslp_io::loop_config::LoopConfig;
 use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop};
 use tslp_wire::chat::reply_pipe::PipeRules;
 
@@ -58,12 +58,9 @@ impl Proxy {
         Self::with(upstream, engine, |_| {})
     }
 
-    pub(crate) fn with(
-        upstream: &str,
-        engine: Engine,
-        adjust: impl FnOnce(&mut LoopConfig),
-    ) -> Self {
-        let mut config = LoopConfig::new(UpstreamUrl::parse(upstream).unwrap());
+    pub(crate) fn with(upstream: &str, engine: Engine, adjust: impl FnOnce(&mut Settings)) -> Self {
+        let mut config = Settings::for_upstream(UpstreamUrl::parse(upstream).unwrap());
+        config.listen = "127.0.0.1:0".parse().unwrap();
         adjust(&mut config);
         let (to_engine, from_loop) = bounded(4);
         let (to_diagnostics, queries) = bounded(4);
@@ -74,8 +71,7 @@ impl Proxy {
             to_diagnostics,
             audits: audits.clone(),
         };
-        let (main_loop, address, handle) =
-            MainLoop::bind("127.0.0.1:0".parse().unwrap(), config, channels).unwrap();
+        let (main_loop, address, handle) = MainLoop::bind(Arc::new(config), channels).unwrap();
         let (note, notes) = unbounded();
         let (raw_sender, raw) = unbounded();
         let (running, over) = bounded(0);

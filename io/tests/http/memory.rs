@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::time::Duration;
 
 use tslp_io::channel::{ExchangeId, OwnAnswer, ToEngine, ToLoop};
-use tslp_io::loop_config::LoopConfig;
+use tslp_io::config::settings::Settings;
 
 use crate::harness::{Client, Engine, OK, Proxy, Upstream};
 
@@ -13,12 +13,12 @@ const LARGEST: usize = 8 << 20;
 /// The beginning of a chat request whose body comes chunked.
 const CHUNKED: &str = "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost:{port}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
 
-fn with_largest(config: &mut LoopConfig) {
+fn with_largest(config: &mut Settings) {
     config.limits.chat_body_bytes_max = LARGEST as u64;
 }
 
 /// A proxy whose engine works on a body that leaves no room for another of the largest size, and that body's exchange.
-fn busy(adjust: impl FnOnce(&mut LoopConfig)) -> (Proxy, Client, ExchangeId) {
+fn busy(adjust: impl FnOnce(&mut Settings)) -> (Proxy, Client, ExchangeId) {
     let proxy = Proxy::with("http://127.0.0.1:9", Engine::Silent, |config| {
         with_largest(config);
         adjust(config);

@@ -10,12 +10,11 @@ use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use tslp_core::event::AuditOutcome;
-use tslp_core::policy::Placement;
+use tslp_io::auditor::Auditor;
 use tslp_io::auditor::queue::AuditQueue;
-use tslp_io::auditor::{Auditor, AuditorConfig};
 use tslp_io::channel::ToEngine;
+use tslp_io::config::settings::Settings;
 use tslp_io::config::upstream::UpstreamUrl;
-use tslp_io::loop_config::UpstreamConfig;
 
 use crate::harness::{Engine, PATIENCE, Proxy, audit};
 
@@ -81,7 +80,7 @@ fn serve(config: Arc<ServerConfig>, stream: std::net::TcpStream, goodbye: Goodby
 fn extra_ca() {
     let (url, file) = server(Goodbye::Said);
     let proxy = Proxy::with(&url, Engine::Echo, |config| {
-        config.upstream.extra_ca_file = Some(file.clone())
+        config.upstream.ca_file = Some(file.clone())
     });
     for request in [proxy.get("/v1/models"), proxy.chat("{}")] {
         let response = proxy.client().send(request).message();
@@ -114,7 +113,7 @@ fn no_goodbye() {
     // Anyone on the path can cut a TCP connection; only TLS's own goodbye ends a body without a length.
     let (url, file) = server(Goodbye::Missing);
     let proxy = Proxy::with(&url, Engine::Echo, |config| {
-        config.upstream.extra_ca_file = Some(file.clone())
+        config.upstream.ca_file = Some(file.clone())
     });
     let mut client = proxy.client();
     client.send(proxy.chat("{}"));
@@ -129,28 +128,21 @@ fn missing_ca_file() {
     let (url, file) = server(Goodbye::Said);
     std::fs::remove_file(&file).unwrap();
     let proxy = Proxy::with(&url, Engine::Echo, |config| {
-        config.upstream.extra_ca_file = Some(file)
+        config.upstream.ca_file = Some(file)
     });
     let response = proxy.client().send(proxy.get("/v1/models")).message();
     assert!(response.text().contains("CA file"), "{}", response.text());
 }
 
 /// What becomes of an audit of the upstream at `url`.
-fn audited(url: &str, extra_ca_file: Option<PathBuf>) -> (AuditOutcome, Option<String>) {
-    let config = AuditorConfig {
-        model_upstreams: Vec::new(),
-        upstream: UpstreamConfig {
-            url: UpstreamUrl::parse(url).unwrap(),
-            api_key: None,
-            extra_ca_file,
-        },
-        placement: Placement::System,
-        connect: PATIENCE,
-        timeout: PATIENCE,
-    };
+fn audited(url: &str, ca_file: Option<PathBuf>) -> (AuditOutcome, Option<String>) {
+    let mut settings = Settings::for_upstream(UpstreamUrl::parse(url).unwrap());
+    settings.upstream.ca_file = ca_file;
+    settings.timeouts.connect = PATIENCE;
+    settings.timeouts.audit = PATIENCE;
     let queue = AuditQueue::default();
     let (to_engine, told) = crossbeam_channel::bounded(1);
-    let auditor = Auditor::new(config, queue.clone(), to_engine);
+    let auditor = Auditor::new(Arc::new(settings), queue.clone(), to_engine);
     let thread = auditor.spawn().unwrap();
     queue.ask(audit());
     let Ok(ToEngine::Audited {

@@ -1,7 +1,9 @@
 //! Upstreams that are missing, slow, or gone; connections that are kept and reused.
 
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
+
+use tslp_io::config::upstream::UpstreamSetting;
 
 use crate::harness::{Engine, OK, Proxy, Upstream};
 
@@ -175,4 +177,25 @@ fn early_answer() {
     let response = client.message();
     assert_eq!((response.status(), response.text().as_str()), (413, "big"));
     assert_eq!(client.closed(), "");
+}
+
+/// Where no model server was found, a request is told at once what to start.
+#[test]
+fn none_found() {
+    // Unless this machine has one.
+    if TcpStream::connect("127.0.0.1:11434").is_ok() {
+        return;
+    }
+    let proxy = Proxy::with("http://127.0.0.1:1", Engine::Echo, |config| {
+        config.upstream.place = UpstreamSetting::Auto;
+    });
+    for (request, status) in [(proxy.chat("{}"), 400), (proxy.get("/v1/models"), 502)] {
+        let answer = proxy.client().send(request).message();
+        assert_eq!(answer.status(), status);
+        let said = answer.text();
+        assert!(
+            said.contains("start Ollama") && said.contains("--upstream URL"),
+            "{said}"
+        );
+    }
 }

@@ -160,7 +160,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             let mut entities = self.entities_of(path).into_iter();
             entities.any(|it| view.divergence(&it).is_some() || view.state.stale().is_unsaved(&it))
         };
-        if self.policy.reading_acknowledges {
+        if self.policy.reading_acknowledges() {
             aftermath.extend(in_messages.into_iter().filter(differs));
         }
         if self.policy.on_stale == OnStale::Follow {

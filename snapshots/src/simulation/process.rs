@@ -12,11 +12,10 @@ use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_io::auditor::queue::{Audit, AuditQueue};
 use tslp_io::channel::{ToEngine, ToLoop};
-use tslp_io::config::settings::{CallRepair, CodeRepair, NoticesInReply, TokenBudget, WindowGuard};
+use tslp_io::config::settings::{NoticesInReply, Settings, TokenBudget, WindowGuard};
 use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::engine::new_engine;
 use tslp_io::engine_thread::{EngineThread, EngineWiring};
-use tslp_io::loop_config::LoopConfig;
 use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop};
 use tslp_projections::state::State;
 use tslp_projections::table::RowsHash;
@@ -109,12 +108,17 @@ impl Process {
             metrics: Arc::clone(&metrics),
         };
         let upstream = UpstreamUrl::parse("http://127.0.0.1:11434");
-        let config = LoopConfig::new(upstream.unwrap_or_else(|error| panic!("{error}")));
+        let mut config = Settings::for_upstream(upstream.unwrap_or_else(|error| panic!("{error}")));
+        // Replies are held against what the server sent, byte by byte.
+        config.notices_in_reply = NoticesInReply::Never;
+        config.budget = TokenBudget::Tokens(around.policy.budget_tokens);
+        config.window_guard = WindowGuard::Off;
+        let config = Arc::new(config);
         let (main_loop, handle) = MainLoop::with_net(
             Box::new(network.clone()),
             Arc::new(network.clone()),
             ([127, 0, 0, 1], 4141).into(),
-            config,
+            Arc::clone(&config),
             channels,
         )
         .unwrap_or_else(|error| panic!("{error}"));
@@ -146,13 +150,7 @@ impl Process {
             durable: Arc::clone(&durable),
             audits: audits.clone(),
             metrics,
-            // Replies are held against what the server sent, byte by byte.
-            notices_in_reply: NoticesInReply::Never,
-            call_repair: CallRepair::default(),
-            hydration: TokenBudget::Tokens(around.policy.budget_tokens),
-            window_guard: WindowGuard::Off,
-            holds_checksum: false,
-            code_repair: CodeRepair::Off,
+            settings: Arc::clone(&config),
             ask_for_windows: None,
             clock: Arc::new(around.clock.clone()),
         };

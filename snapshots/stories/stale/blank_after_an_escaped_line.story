@@ -2,7 +2,7 @@
 # whole: the file isn't shown where its macro is withheld.
 law 15.6 | A file isn't shown while a definition of it is withheld | stale
 
-policy reading off
+policy profile strict
 
 disk a.h
 | int a;

@@ -1,0 +1,78 @@
+//! Bounds of HTTP. The configuration sets few of them; the others are constants that only tests change.
+
+use std::time::Duration;
+
+use tslp_wire::http::request::HeadLimits;
+
+/// Bounds on sizes and counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bounds on a request head.
+    pub head: HeadLimits,
+    /// Largest chat request body. The memory of all prompts in flight is bounded to about six times as much: 6 MiB is the
+    /// largest that keeps the process under 64 MB, and holds a conversation of 4 MB with some images.
+    pub chat_body_bytes_max: u64,
+    /// Largest body of a relayed request. It is streamed, so this bounds time rather than memory; audio files and
+    /// model uploads fit.
+    pub relay_body_bytes_max: u64,
+    /// Bytes that may wait for one slow peer before the other side is read no further.
+    pub buffered_bytes_max: usize,
+    /// Most client connections; more are accepted and closed at once.
+    pub connections_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            head: HeadLimits::default(),
+            chat_body_bytes_max: 6 << 20,
+            relay_body_bytes_max: 1 << 30,
+            buffered_bytes_max: 256 << 10,
+            connections_max: 1024,
+        }
+    }
+}
+
+/// Bounds on waiting, by the monotonic clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// From a request's first byte to the end of its head; then 408.
+    pub head: Duration,
+    /// Between two pieces of a request body; then 408.
+    pub body_idle: Duration,
+    /// Between two requests on a kept-alive connection; then it is closed.
+    pub keep_alive: Duration,
+    /// Longest time for which a client may take no byte of a response.
+    pub write_stall: Duration,
+    /// To resolve and connect to the upstream.
+    pub connect: Duration,
+    /// From the whole request to the response's first byte (`http.first_byte_seconds`). A cold model may take
+    /// minutes to load.
+    pub first_byte: Duration,
+    /// Between two pieces of a response (`http.idle_seconds`).
+    pub upstream_idle: Duration,
+    /// How long an upstream connection is kept for the next request. Below llama.cpp's 5 s, so that the server's
+    /// close doesn't cross a request.
+    pub pool: Duration,
+    /// Longest time for which responses may go on after a request to stop.
+    pub shutdown: Duration,
+    /// Longest time for an audit: a new request breaks it off, and it is asked again.
+    pub audit: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            head: Duration::from_secs(15),
+            body_idle: Duration::from_secs(30),
+            keep_alive: Duration::from_secs(75),
+            write_stall: Duration::from_secs(120),
+            connect: Duration::from_secs(10),
+            first_byte: Duration::from_secs(600),
+            upstream_idle: Duration::from_secs(300),
+            pool: Duration::from_secs(4),
+            shutdown: Duration::from_secs(10),
+            audit: Duration::from_secs(120),
+        }
+    }
+}
