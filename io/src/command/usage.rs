@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use serde_json::json;
 use tslp_core::budget::{Counter, Prices};
 use tslp_core::ids::UnixMillis;
-use tslp_projections::rules::RuleRow;
 use tslp_projections::usage::UsageRow;
 
 use super::{CommandFailure, diagnosed_subject, has_ledger, print_page, read_config};
 use crate::cli::CommandArgs;
-use crate::diagnostics::guardian::{setting, usage_json};
+use crate::diagnostics::guardian::{policy_in_force, usage_json};
 use crate::evidence::moments::utc_day;
 use crate::exit::Exit;
 
@@ -23,7 +22,7 @@ pub(super) fn run_usage(days: usize, of: &CommandArgs) -> Result<Exit, CommandFa
     if has_ledger(&config)? {
         let reader = diagnosed_subject(&config).readers.open()?;
         rows = reader.rows::<UsageRow>()?;
-        prices = setting(&reader.rows::<RuleRow>()?, "price");
+        prices = policy_in_force(&reader)?.prices;
     }
     let mut of_days: Vec<UnixMillis> = rows.iter().map(|row| row.day).collect();
     of_days.dedup();
