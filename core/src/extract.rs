@@ -32,18 +32,19 @@ pub struct GrammarTag {
     pub version: String,
 }
 
-/// How a definition was found (spec §4.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Proof {
-    /// A part of the definition is uncertain: with a pattern of `symbols.json` its end, or which of several matches is meant;
-    /// with a grammar its scope.
-    PartialPattern,
-    /// A pattern of `symbols.json` matches exactly, and nothing else in the text has the name.
-    Pattern,
-    /// A node of the syntax tree.
-    Ast,
-    /// The whole text of a file that has no structure here.
-    Exact,
+crate::words! {
+    /// How a definition was found (spec §4.1).
+    Proof, "proof of a definition" {
+        /// A part of the definition is uncertain: with a pattern of `symbols.json` its end, or which of several matches is meant;
+        /// with a grammar its scope.
+        PartialPattern = "partial_pattern",
+        /// A pattern of `symbols.json` matches exactly, and nothing else in the text has the name.
+        Pattern = "pattern",
+        /// A node of the syntax tree.
+        Ast = "ast",
+        /// The whole text of a file that has no structure here.
+        Exact = "exact",
+    }
 }
 
 /// The kind of a definition's body.

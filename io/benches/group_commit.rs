@@ -11,7 +11,6 @@ use crossbeam_channel::Sender;
 use tslp_core::event::Recorded;
 use tslp_core::ids::{Seq, UnixMillis};
 use tslp_io::out::Out;
-use tslp_projections::changes::Changes;
 use tslp_projections::state::State;
 use tslp_store::ledger::OpenOptions;
 use tslp_store::ledger::writer::{self, Commit, WriterLimits};
@@ -78,16 +77,15 @@ impl Engine {
     /// Hands the next turn to the writer; gives the position that must be durable.
     fn ask(&mut self) -> Result<Seq, Box<dyn Error + Send + Sync>> {
         let mut commit = Commit::default();
-        let mut changes = Changes::collecting();
         for event in self.turns.next() {
             let recorded = Recorded {
                 envelope: self.turns.envelope(self.state.head().next(), UnixMillis(0)),
                 event,
             };
-            self.state.apply(&recorded, &mut changes);
+            self.state.apply(&recorded);
             commit.recorded.push(recorded);
         }
-        commit.changes = self.state.rows_changed(changes);
+        commit.changes = self.state.take_changes();
         self.commits.send(commit)?;
         Ok(self.state.head())
     }
@@ -102,9 +100,11 @@ fn measure(out: &mut Out, streams: usize, prompts: usize) -> Result<Measured, Bo
     let writer =
         writer::spawn_writer(opened.log, queue, WriterLimits::default(), Box::new(|_| {}))?;
     let (durable, figures) = (Arc::clone(writer.durable()), Arc::clone(writer.figures()));
+    let mut state = State::default();
+    state.follow_changes(true);
     let engine = Mutex::new(Engine {
         turns: turns::Turns::new(BYTES_PER_EVENT),
-        state: State::default(),
+        state,
         commits,
     });
     let started = Instant::now();

@@ -417,7 +417,7 @@ impl<'c> Adopter<'c> {
             DecisionSink::Writer {
                 commits, writer, ..
             } => {
-                let Batch { recorded, changes } = work.finish(self.engine.state());
+                let Batch { recorded, changes } = self.engine.finish(work);
                 if commits.send(Commit { recorded, changes }).is_err() {
                     let stopped = writer.durable().stop_reason();
                     return Err(AdoptError::Writer(stopped.map_or_else(

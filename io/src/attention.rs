@@ -68,12 +68,14 @@ impl Attention {
     /// Of a prompt on record; `None` before its reply has ended.
     #[must_use]
     pub fn of_row(row: &EpisodeRow) -> Option<Self> {
-        let characters = row.sent_chars?;
+        let measured = row.measured.as_ref()?;
+        let characters = measured.sent.chars_total;
         let estimated = characters / CHARS_PER_TOKEN;
         // Some servers count only what they had to read.
         let is_whole = |tokens: &u32| tokens.saturating_mul(CHARS_PER_TOKEN_MAX) >= characters;
-        let tokens = row.prompt_tokens.filter(is_whole).unwrap_or(estimated);
-        Some(Self::new(tokens, row.window))
+        let counted = measured.server.and_then(|server| server.prompt_tokens);
+        let tokens = counted.filter(is_whole).unwrap_or(estimated);
+        Some(Self::new(tokens, measured.window))
     }
 
     /// The response's header, from the first mark on.

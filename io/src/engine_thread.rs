@@ -435,7 +435,7 @@ impl EngineThread {
             ToEngine::AdoptFile { file, answer } => {
                 let (mut work, mut summary) = (BatchBuilder::default(), AdoptSummary::default());
                 adopt::decide_read_file(&mut self.engine, *file, &mut work, &mut summary);
-                let batch = work.finish(self.engine.state());
+                let batch = self.engine.finish(work);
                 let last = batch.last();
                 self.commit_batch(batch);
                 let _ = answer.send((summary, last));

@@ -1,11 +1,9 @@
 //! Anomalies: events that could not have been decided on the state before them. Only a damaged ledger has any.
 
-use tslp_core::event::Recorded;
+use tslp_core::event::{EventKind, Recorded};
 use tslp_core::ids::Seq;
 
-use crate::changes::Changes;
 use crate::row_map::RowMap;
-use crate::table::Text;
 
 row! {
     /// `anomalies`: events that contradict the state before them.
@@ -16,9 +14,11 @@ row! {
     }
     values {
         /// Its kind.
-        event: Text,
+        event: EventKind,
     }
 }
+
+crate::word_cells!(EventKind);
 
 /// Most anomalies that are kept; more of them add no information.
 const ANOMALIES_KEPT: usize = 100;
@@ -31,13 +31,13 @@ pub struct Anomalies {
 
 impl Anomalies {
     /// Records an event that another projection could not apply.
-    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+    pub fn apply(&mut self, recorded: &Recorded) {
         if self.events.len() < ANOMALIES_KEPT {
             let anomaly = AnomalyRow {
                 seq: recorded.seq,
-                event: recorded.event.name().into(),
+                event: recorded.event.kind(),
             };
-            self.events.put(anomaly, changes);
+            self.events.put(anomaly);
         }
     }
 

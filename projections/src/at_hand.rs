@@ -8,7 +8,6 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::message::Role;
 
-use crate::changes::Changes;
 use crate::row_map::RowMap;
 
 /// Texts that are kept, the newest.
@@ -74,7 +73,7 @@ pub struct AtHand {
 
 impl AtHand {
     /// Folds one event in.
-    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+    pub fn apply(&mut self, recorded: &Recorded) {
         let (seq, session, at_ms) = (recorded.seq, recorded.session, recorded.at);
         match &recorded.event {
             Event::PromptReceived(prompt) => {
@@ -89,19 +88,19 @@ impl AtHand {
                         text: message.content,
                         at_ms,
                     };
-                    self.asked.put(row, changes);
+                    self.asked.put(row);
                 }
-                self.asked.keep_last(TEXTS_KEPT, changes);
+                self.asked.keep_last(TEXTS_KEPT);
                 let results = current.iter().rev();
                 let results = results.take_while(|it| it.role == Role::Tool);
                 let results: Vec<ArtifactHash> = results.map(|it| it.content).collect();
-                self.answer_waiting(session, at_ms, &results, changes);
+                self.answer_waiting(session, at_ms, &results);
             }
             Event::AuthorFound(found) if found.opens_subagent => {
-                self.asked.forget(|row| row.session == session, changes);
+                self.asked.forget(|row| row.session == session);
             }
             Event::ReplyEnded(ended) => {
-                self.answer_waiting(session, at_ms, &[], changes);
+                self.answer_waiting(session, at_ms, &[]);
                 for (place, call) in (0..).zip(&ended.tool_calls) {
                     let row = ClientCallRow {
                         seq,
@@ -114,9 +113,9 @@ impl AtHand {
                         answered_at: None,
                         result: None,
                     };
-                    self.calls.put(row, changes);
+                    self.calls.put(row);
                 }
-                self.calls.keep_last(CALLS_KEPT, changes);
+                self.calls.keep_last(CALLS_KEPT);
             }
             _ => {}
         }
@@ -128,20 +127,14 @@ impl AtHand {
     }
 
     /// The conversation goes on; of its results the newest comes first.
-    fn answer_waiting(
-        &mut self,
-        session: SessionId,
-        at: UnixMillis,
-        results: &[ArtifactHash],
-        changes: &mut Changes,
-    ) {
+    fn answer_waiting(&mut self, session: SessionId, at: UnixMillis, results: &[ArtifactHash]) {
         let waiting: Vec<ClientCallRow> = self.waiting(session).cloned().collect();
         // Which result is whose follows from their order, so only if there is one for each call.
         let is_paired = waiting.len() == results.len();
         for (place, mut call) in waiting.into_iter().rev().enumerate() {
             call.answered_at = Some(at);
             call.result = is_paired.then(|| results[place]);
-            self.calls.put(call, changes);
+            self.calls.put(call);
         }
     }
 

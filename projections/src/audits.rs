@@ -10,10 +10,9 @@ use tslp_core::event::{
 use tslp_core::ids::{EpisodeId, VersionId};
 use tslp_core::limits::RECENT_EPISODES_KEPT;
 
-use crate::changes::Changes;
 use crate::row::Cell;
 use crate::row_map::RowMap;
-use crate::table::{ColumnType, Text, Value};
+use crate::table::{ColumnType, Value};
 
 row! {
     /// `audits`: one row for each version in one of the last audits.
@@ -76,16 +75,15 @@ impl AuditAnswer {
 }
 
 impl Cell for AuditAnswer {
-    const KIND: ColumnType = Text::KIND;
+    const KIND: ColumnType = ColumnType::Text;
 
     fn into_value(self) -> Value {
         self.as_str().into()
     }
 
     fn from_value(value: &Value) -> Option<Self> {
-        let word = Text::from_value(value)?;
         let mut all = Self::ALL.iter().copied();
-        all.find(|answer| answer.as_str() == &*word)
+        all.find(|answer| *value == answer.as_str().into())
     }
 }
 
@@ -97,17 +95,15 @@ pub struct Audits {
 
 impl Audits {
     /// Folds one event in.
-    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+    pub fn apply(&mut self, recorded: &Recorded) {
         match &recorded.event {
-            Event::AuditAsked(asked) => self.record_question(recorded.episode, asked, changes),
-            Event::AuditAnswered(answered) => {
-                self.record_answer(recorded.episode, answered, changes)
-            }
+            Event::AuditAsked(asked) => self.record_question(recorded.episode, asked),
+            Event::AuditAnswered(answered) => self.record_answer(recorded.episode, answered),
             _ => {}
         }
     }
 
-    fn record_question(&mut self, episode: EpisodeId, asked: &AuditAsked, changes: &mut Changes) {
+    fn record_question(&mut self, episode: EpisodeId, asked: &AuditAsked) {
         for audited in &asked.about {
             let audit = AuditRow {
                 episode,
@@ -115,21 +111,16 @@ impl Audits {
                 entity: audited.entity.clone(),
                 status: AuditAnswer::Awaited,
             };
-            self.rows.put(audit, changes);
+            self.rows.put(audit);
         }
         let episodes: BTreeSet<EpisodeId> = self.rows.values().map(|row| row.episode).collect();
         if episodes.len() > RECENT_EPISODES_KEPT {
             self.rows
-                .forget(|row| Some(&row.episode) == episodes.first(), changes);
+                .forget(|row| Some(&row.episode) == episodes.first());
         }
     }
 
-    fn record_answer(
-        &mut self,
-        episode: EpisodeId,
-        answered: &AuditAnswered,
-        changes: &mut Changes,
-    ) {
+    fn record_answer(&mut self, episode: EpisodeId, answered: &AuditAnswered) {
         let audits: Vec<AuditRow> = self.of(episode).cloned().collect();
         for mut audit in audits {
             let mut verdicts = answered.verdicts.iter();
@@ -138,7 +129,7 @@ impl Audits {
                 .map_or(AuditAnswer::None(answered.outcome), |verdict| {
                     AuditAnswer::Given(verdict.status)
                 });
-            self.rows.put(audit, changes);
+            self.rows.put(audit);
         }
     }
 

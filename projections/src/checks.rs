@@ -7,7 +7,6 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{Seq, SessionId};
 use tslp_core::limits::SESSIONS_KEPT;
 
-use crate::changes::Changes;
 use crate::row_map::RowMap;
 
 row! {
@@ -37,7 +36,7 @@ pub struct Checks {
 
 impl Checks {
     /// Folds one event in.
-    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+    pub fn apply(&mut self, recorded: &Recorded) {
         let Event::CheckRan(ran) = &recorded.event else {
             return;
         };
@@ -48,8 +47,8 @@ impl Checks {
             outcome: ran.outcome.to_string(),
             output: ran.output,
         };
-        self.rows.put(row, changes);
-        self.rows.keep_last(SESSIONS_KEPT, changes);
+        self.rows.put(row);
+        self.rows.keep_last(SESSIONS_KEPT);
     }
 
     /// The last run of a conversation.

@@ -3,9 +3,9 @@
 use tslp_core::event::{Event, Recorded};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 
-use crate::changes::Changes;
-use crate::row::{EventAt, Keeps, UnfitRow};
-use crate::table::Text;
+use tslp_core::words;
+
+use crate::row_map::RowMap;
 
 row! {
     /// `counters`: the last number of each kind. `unresolved` is the event that captured a block without a resolution, which only
@@ -13,7 +13,7 @@ row! {
     pub struct CounterRow in table "counters", version 1;
     key {
         /// What is counted.
-        name: Text,
+        name: CounterName,
     }
     values {
         /// The last number, from 1.
@@ -21,106 +21,101 @@ row! {
     }
 }
 
-/// The rows' names, which are their keys.
-const NAMES: [&str; 5] = ["capture", "episode", "session", "unresolved", "version"];
+words! {
+    /// What is counted, by the words' order.
+    CounterName, "counter" {
+        /// Captured blocks.
+        Capture = "capture",
+        /// Episodes.
+        Episode = "episode",
+        /// Sessions.
+        Session = "session",
+        /// The event of the captured block that isn't resolved.
+        Unresolved = "unresolved",
+        /// Versions.
+        Version = "version",
+    }
+}
+
+crate::word_cells!(CounterName);
 
 /// The last numbers; 0 if none was given.
 #[derive(Default)]
 pub struct Counters {
-    values: [u64; NAMES.len()],
+    pub(crate) rows: RowMap<CounterRow>,
 }
 
 impl Counters {
     /// Folds one event in.
-    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+    pub fn apply(&mut self, recorded: &Recorded) {
         match &recorded.event {
             Event::PromptReceived(_) => {
-                self.raise("episode", recorded.episode.0, changes);
-                self.raise("session", recorded.session.0, changes);
+                self.raise(CounterName::Episode, recorded.episode.0);
+                self.raise(CounterName::Session, recorded.session.0);
             }
             Event::SideRequestReceived(_) => {
-                self.raise("episode", recorded.episode.0, changes);
+                self.raise(CounterName::Episode, recorded.episode.0);
             }
             Event::ArtifactCaptured(captured) => {
-                self.raise("capture", captured.capture.0, changes);
-                self.set("unresolved", recorded.seq.0, changes);
+                self.raise(CounterName::Capture, captured.capture.0);
+                self.set(CounterName::Unresolved, recorded.seq.0);
             }
             Event::ArtifactResolved(resolved) => {
-                self.set("unresolved", 0, changes);
+                self.set(CounterName::Unresolved, 0);
                 for version in &resolved.versions {
-                    self.raise("version", version.id.0, changes);
+                    self.raise(CounterName::Version, version.id.0);
                 }
             }
             _ => {}
         }
     }
 
-    fn raise(&mut self, name: &'static str, value: u64, changes: &mut Changes) {
+    fn raise(&mut self, name: CounterName, value: u64) {
         // A prompt in an older session brings a smaller number.
         if value > self.value(name) {
-            self.set(name, value, changes);
+            self.set(name, value);
         }
     }
 
-    fn set(&mut self, name: &'static str, value: u64, changes: &mut Changes) {
-        changes.touch::<CounterRow, _>(|| (Text::Word(name),), self.value(name) > 0);
-        let index = NAMES.iter().position(|known| *known == name);
-        self.values[index.expect("only names of the list are counted")] = value;
+    fn set(&mut self, name: CounterName, value: u64) {
+        match value {
+            0 => self.rows.remove(&(name,)),
+            value => self.rows.put(CounterRow { name, value }),
+        };
     }
 
-    fn value(&self, name: &str) -> u64 {
-        let mut named = NAMES.iter().zip(self.values);
-        named
-            .find_map(|(known, value)| (*known == name).then_some(value))
-            .expect("only names of the list are counted")
+    fn value(&self, name: CounterName) -> u64 {
+        let row = self.rows.get(&(name,));
+        row.map_or(0, |row| row.value)
     }
 
     /// The last session.
     #[must_use]
     pub fn last_session(&self) -> SessionId {
-        SessionId(self.value("session"))
+        SessionId(self.value(CounterName::Session))
     }
 
     /// The last episode.
     #[must_use]
     pub fn last_episode(&self) -> EpisodeId {
-        EpisodeId(self.value("episode"))
+        EpisodeId(self.value(CounterName::Episode))
     }
 
     /// The last capture.
     #[must_use]
     pub fn last_capture(&self) -> CaptureId {
-        CaptureId(self.value("capture"))
+        CaptureId(self.value(CounterName::Capture))
     }
 
     /// The last version.
     #[must_use]
     pub fn last_version(&self) -> VersionId {
-        VersionId(self.value("version"))
+        VersionId(self.value(CounterName::Version))
     }
 
     /// The event that captured a block that isn't resolved yet.
     #[must_use]
     pub fn unresolved(&self) -> Option<Seq> {
-        Some(Seq(self.value("unresolved"))).filter(|seq| seq.0 > 0)
-    }
-}
-
-impl Keeps<CounterRow> for Counters {
-    fn visit_rows(&self, visit: &mut dyn FnMut(CounterRow)) {
-        let counted = NAMES.into_iter().zip(self.values);
-        let rows = counted.filter(|(_, value)| *value > 0);
-        rows.map(|(name, value)| CounterRow {
-            name: name.into(),
-            value,
-        })
-        .for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: CounterRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        let index = NAMES.iter().position(|known| *known == &*row.name);
-        let index = index.ok_or(UnfitRow("a counter has another name"))?;
-        self.values[index] = row.value;
-        Ok(())
+        Some(Seq(self.value(CounterName::Unresolved))).filter(|seq| seq.0 > 0)
     }
 }

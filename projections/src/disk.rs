@@ -1,96 +1,55 @@
 //! The last observation of disk for each path (spec §15). The State Map keeps it, together with what is true.
 
 use alloc::collections::BTreeMap;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::str;
 
-use tslp_core::artifact::Origin;
 use tslp_core::entity::Symbol;
-use tslp_core::event::{DiskFile, DiskFinding, DiskObserved, FileAuthor, ReadFailure};
+use tslp_core::event::{DiskFile, DiskFinding, DiskObserved, DiskSlice, FileAuthor, ReadFailure};
 use tslp_core::extract::GrammarTag;
 use tslp_core::hash::SliceHash;
-use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
+use tslp_core::ids::{Seq, UnixMillis};
 use tslp_core::path::RelPath;
 
-use crate::packed::{items_in, put_item};
-use crate::row::{Cell, UnfitRow};
-use crate::table::{ColumnType, Text, Value};
+use crate::row::UnfitRow;
 
 row! {
     /// `disk`: the last observation of each path.
-    pub struct DiskRow in table "disk", version 4;
+    pub struct DiskRow in table "disk", version 5;
     key {
         /// The path.
         path: RelPath,
     }
     values {
-        /// What is there.
-        finding: PathFinding,
-        /// The whole file, if there is one.
-        whole: Option<SliceHash>,
-        /// The grammar that read it, if it could be parsed.
-        grammar: Option<GrammarTag>,
-        /// How many top-level definitions it has.
-        definitions: u32,
-        /// The slices of symbols that were looked for, but for those that are true, packed.
-        slices: Arc<[u8]>,
+        /// What is there; of a file the slices of symbols that were looked for, but for those that are true.
+        finding: DiskFinding,
         /// Whether a file was there at this or an earlier observation.
         was_there: bool,
         /// Whose change it is.
-        origin: Origin,
-        /// The reply whose call made it.
-        reply: EpisodeId,
+        author: FileAuthor,
         /// The observation.
         seq: Seq,
     }
 }
 
-/// What an observation found at a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PathFinding {
-    /// A file.
-    File,
-    /// Nothing.
-    Missing,
-    /// Something that can't be read.
-    Unreadable(ReadFailure),
-}
+crate::stored_cells!(DiskFinding, FileAuthor);
 
-impl PathFinding {
-    /// The word for it in rows and on pages.
+impl DiskRow {
+    /// The hash of the whole file, if there was one.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::File => "file",
-            Self::Missing => "missing",
-            Self::Unreadable(failure) => failure.as_str(),
+    pub const fn whole(&self) -> Option<SliceHash> {
+        match &self.finding {
+            DiskFinding::File(file) => Some(file.whole),
+            DiskFinding::Missing | DiskFinding::Unreadable(_) => None,
         }
     }
-}
 
-impl Cell for PathFinding {
-    const KIND: ColumnType = Text::KIND;
-
-    fn into_value(self) -> Value {
-        self.as_str().into()
-    }
-
-    fn from_value(value: &Value) -> Option<Self> {
-        match &*Text::from_value(value)? {
-            "file" => Some(Self::File),
-            "missing" => Some(Self::Missing),
-            word => ReadFailure::of_word(word).map(Self::Unreadable),
-        }
-    }
-}
-
-impl From<&DiskFinding> for PathFinding {
-    fn from(finding: &DiskFinding) -> Self {
-        match finding {
-            DiskFinding::File(_) => Self::File,
-            DiskFinding::Missing => Self::Missing,
-            DiskFinding::Unreadable(failure) => Self::Unreadable(*failure),
+    /// The word on pages for a path of which disk holds nothing that is known to differ.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match &self.finding {
+            DiskFinding::File(_) => "same",
+            DiskFinding::Missing => "missing",
+            DiskFinding::Unreadable(failure) => failure.as_str(),
         }
     }
 }
@@ -182,44 +141,44 @@ enum Found {
 impl Disk {
     /// Takes what a look has found. Returns whether there was a look before.
     pub(crate) fn observed(&mut self, id: u32, observed: &DiskObserved, seq: Seq) -> bool {
-        let DiskObserved {
-            finding, author, ..
-        } = observed;
-        let slices = match finding {
-            DiskFinding::File(file) => &*file.slices,
-            DiskFinding::Missing | DiskFinding::Unreadable(_) => &[],
-        };
-        let slices = slices.iter().map(|it| (it.symbol.clone(), it.slice));
-        let is_there = matches!(finding, DiskFinding::File(_));
-        let look = LastLook {
-            slices: slices.collect(),
-            found: self.found(finding.into()),
-            seq,
-            was_there: is_there || self.was_there(id),
-            author: *author,
-        };
-        self.put(id, look)
+        let is_there = matches!(observed.finding, DiskFinding::File(_));
+        let was_there = is_there || self.was_there(id);
+        self.put(id, &observed.finding, (observed.author, seq), was_there)
     }
 
     /// Puts a look in the place of the one before, if there was one.
-    fn put(&mut self, id: u32, look: LastLook) -> bool {
+    fn put(
+        &mut self,
+        id: u32,
+        finding: &DiskFinding,
+        (author, seq): (FileAuthor, Seq),
+        was_there: bool,
+    ) -> bool {
+        let (found, slices) = match finding {
+            DiskFinding::File(file) => (
+                Found::File {
+                    whole: file.whole,
+                    definitions: file.definitions,
+                    grammar: file.grammar.as_ref().map(|grammar| self.grammar(grammar)),
+                },
+                &*file.slices,
+            ),
+            DiskFinding::Missing => (Found::Missing, &[][..]),
+            DiskFinding::Unreadable(failure) => (Found::Unreadable(*failure), &[][..]),
+        };
+        let slices = slices.iter().map(|it| (it.symbol.clone(), it.slice));
+        let look = LastLook {
+            slices: slices.collect(),
+            found,
+            seq,
+            was_there,
+            author,
+        };
         let at = id as usize;
         if self.looks.len() <= at {
             self.looks.resize_with(at + 1, || None);
         }
         self.looks[at].replace(look).is_some()
-    }
-
-    fn found(&mut self, finding: LastFinding<'_>) -> Found {
-        match finding {
-            LastFinding::File(file) => Found::File {
-                whole: file.whole,
-                definitions: file.definitions,
-                grammar: file.grammar.map(|grammar| self.grammar(grammar)),
-            },
-            LastFinding::Missing => Found::Missing,
-            LastFinding::Unreadable(failure) => Found::Unreadable(failure),
-        }
     }
 
     fn grammar(&mut self, grammar: &GrammarTag) -> u32 {
@@ -283,39 +242,8 @@ impl Disk {
     }
 
     /// Takes a row back.
-    pub(crate) fn restore_row(&mut self, id: u32, row: &DiskRow) -> Result<(), UnfitRow> {
-        let unfit = UnfitRow("a look has found what none can");
-        let finding = match (row.finding, row.whole) {
-            (PathFinding::File, Some(whole)) => LastFinding::File(LastFile {
-                whole,
-                definitions: row.definitions,
-                grammar: row.grammar.as_ref(),
-            }),
-            (PathFinding::Missing, None) => LastFinding::Missing,
-            (PathFinding::Unreadable(failure), None) => LastFinding::Unreadable(failure),
-            (PathFinding::File, None) | (_, Some(_)) => return Err(unfit),
-        };
-        let mut slices = LookedFor::new();
-        for item in items_in(&row.slices) {
-            let (symbol, slice) = item.ok_or(unfit)?;
-            let symbol = str::from_utf8(symbol).map_err(|_| unfit)?;
-            let slice = match slice {
-                [] => None,
-                slice => Some(SliceHash(slice.try_into().map_err(|_| unfit)?)),
-            };
-            slices.insert(Symbol::new(symbol), slice);
-        }
-        let look = LastLook {
-            found: self.found(finding),
-            slices,
-            seq: row.seq,
-            was_there: row.was_there,
-            author: FileAuthor {
-                origin: row.origin,
-                reply: row.reply,
-            },
-        };
-        match self.put(id, look) {
+    pub(crate) fn restore_row(&mut self, id: u32, row: DiskRow) -> Result<(), UnfitRow> {
+        match self.put(id, &row.finding, (row.author, row.seq), row.was_there) {
             false => Ok(()),
             true => Err(UnfitRow("a path was looked at last twice")),
         }
@@ -324,26 +252,19 @@ impl Disk {
     /// The row of a path that was looked at.
     pub(crate) fn row(&self, id: u32, path: &RelPath) -> Option<DiskRow> {
         let look = self.look(id)?;
-        let (finding, file) = match self.finding(id)? {
-            LastFinding::File(file) => (PathFinding::File, Some(file)),
-            LastFinding::Missing => (PathFinding::Missing, None),
-            LastFinding::Unreadable(failure) => (PathFinding::Unreadable(failure), None),
-        };
-        let mut slices = Vec::new();
-        for (symbol, slice) in &look.slices {
-            let slice = slice.as_ref().map_or(&[][..], |slice| &slice.0);
-            put_item(&mut slices, symbol.as_str().as_bytes(), slice);
+        let mut finding = self.finding(id)?.into();
+        if let DiskFinding::File(file) = &mut finding {
+            let slices = look.slices.iter().map(|(symbol, slice)| DiskSlice {
+                symbol: symbol.clone(),
+                slice: *slice,
+            });
+            file.slices.extend(slices);
         }
         Some(DiskRow {
             path: path.clone(),
             finding,
-            whole: file.map(|file| file.whole),
-            grammar: file.and_then(|file| file.grammar.cloned()),
-            definitions: file.map_or(0, |file| file.definitions),
-            slices: slices.into(),
             was_there: look.was_there,
-            origin: look.author.origin,
-            reply: look.author.reply,
+            author: look.author,
             seq: look.seq,
         })
     }

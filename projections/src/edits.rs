@@ -2,14 +2,11 @@
 //!
 //! The table is an archive. Memory holds only the rows that aren't durable yet, so that the store can't return them.
 
-use alloc::collections::BTreeMap;
-
 use tslp_core::event::{Event, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 
-use crate::changes::Changes;
-use crate::row::Keeps;
+use crate::row_map::RowMap;
 
 row! {
     #[derive(Copy)]
@@ -30,12 +27,12 @@ row! {
 /// Applied edits whose rows aren't durable.
 #[derive(Default)]
 pub struct Edits {
-    not_durable: BTreeMap<(ArtifactHash, Seq), EditRow>,
+    pub(crate) not_durable: RowMap<EditRow>,
 }
 
 impl Edits {
     /// Folds one event in.
-    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+    pub fn apply(&mut self, recorded: &Recorded) {
         let Event::ArtifactCaptured(captured) = &recorded.event else {
             return;
         };
@@ -47,15 +44,8 @@ impl Edits {
                 seq: recorded.seq,
                 artifact: captured.artifact,
             };
-            if self.not_durable.insert((*text, row.seq), row).is_none() {
-                changes.put(|| row);
-            }
+            self.not_durable.put_first(row);
         }
-    }
-
-    /// Forgets the rows up to `durable`, which the store returns from now on.
-    pub fn forget_durable(&mut self, durable: Seq) {
-        self.not_durable.retain(|(_, seq), _| *seq > durable);
     }
 
     /// The artifact that the edit with this text made when it was last applied, if its row isn't durable.
@@ -64,11 +54,5 @@ impl Edits {
         let all = (text, Seq(0))..=(text, Seq(u64::MAX));
         let made = self.not_durable.range(all).next_back();
         made.map(|(_, row)| row.artifact)
-    }
-}
-
-impl Keeps<EditRow> for Edits {
-    fn visit_rows(&self, visit: &mut dyn FnMut(EditRow)) {
-        self.not_durable.values().copied().for_each(visit);
     }
 }

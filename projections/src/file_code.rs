@@ -145,13 +145,6 @@ pub(crate) struct Entry<'p> {
     rest: &'p [u8],
 }
 
-const PROOFS: [Proof; 4] = [
-    Proof::PartialPattern,
-    Proof::Pattern,
-    Proof::Ast,
-    Proof::Exact,
-];
-
 /// The bit of an entry's first byte that says that disk holds it.
 const ON_DISK: u8 = 4;
 
@@ -174,7 +167,7 @@ impl<'p> Entry<'p> {
             symbol: core::str::from_utf8(symbol).ok()?,
             on_disk: flags & ON_DISK != 0,
             origin: *ORIGINS.get(usize::from(flags >> ORIGIN_SHIFT))?,
-            proof: PROOFS[usize::from(flags & 3)],
+            proof: Proof::ALL[usize::from(flags & 3)],
             slice: SliceHash(*slice),
             seq: Seq(since.seq.0.wrapping_add(try_number(&mut rest)?)),
             source: usize::try_from(try_number(&mut rest)?).ok()?,

@@ -2,16 +2,13 @@
 //!
 //! The table is an archive. Memory holds only the rows that aren't durable yet, so that the store can't return them.
 
-use alloc::collections::BTreeMap;
-use alloc::collections::btree_map::Entry;
 use core::ops::RangeInclusive;
 
 use tslp_core::event::{Event, Recorded};
 use tslp_core::ids::Seq;
 use tslp_core::path::RelPath;
 
-use crate::changes::Changes;
-use crate::row::Keeps;
+use crate::row_map::RowMap;
 
 /// Events of one stretch of the ledger: what is said of a file comes close together.
 const STRETCH_EVENTS: u64 = 64;
@@ -46,38 +43,23 @@ impl FileMentionRow {
 /// Stretches that speak of files, whose rows aren't durable.
 #[derive(Default)]
 pub struct FileMentions {
-    not_durable: BTreeMap<(RelPath, u64), FileMentionRow>,
+    pub(crate) not_durable: RowMap<FileMentionRow>,
 }
 
 impl FileMentions {
     /// Folds one event in.
-    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+    pub fn apply(&mut self, recorded: &Recorded) {
         // What a prompt showed of a file changes nothing about it.
         if let Event::PromptComposed(_) | Event::PromptAmended(_) = recorded.event {
             return;
         }
         let (seq, stretch) = (recorded.seq, recorded.seq.0 / STRETCH_EVENTS);
         recorded.event.visit_paths(&mut |path| {
-            if let Entry::Vacant(entry) = self.not_durable.entry((path.clone(), stretch)) {
-                let row = FileMentionRow {
-                    path: path.clone(),
-                    stretch,
-                    seq,
-                };
-                changes.put(|| row.clone());
-                entry.insert(row);
-            }
+            self.not_durable.put_first(FileMentionRow {
+                path: path.clone(),
+                stretch,
+                seq,
+            });
         });
-    }
-
-    /// Forgets the rows up to `durable`, which the store returns from now on.
-    pub fn forget_durable(&mut self, durable: Seq) {
-        self.not_durable.retain(|_, row| row.seq > durable);
-    }
-}
-
-impl Keeps<FileMentionRow> for FileMentions {
-    fn visit_rows(&self, visit: &mut dyn FnMut(FileMentionRow)) {
-        self.not_durable.values().cloned().for_each(visit);
     }
 }

@@ -7,7 +7,6 @@ use tslp_core::event::{Event, GoalChanged, Recorded};
 use tslp_core::goal::{GOAL_NOTES_MAX, GoalChange};
 use tslp_core::ids::{Seq, SessionId, UnixMillis};
 
-use crate::changes::Changes;
 use crate::row_map::RowMap;
 
 row! {
@@ -37,7 +36,7 @@ pub struct Goal {
 
 impl Goal {
     /// Folds one event in.
-    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+    pub fn apply(&mut self, recorded: &Recorded) {
         let Event::GoalChanged(GoalChanged { change, text }) = &recorded.event else {
             return;
         };
@@ -52,8 +51,7 @@ impl Goal {
         };
         let oldest = self.rows.values().filter(is_note).rev().nth(kept_max - 1);
         let oldest = oldest.map(|row| row.seq);
-        self.rows
-            .forget(|row| begins || oldest == Some(row.seq), changes);
+        self.rows.forget(|row| begins || oldest == Some(row.seq));
         if *change != GoalChange::Done {
             let row = GoalRow {
                 seq: recorded.seq,
@@ -62,7 +60,7 @@ impl Goal {
                 said_in: recorded.session,
                 at_ms: recorded.at,
             };
-            self.rows.put(row, changes);
+            self.rows.put(row);
         }
     }
 

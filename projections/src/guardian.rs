@@ -1,7 +1,6 @@
 //! Tools: the approved profile, grants, halts, and the last calls with their results (spec §8.5). What is true of code doesn't
 //! depend on them.
 
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -15,8 +14,6 @@ use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::limits::{SESSIONS_KEPT, TOOL_EPISODES_KEPT};
 use tslp_core::reason::{Reason, ReasonClass};
 
-use crate::changes::Changes;
-use crate::row::{EventAt, Keeps, UnfitRow};
 use crate::row_map::RowMap;
 
 row! {
@@ -127,37 +124,34 @@ pub struct ToolSession {
 pub struct GuardianState {
     /// One at most.
     pub(crate) policy: RowMap<PolicyRow>,
-    /// By the capability's word, as the table is sorted.
-    grants: BTreeMap<(SessionId, &'static str), GrantRow>,
+    pub(crate) grants: RowMap<GrantRow>,
     pub(crate) sessions: RowMap<ToolSessionRow>,
     pub(crate) calls: RowMap<ToolCallRow>,
 }
 
 impl GuardianState {
     /// Folds one event in.
-    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+    pub fn apply(&mut self, recorded: &Recorded) {
         match &recorded.event {
-            Event::ActionRequested(requested) => {
-                self.add_call(recorded.session, requested, changes)
-            }
-            Event::ActionJudged(judged) => self.record_decision(judged, changes),
-            Event::ToolRan(ran) => self.record_run(ran, changes),
-            Event::CapabilityChanged(changed) => self.change_grant(recorded.seq, changed, changes),
-            Event::NoticeIssued(notice) => self.apply_notice(notice, changes),
+            Event::ActionRequested(requested) => self.add_call(recorded.session, requested),
+            Event::ActionJudged(judged) => self.record_decision(judged),
+            Event::ToolRan(ran) => self.record_run(ran),
+            Event::CapabilityChanged(changed) => self.change_grant(recorded.seq, changed),
+            Event::NoticeIssued(notice) => self.apply_notice(notice),
             Event::PolicyApproved(approved) => {
                 let approved = PolicyRow {
                     seq: recorded.seq,
                     profile: approved.profile_id.clone(),
                     text: approved.text,
                 };
-                self.policy.put(approved, changes);
-                self.policy.keep_last(1, changes);
+                self.policy.put(approved);
+                self.policy.keep_last(1);
             }
             _ => {}
         }
     }
 
-    fn add_call(&mut self, session: SessionId, requested: &ActionRequested, changes: &mut Changes) {
+    fn add_call(&mut self, session: SessionId, requested: &ActionRequested) {
         let call = ToolCallRow {
             episode: requested.call.episode,
             number: requested.call.number,
@@ -169,7 +163,7 @@ impl GuardianState {
             is_over: false,
             output: None,
         };
-        self.calls.put(call, changes);
+        self.calls.put(call);
         let mut episodes: Vec<EpisodeId> = self.calls.keys().map(|key| key.0).collect();
         episodes.dedup();
         // One at the most is too many, since a call brings at most one.
@@ -177,11 +171,11 @@ impl GuardianState {
             .first()
             .filter(|_| episodes.len() > TOOL_EPISODES_KEPT)
         {
-            self.calls.forget(|call| call.episode == *oldest, changes);
+            self.calls.forget(|call| call.episode == *oldest);
         }
     }
 
-    fn record_decision(&mut self, judged: &ActionJudged, changes: &mut Changes) {
+    fn record_decision(&mut self, judged: &ActionJudged) {
         let Some(mut call) = self.tool_call(judged.call) else {
             return;
         };
@@ -189,7 +183,7 @@ impl GuardianState {
         // A call that the client runs is over at once, because no event says how it ends.
         call.is_over = judged.decision == Decision::Deny || call.door != Door::Bridge;
         let (door, session) = (call.door, call.session);
-        self.calls.put(call, changes);
+        self.calls.put(call);
         if door != Door::Bridge {
             return;
         }
@@ -198,23 +192,22 @@ impl GuardianState {
         let mut first = judged.first_denials();
         let violates = first.any(|denial| denial.code == "COMMAND-CLASS-VIOLATION");
         if builds > 0 || violates {
-            self.change_tally(session, changes, |tally| {
+            self.change_tally(session, |tally| {
                 tally.builds += builds;
                 tally.violations += u32::from(violates);
             });
         }
     }
 
-    fn record_run(&mut self, ran: &ToolRan, changes: &mut Changes) {
+    fn record_run(&mut self, ran: &ToolRan) {
         if let Some(mut call) = self.tool_call(ran.call) {
             call.is_over = true;
             call.output = ran.output;
-            self.calls.put(call, changes);
+            self.calls.put(call);
         }
     }
 
-    fn change_grant(&mut self, seq: Seq, changed: &CapabilityChanged, changes: &mut Changes) {
-        let key = (changed.session, changed.capability.as_str());
+    fn change_grant(&mut self, seq: Seq, changed: &CapabilityChanged) {
         let grant = GrantRow {
             session: changed.session,
             capability: changed.capability,
@@ -225,19 +218,15 @@ impl GuardianState {
             expires_at: changed.expires_at,
             revoked: changed.change == GrantChange::Revoked,
         };
-        changes.put(|| grant.clone());
-        self.grants.insert(key, grant);
+        self.grants.put(grant);
         if self.grants.len() > SESSIONS_KEPT {
             let oldest = self.grants.iter().min_by_key(|(_, grant)| grant.seq);
-            if let Some(key) = oldest.map(|(key, _)| *key)
-                && let Some(grant) = self.grants.remove(&key)
-            {
-                changes.remove::<GrantRow>(|| (grant.session, grant.capability));
-            }
+            let oldest = oldest.map(|(key, _)| *key);
+            oldest.and_then(|oldest| self.grants.remove(&oldest));
         }
     }
 
-    fn apply_notice(&mut self, notice: &NoticeIssued, changes: &mut Changes) {
+    fn apply_notice(&mut self, notice: &NoticeIssued) {
         let NoticeIssued {
             reason, session, ..
         } = notice;
@@ -250,34 +239,29 @@ impl GuardianState {
             // No other halt of all tools takes a breach's place: it would be lifted more easily.
             let stays = session == ALL_SESSIONS && self.is_breached();
             if !stays {
-                self.change_tally(session, changes, |tally| tally.halt = Some(*reason));
+                self.change_tally(session, |tally| tally.halt = Some(*reason));
             }
         } else if *reason == Reason::ToolsResumed {
             // A stop of all agents ends by a word outside of all sessions only: no agent can say one.
             let agents = Some(ALL_AGENTS).filter(|_| *session == ALL_SESSIONS);
             for session in [ALL_SESSIONS, *session].into_iter().chain(agents) {
-                self.sessions.remove(&(session,), changes);
+                self.sessions.remove(&(session,));
             }
         }
     }
 
-    fn change_tally(
-        &mut self,
-        session: SessionId,
-        changes: &mut Changes,
-        act: impl FnOnce(&mut ToolSessionRow),
-    ) {
+    fn change_tally(&mut self, session: SessionId, act: impl FnOnce(&mut ToolSessionRow)) {
         let known = self.sessions.get(&(session,)).cloned();
         let mut tally = known.unwrap_or_default();
         tally.session = session;
         act(&mut tally);
-        self.sessions.put(tally, changes);
+        self.sessions.put(tally);
         // Neither the halt of all sessions nor the session that has just changed is forgotten.
         let is_old = |old: &(SessionId,)| ![ALL_SESSIONS, ALL_AGENTS, session].contains(&old.0);
         if self.sessions.len() > SESSIONS_KEPT
             && let Some(oldest) = self.sessions.keys().copied().find(is_old)
         {
-            self.sessions.remove(&oldest, changes);
+            self.sessions.remove(&oldest);
         }
     }
 
@@ -292,7 +276,7 @@ impl GuardianState {
     pub fn tool_session(&self, session: SessionId) -> ToolSession {
         let own = self.sessions.get(&(session,)).cloned().unwrap_or_default();
         let everywhere = self.halt_of(ALL_SESSIONS).or(self.halt_of(ALL_AGENTS));
-        let grants = self.grants.range((session, "")..);
+        let grants = self.grants.range((session, Capability::ALL[0])..);
         let grants = grants.take_while(|((of, _), _)| *of == session);
         ToolSession {
             halt: everywhere.or(own.halt),
@@ -353,18 +337,6 @@ impl ToolCallRow {
             episode: self.episode,
             number: self.number,
         }
-    }
-}
-
-impl Keeps<GrantRow> for GuardianState {
-    fn visit_rows(&self, visit: &mut dyn FnMut(GrantRow)) {
-        self.grants.values().cloned().for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: GrantRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        let key = (row.session, row.capability.as_str());
-        self.grants.insert(key, row);
-        Ok(())
     }
 }
 

@@ -6,7 +6,6 @@ use tslp_core::event::{Event, PlaceKind, Recorded};
 use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::path::{self, RelPath};
 
-use crate::changes::Changes;
 use crate::row_map::RowMap;
 
 /// Most paths that are kept, those of the newest conversations.
@@ -52,7 +51,7 @@ pub struct Places {
 
 impl Places {
     /// Folds one event in.
-    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+    pub fn apply(&mut self, recorded: &Recorded) {
         let session = recorded.session;
         let (theirs, place, ours, file) = match &recorded.event {
             Event::PlaceObserved(seen) if seen.place == PlaceKind::WorkingFolder => {
@@ -89,12 +88,8 @@ impl Places {
             file: file.map(String::from).unwrap_or_default(),
             episode: recorded.episode,
         };
-        self.rows.put(row, changes);
-        while self.rows.len() > PLACES_KEPT
-            && let Some(key) = self.rows.keys().next().cloned()
-        {
-            self.rows.remove(&key, changes);
-        }
+        self.rows.put(row);
+        self.rows.keep_last(PLACES_KEPT);
     }
 
     /// The folder from which a conversation's relative paths are meant, if its client states one.

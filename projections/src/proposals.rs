@@ -1,6 +1,6 @@
 //! Versions that are PROPOSED: captured, resolved, not yet true (spec §5).
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use tslp_core::artifact::{Level, Origin, Transition};
@@ -15,15 +15,13 @@ use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::slice::{Figures, Span};
 
-use crate::changes::Changes;
-use crate::row::{EventAt, Keeps, Key as _, UnfitRow};
+use crate::row_map::RowMap;
 use crate::sessions::Sessions;
-use crate::table::Value;
 
 row! {
-    /// `proposals`: one row for each version that is PROPOSED, the newest [`PROPOSALS_PER_ENTITY_MAX`] of an entity, and for the
-    /// newest of those that ended and are remembered. The verdicts of both gates are in the event `refused_at`.
-    pub struct ProposalRow in table "proposals", version 5;
+    /// `proposals`: the versions that are PROPOSED and wait for promotion, the newest [`PROPOSALS_PER_ENTITY_MAX`] of an entity, and
+    /// the newest of those that ended and are remembered.
+    pub struct Proposal in table "proposals", version 6;
     key {
         /// The version.
         version: VersionId,
@@ -31,67 +29,36 @@ row! {
     values {
         /// Its entity.
         entity: EntityId,
-        /// Its slice's hash, which is the artifact to users.
-        artifact: SliceHash,
+        /// Hash of its canonical form, which is the artifact to users.
+        slice: SliceHash,
         /// The captured bytes that hold it.
-        source: ArtifactHash,
+        artifact: ArtifactHash,
+        /// Its ranges in those bytes.
+        spans: Vec<Span>,
+        /// Its structure.
+        figures: Figures,
         /// The certainty of its entity.
         level: Level,
-        /// Its origin.
-        origin: Origin,
-        /// Its episode.
-        episode: EpisodeId,
-        /// Its session.
-        session: SessionId,
-        /// The reason that kept it out, if it was judged.
-        refused_for: Option<Reason>,
-        /// Its place in the captured bytes.
-        spans: Vec<Span>,
-        /// Nodes of its syntax tree.
-        nodes: u32,
-        /// Its tokens.
-        tokens: u32,
         /// The proof of its definition.
         proof: Proof,
-        /// The event that refused it.
+        /// Its origin.
+        origin: Origin,
+        /// The episode of the reply that proposed it.
+        episode: EpisodeId,
+        /// That episode's session.
+        session: SessionId,
+        /// Both gates' verdicts, once it was judged.
+        report: Option<GateReport>,
+        /// The known entity that it is suspected to rename.
+        rename_of: Option<EntityId>,
+        /// The event that holds both.
         refused_at: Option<Seq>,
-        /// Whether disk has contradicted its base since, or the user has given the same code.
+        /// Whether disk has contradicted its base since, or the user has given the same code: conversations still show it.
         is_ended: bool,
     }
 }
 
-/// A version that is PROPOSED: it waits for promotion.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proposal {
-    /// The version.
-    pub version: VersionId,
-    /// Its entity.
-    pub entity: EntityId,
-    /// Hash of its canonical form.
-    pub slice: SliceHash,
-    /// The captured bytes that hold it.
-    pub artifact: ArtifactHash,
-    /// Its ranges in those bytes.
-    pub spans: Vec<Span>,
-    /// Its structure.
-    pub figures: Figures,
-    /// The certainty of its entity.
-    pub level: Level,
-    /// The proof of its definition.
-    pub proof: Proof,
-    /// Its origin.
-    pub origin: Origin,
-    /// The episode of the reply that proposed it.
-    pub episode: EpisodeId,
-    /// That episode's session.
-    pub session: SessionId,
-    /// Both gates' verdicts, once it was judged.
-    pub report: Option<GateReport>,
-    /// The known entity that it is suspected to rename.
-    pub rename_of: Option<EntityId>,
-    /// The event that holds both.
-    pub refused_at: Option<Seq>,
-}
+crate::stored_cells!(GateReport);
 
 impl Proposal {
     /// The reason that kept it out, if it was judged.
@@ -107,17 +74,16 @@ const ENDED_KEPT: usize = 256;
 /// All open proposals.
 #[derive(Default)]
 pub struct Proposals {
-    by_version: BTreeMap<VersionId, Proposal>,
-    by_entity: BTreeMap<EntityId, BTreeSet<VersionId>>,
-    /// Discarded because disk contradicted their base, or because the user gave the same code as theirs: conversations still show
-    /// them.
-    ended: BTreeMap<VersionId, Proposal>,
+    /// With those that ended.
+    pub(crate) rows: RowMap<Proposal>,
+    open: BTreeSet<(EntityId, VersionId)>,
+    ended: BTreeSet<VersionId>,
     capture: Option<ArtifactCaptured>,
 }
 
 impl Proposals {
     /// Folds one event in.
-    pub fn apply(&mut self, recorded: &Recorded, sessions: &Sessions, changes: &mut Changes) {
+    pub fn apply(&mut self, recorded: &Recorded, sessions: &Sessions) {
         match &recorded.event {
             Event::ArtifactCaptured(captured) => self.capture = Some(captured.clone()),
             Event::ArtifactResolved(resolved) => {
@@ -148,20 +114,22 @@ impl Proposals {
                         report: None,
                         rename_of: None,
                         refused_at: None,
+                        is_ended: false,
                     };
-                    self.insert(proposed, changes);
+                    self.insert(proposed);
                 }
             }
             Event::PromotionRefused(refused) => {
-                if let Some(proposed) = self.by_version.get_mut(&refused.version) {
+                if self.get(refused.version).is_some()
+                    && let Some(proposed) = self.rows.get_mut(&(refused.version,))
+                {
                     proposed.report = Some(refused.report.clone());
                     proposed.rename_of.clone_from(&refused.rename_of);
                     proposed.refused_at = Some(recorded.seq);
-                    changes.touch::<ProposalRow, _>(|| (refused.version,), true);
                 }
             }
             Event::Transitioned(moved) => {
-                let removed = self.remove(moved.version, changes);
+                let removed = self.remove(moved.version);
                 let ended = removed.filter(|proposed| {
                     moved.transition == Transition::Discard
                         && match moved.cause {
@@ -170,12 +138,14 @@ impl Proposals {
                             _ => false,
                         }
                 });
-                if let Some(ended) = ended {
-                    self.ended.insert(moved.version, ended);
+                if let Some(mut ended) = ended {
+                    ended.is_ended = true;
+                    self.rows.put(ended);
+                    self.ended.insert(moved.version);
                     if self.ended.len() > ENDED_KEPT
-                        && let Some((oldest, _)) = self.ended.pop_first()
+                        && let Some(oldest) = self.ended.pop_first()
                     {
-                        changes.touch::<ProposalRow, _>(|| (oldest,), true);
+                        self.rows.remove(&(oldest,));
                     }
                 }
             }
@@ -183,38 +153,47 @@ impl Proposals {
         }
     }
 
-    fn insert(&mut self, proposed: Proposal, changes: &mut Changes) {
+    fn insert(&mut self, proposed: Proposal) {
         let version = proposed.version;
-        self.remove(version, changes);
         // In a damaged ledger a number may have been another version's.
-        let was_present = self.ended.remove(&version).is_some();
-        changes.touch::<ProposalRow, _>(|| (version,), was_present);
-        let entity = proposed.entity.clone();
-        let open = self.by_entity.entry(entity).or_default();
-        open.insert(version);
-        let surplus = open.len() > PROPOSALS_PER_ENTITY_MAX;
-        let oldest = surplus.then(|| open.first().copied()).flatten();
-        self.by_version.insert(version, proposed);
-        if let Some(oldest) = oldest {
-            self.remove(oldest, changes);
-        }
+        self.remove(version);
+        self.ended.remove(&version);
+        self.open.insert((proposed.entity.clone(), version));
+        let open = self.versions_of(&proposed.entity);
+        let surplus = open.clone().count() > PROPOSALS_PER_ENTITY_MAX;
+        let oldest = open.take(surplus.into()).next();
+        self.rows.put(proposed);
+        oldest.and_then(|oldest| self.remove(oldest));
     }
 
-    fn remove(&mut self, version: VersionId, changes: &mut Changes) -> Option<Proposal> {
-        let proposed = self.by_version.remove(&version)?;
-        changes.touch::<ProposalRow, _>(|| (version,), true);
-        if let Some(open) = self.by_entity.get_mut(&proposed.entity) {
-            open.remove(&version);
-            if open.is_empty() {
-                self.by_entity.remove(&proposed.entity);
+    fn versions_of(&self, entity: &EntityId) -> impl Iterator<Item = VersionId> + Clone + use<'_> {
+        let from = (entity.clone(), VersionId(0));
+        let until = (entity.clone(), VersionId(u64::MAX));
+        self.open.range(from..=until).map(|(_, version)| *version)
+    }
+
+    /// Removes an open one.
+    fn remove(&mut self, version: VersionId) -> Option<Proposal> {
+        self.get(version)?;
+        let proposed = self.rows.remove(&(version,))?;
+        self.open.remove(&(proposed.entity.clone(), version));
+        Some(proposed)
+    }
+
+    pub(crate) fn finish_restoring(&mut self) {
+        for row in self.rows.values() {
+            if row.is_ended {
+                self.ended.insert(row.version);
+            } else {
+                self.open.insert((row.entity.clone(), row.version));
             }
         }
-        Some(proposed)
     }
 
     /// Those proposals for one entity that disk has ended, or the user with the same code, oldest first.
     pub fn ended_for<'p>(&'p self, entity: &'p EntityId) -> impl Iterator<Item = &'p Proposal> {
-        let ended = self.ended.values();
+        let ended = self.ended.iter();
+        let ended = ended.filter_map(|version| self.rows.get(&(*version,)));
         ended.filter(move |proposed| proposed.entity == *entity)
     }
 
@@ -225,15 +204,15 @@ impl Proposals {
             && open.any(|it| it.origin == Origin::User && it.slice == proposed.slice)
     }
 
-    /// The proposal with this version.
+    /// The open proposal with this version.
     #[must_use]
     pub fn get(&self, version: VersionId) -> Option<&Proposal> {
-        self.by_version.get(&version)
+        self.rows.get(&(version,)).filter(|row| !row.is_ended)
     }
 
     /// Open proposals, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &Proposal> {
-        self.by_version.values()
+        self.rows.values().filter(|row| !row.is_ended)
     }
 
     /// Open proposals for one entity, oldest first.
@@ -241,10 +220,8 @@ impl Proposals {
         &'p self,
         entity: &EntityId,
     ) -> impl Iterator<Item = &'p Proposal> + use<'p> {
-        let open = self.by_entity.get(entity);
-        open.into_iter()
-            .flatten()
-            .filter_map(|version| self.by_version.get(version))
+        self.versions_of(entity)
+            .filter_map(|version| self.get(version))
     }
 
     /// Whether the model proposed this slice of the entity and was refused for what the slice is, or, where there is none, left the
@@ -287,87 +264,9 @@ impl Proposals {
         path: &RelPath,
     ) -> impl Iterator<Item = &'p Proposal> + use<'p> {
         let path = path.clone();
-        self.by_entity
-            .range(EntityId::file(path.clone())..)
+        self.open
+            .range((EntityId::file(path.clone()), VersionId(0))..)
             .take_while(move |(entity, _)| entity.path == path)
-            .flat_map(|(_, open)| open)
-            .filter_map(|version| self.by_version.get(version))
-    }
-}
-
-impl Keeps<ProposalRow> for Proposals {
-    fn visit_rows(&self, visit: &mut dyn FnMut(ProposalRow)) {
-        let all = self.by_version.iter().chain(&self.ended);
-        let all: BTreeMap<_, _> = all.collect();
-        let rows = all.into_values().map(|proposed| self.row(proposed));
-        rows.for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: ProposalRow, event: EventAt<'_>) -> Result<(), UnfitRow> {
-        let (report, rename_of) = match row.refused_at {
-            None => (None, None),
-            Some(seq) => match event(seq).map(|recorded| recorded.event) {
-                Some(Event::PromotionRefused(refused)) => (Some(refused.report), refused.rename_of),
-                _ => return Err(UnfitRow("a proposal was refused by no event")),
-            },
-        };
-        let proposed = Proposal {
-            version: row.version,
-            entity: row.entity.clone(),
-            slice: row.artifact,
-            artifact: row.source,
-            spans: row.spans,
-            figures: Figures {
-                nodes: row.nodes,
-                tokens: row.tokens,
-            },
-            level: row.level,
-            proof: row.proof,
-            origin: row.origin,
-            episode: row.episode,
-            session: row.session,
-            report,
-            rename_of,
-            refused_at: row.refused_at,
-        };
-        if row.is_ended {
-            self.ended.insert(row.version, proposed);
-            return Ok(());
-        }
-        let open = self.by_entity.entry(row.entity).or_default();
-        open.insert(row.version);
-        self.by_version.insert(row.version, proposed);
-        Ok(())
-    }
-
-    fn rows_beginning(&self, key: &[Value]) -> Vec<ProposalRow> {
-        let (version,) = <(VersionId,)>::from_touched(key);
-        let known = self.get(version).or_else(|| self.ended.get(&version));
-        known
-            .map(|proposed| self.row(proposed))
-            .into_iter()
-            .collect()
-    }
-}
-
-impl Proposals {
-    fn row(&self, proposed: &Proposal) -> ProposalRow {
-        ProposalRow {
-            version: proposed.version,
-            entity: proposed.entity.clone(),
-            artifact: proposed.slice,
-            source: proposed.artifact,
-            level: proposed.level,
-            origin: proposed.origin,
-            episode: proposed.episode,
-            session: proposed.session,
-            refused_for: proposed.refused_for(),
-            spans: proposed.spans.clone(),
-            nodes: proposed.figures.nodes,
-            tokens: proposed.figures.tokens,
-            proof: proposed.proof,
-            refused_at: proposed.refused_at,
-            is_ended: self.ended.contains_key(&proposed.version),
-        }
+            .filter_map(|(_, version)| self.get(*version))
     }
 }

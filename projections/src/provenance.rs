@@ -1,6 +1,6 @@
 //! Who said which text first, for the newest texts: what a user's message repeats of them isn't the user's.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeSet;
 use core::ops::Bound;
 
 use tslp_core::event::{Author, ContentKind, Event, Recorded};
@@ -9,8 +9,7 @@ use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::limits::AUTHORED_TEXTS_KEPT;
 use tslp_core::message::Role;
 
-use crate::changes::Changes;
-use crate::row::{EventAt, Keeps, UnfitRow};
+use crate::row_map::RowMap;
 
 row! {
     #[derive(Copy)]
@@ -35,13 +34,13 @@ row! {
 /// The newest texts, each with its author.
 #[derive(Default)]
 pub struct Provenance {
-    texts: BTreeMap<(Seq, u32), ProvenanceRow>,
+    pub(crate) texts: RowMap<ProvenanceRow>,
     known: BTreeSet<ArtifactHash>,
 }
 
 impl Provenance {
     /// Folds one event in.
-    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+    pub fn apply(&mut self, recorded: &Recorded) {
         match &recorded.event {
             Event::Content(content) => {
                 let author = match content.kind {
@@ -49,16 +48,16 @@ impl Provenance {
                     ContentKind::Evidence => Author::Tool,
                     _ => return,
                 };
-                self.add(recorded, 0, content.hash, author, changes);
+                self.add(recorded, 0, content.hash, author);
             }
             Event::ReplySegment(segment) => {
-                self.add(recorded, 0, segment.content, Author::Model, changes);
+                self.add(recorded, 0, segment.content, Author::Model);
             }
             Event::ReplyImported(reply) => {
-                self.add(recorded, 0, reply.content, Author::Model, changes);
+                self.add(recorded, 0, reply.content, Author::Model);
             }
             Event::ReplyPart(part) => {
-                self.add(recorded, 0, part.content, Author::Thought, changes);
+                self.add(recorded, 0, part.content, Author::Thought);
             }
             Event::ReplyEnded(ended) => {
                 let segments = ended.segments.iter().map(|it| (*it, Author::Model));
@@ -66,7 +65,7 @@ impl Provenance {
                 let calls = ended.tool_calls.iter();
                 let calls = calls.map(|call| (call.arguments, Author::Call));
                 for (position, (text, author)) in (0..).zip(segments.chain(calls)) {
-                    self.add(recorded, position, text, author, changes);
+                    self.add(recorded, position, text, author);
                 }
             }
             Event::PromptReceived(prompt) => {
@@ -77,21 +76,14 @@ impl Provenance {
                         Role::Tool => Author::Tool,
                         Role::System | Role::Other => continue,
                     };
-                    self.add(recorded, position, message.content, author, changes);
+                    self.add(recorded, position, message.content, author);
                 }
             }
             _ => {}
         }
     }
 
-    fn add(
-        &mut self,
-        recorded: &Recorded,
-        position: u32,
-        text: ArtifactHash,
-        author: Author,
-        changes: &mut Changes,
-    ) {
+    fn add(&mut self, recorded: &Recorded, position: u32, text: ArtifactHash, author: Author) {
         if !self.known.insert(text) {
             return;
         }
@@ -102,14 +94,17 @@ impl Provenance {
             author,
             episode: recorded.episode,
         };
-        changes.put(|| said);
-        self.texts.insert((recorded.seq, position), said);
+        self.texts.put(said);
         if self.texts.len() > AUTHORED_TEXTS_KEPT
-            && let Some((oldest, said)) = self.texts.pop_first()
+            && let Some(oldest) = self.oldest()
+            && let Some(said) = self.texts.remove(&oldest)
         {
             self.known.remove(&said.text);
-            changes.remove::<ProvenanceRow>(|| oldest);
         }
+    }
+
+    pub(crate) fn finish_restoring(&mut self) {
+        self.known = self.texts.values().map(|said| said.text).collect();
     }
 
     /// Where the first of the texts stands: the event that says so, and which of its texts.
@@ -124,17 +119,5 @@ impl Provenance {
         self.texts
             .range((from, Bound::Unbounded))
             .map(|(_, said)| *said)
-    }
-}
-
-impl Keeps<ProvenanceRow> for Provenance {
-    fn visit_rows(&self, visit: &mut dyn FnMut(ProvenanceRow)) {
-        self.texts_after(None).for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: ProvenanceRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        self.known.insert(row.text);
-        self.texts.insert((row.seq, row.position), row);
-        Ok(())
     }
 }

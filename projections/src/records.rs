@@ -12,7 +12,7 @@ use tslp_core::reason::Reason;
 use tslp_core::record::{self, RecordKind, RecordStanding};
 use tslp_core::spoken_lines::first_line_hash;
 
-use crate::changes::Changes;
+use crate::changes::Touched;
 use crate::goal::GoalRow;
 use crate::row::{EventAt, Keeps, UnfitRow};
 
@@ -174,36 +174,37 @@ pub struct Records {
     proposed: BTreeMap<String, RecordEntry>,
     /// The event of the newest that was kept.
     newest: Seq,
+    touched: Touched<(String, RecordStanding)>,
 }
 
 impl Records {
     /// Folds one event in. `goal` is the goal, if there is one.
-    pub fn apply(&mut self, recorded: &Recorded, goal: Option<&GoalRow>, changes: &mut Changes) {
+    pub fn apply(&mut self, recorded: &Recorded, goal: Option<&GoalRow>) {
         let Event::RecordChanged(changed) = &recorded.event else {
             return;
         };
         let entry = RecordEntry::new((recorded.seq, goal.map_or(Seq(0), |it| it.seq)), changed);
         match changed.standing {
-            _ if changed.statement.is_empty() => self.end(changed, changes),
+            _ if changed.statement.is_empty() => self.end(changed),
             RecordStanding::Kept => {
-                changes.put(|| row(&entry, RecordStanding::Kept));
+                self.touch(&changed.key, RecordStanding::Kept);
                 self.keep(entry);
-                self.drop_proposal(&changed.key, changes);
+                self.drop_proposal(&changed.key);
             }
             RecordStanding::Proposed => {
-                changes.put(|| row(&entry, RecordStanding::Proposed));
+                self.touch(&changed.key, RecordStanding::Proposed);
                 self.proposed.insert(changed.key.clone(), entry);
             }
-            RecordStanding::Ended => self.end(changed, changes),
+            RecordStanding::Ended => self.end(changed),
         }
     }
 
-    fn end(&mut self, changed: &RecordChanged, changes: &mut Changes) {
+    fn end(&mut self, changed: &RecordChanged) {
         if changed.cause == Reason::RecordRejected {
-            self.drop_proposal(&changed.key, changes);
+            self.drop_proposal(&changed.key);
         } else if let Ok(at) = self.place(&changed.key) {
+            self.touch(&changed.key, RecordStanding::Kept);
             self.kept.remove(at);
-            changes.remove::<RecordRow>(|| (changed.key.clone(), RecordStanding::Kept));
         }
     }
 
@@ -225,9 +226,22 @@ impl Records {
         }
     }
 
-    fn drop_proposal(&mut self, key: &str, changes: &mut Changes) {
-        if self.proposed.remove(key).is_some() {
-            changes.remove::<RecordRow>(|| (key.into(), RecordStanding::Proposed));
+    fn drop_proposal(&mut self, key: &str) {
+        self.touch(key, RecordStanding::Proposed);
+        self.proposed.remove(key);
+    }
+
+    /// A record is about to change, appear or vanish.
+    fn touch(&mut self, key: &str, standing: RecordStanding) {
+        let was_present = self.entry(key, standing).is_some();
+        self.touched.note(|| (key.into(), standing), was_present);
+    }
+
+    fn entry(&self, key: &str, standing: RecordStanding) -> Option<&RecordEntry> {
+        match standing {
+            RecordStanding::Kept => self.named(key),
+            RecordStanding::Proposed => self.proposed(key),
+            RecordStanding::Ended => None,
         }
     }
 
@@ -276,12 +290,15 @@ impl Keeps<RecordRow> for Records {
         let kept = self.kept.iter().map(|it| row(it, RecordStanding::Kept));
         let proposed = self.proposed.values();
         let proposed = proposed.map(|it| row(it, RecordStanding::Proposed));
-        let mut rows: Vec<RecordRow> = kept.chain(proposed).collect();
-        rows.sort_by(|one, other| {
-            let of = |row: &RecordRow| row.standing.as_str();
-            (&one.key, of(one)).cmp(&(&other.key, of(other)))
-        });
-        rows.into_iter().for_each(visit);
+        kept.chain(proposed).for_each(visit);
+    }
+
+    fn row(&self, (key, standing): &(String, RecordStanding)) -> Option<RecordRow> {
+        self.entry(key, *standing).map(|it| row(it, *standing))
+    }
+
+    fn touched(&mut self) -> &mut Touched<(String, RecordStanding)> {
+        &mut self.touched
     }
 
     fn restore_row(&mut self, row: RecordRow, event: EventAt<'_>) -> Result<(), UnfitRow> {

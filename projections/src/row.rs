@@ -3,24 +3,30 @@
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::fmt::Write as _;
 use core::slice;
 
+use rkyv::api::high::{HighDeserializer, HighSerializer, HighValidator};
+use rkyv::bytecheck::CheckBytes;
+use rkyv::rancor::Error;
+use rkyv::ser::allocator::ArenaHandle;
+use rkyv::util::AlignedVec;
+use rkyv::{Archive, Deserialize, Serialize};
 use tslp_core::artifact::{Level, Origin};
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{Author, ContentKind, History, PlaceKind, Recorded, ReplyOutcome, Side};
-use tslp_core::extract::{GrammarTag, Proof};
+use tslp_core::event::{Author, ContentKind, History, PlaceKind, Recorded, ReplyOutcome};
+use tslp_core::extract::Proof;
 use tslp_core::goal::GoalChange;
-use tslp_core::guardian::{Capability, Decision, Door, Risk};
-use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
-use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, UnixMillis, VersionId};
+use tslp_core::guardian::{Capability, Decision, Door};
+use tslp_core::hash::{ArtifactHash, SliceHash};
+use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis, VersionId};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
-use tslp_core::record::{RecordKind, RecordStanding};
+use tslp_core::record::RecordStanding;
 use tslp_core::scope::ScopeChange;
-use tslp_core::slice::Span;
+use tslp_core::slice::{Figures, Span};
 
-use crate::table::{Column, ColumnType, Table, Text, Value};
+use crate::changes::{Change, RowChange, Touched};
+use crate::table::{Column, ColumnType, Table, Value};
 
 /// A row that no fold writes; the text says what is wrong with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +41,7 @@ pub trait Row: Sized {
     const TABLE: Table;
 
     /// The fields that are its primary key.
-    type Key: Key;
+    type Key: Key + Ord + Clone;
 
     /// Its key.
     fn key(&self) -> Self::Key;
@@ -60,8 +66,8 @@ pub trait StoredRow: Row {
 pub type EventAt<'e> = &'e dyn Fn(Seq) -> Option<Recorded>;
 
 /// A projection that keeps the rows of a table.
-pub trait Keeps<R: Row> {
-    /// Hands over all rows, by key; of an archive those that aren't durable.
+pub trait Keeps<R: StoredRow> {
+    /// Hands over all rows; of an archive those that aren't durable.
     fn visit_rows(&self, visit: &mut dyn FnMut(R));
 
     /// Takes a row back: all of a table in the order of their keys, and the tables in the order of [`crate::TABLES`].
@@ -69,24 +75,26 @@ pub trait Keeps<R: Row> {
     ///
     /// # Errors
     /// [`UnfitRow`] if no fold writes such a row.
-    fn restore_row(&mut self, row: R, event: EventAt<'_>) -> Result<(), UnfitRow> {
-        let _ = (row, event);
-        Err(UnfitRow("rows of an archive stay in the store"))
-    }
+    fn restore_row(&mut self, row: R, event: EventAt<'_>) -> Result<(), UnfitRow>;
 
-    /// The rows whose keys begin with these cells, by key. A large table whose rows are
-    /// [touched](crate::changes::Changes::touch) looks them up instead.
-    fn rows_beginning(&self, key: &[Value]) -> Vec<R>
-    where
-        R: Clone,
-    {
-        let mut rows = Vec::new();
-        self.visit_rows(&mut |row| {
-            if row.clone().into_cells().starts_with(key) {
-                rows.push(row);
-            }
-        });
-        rows
+    /// The row of a key, if there is one.
+    fn row(&self, key: &R::Key) -> Option<R>;
+
+    /// The rows that a store hasn't been told of.
+    fn touched(&mut self) -> &mut Touched<R::Key>;
+
+    /// Adds the changes since the last call, with the rows as they are now.
+    fn take_changes(&mut self, taken: &mut Vec<RowChange>) {
+        for (key, was_present) in self.touched().take() {
+            let change = match self.row(&key) {
+                Some(row) => Change::Put(row.into_cells()),
+                None if was_present => Change::Remove(key.into_cells()),
+                // It came and went: no store has heard of it.
+                None => continue,
+            };
+            let table = R::INDEX;
+            taken.push(RowChange { table, change });
+        }
     }
 }
 
@@ -94,18 +102,6 @@ pub trait Keeps<R: Row> {
 pub trait Key: Sized {
     /// Their cells.
     fn into_cells(self) -> Vec<Value>;
-
-    /// Reads their cells.
-    ///
-    /// # Errors
-    /// [`UnfitRow`] if no fold writes such a key.
-    fn from_cells(cells: &[Value]) -> Result<Self, UnfitRow>;
-
-    /// Reads the cells of a key that was [touched](crate::changes::Changes::touch).
-    #[must_use]
-    fn from_touched(cells: &[Value]) -> Self {
-        Self::from_cells(cells).expect("the same fields wrote the key")
-    }
 }
 
 macro_rules! keys {
@@ -117,15 +113,6 @@ macro_rules! keys {
                 let mut cells = Vec::new();
                 $($field.write(&mut cells);)+
                 cells
-            }
-
-            fn from_cells(cells: &[Value]) -> Result<Self, UnfitRow> {
-                let mut cells = cells.iter();
-                let key = ($($field::read(&mut cells).ok_or(UnfitRow("a key holds what no fold writes"))?,)+);
-                match cells.next() {
-                    None => Ok(key),
-                    Some(_) => Err(UnfitRow("a key has more cells than fields")),
-                }
             }
         }
     )+};
@@ -279,36 +266,33 @@ impl Field for EntityId {
     const SHAPE: FieldShape = FieldShape::Entity;
 
     fn write(self, cells: &mut Vec<Value>) {
-        let symbol = self.symbol.map_or(Value::from(""), text_cell);
-        cells.extend([text_cell(self.path), symbol]);
+        let symbol = self.symbol.map_or_else(|| "".into(), Arc::from);
+        cells.extend([Value::Text(self.path.into()), Value::Text(symbol)]);
     }
 
     fn read(cells: &mut slice::Iter<'_, Value>) -> Option<Self> {
         let path = RelPath::from_value(cells.next()?)?;
         let symbol = text_of(cells.next()?)?;
-        let symbol = (!symbol.is_empty()).then(|| Symbol::from_shared(symbol.clone().into()));
+        let symbol = (!symbol.is_empty()).then(|| Symbol::from_shared(Arc::clone(symbol)));
         Some(Self { path, symbol })
     }
 }
 
-/// Both columns are empty if there is none.
+/// One column: nobody looks for it.
 impl Field for Option<EntityId> {
-    const SHAPE: FieldShape = FieldShape::Entity;
+    const SHAPE: FieldShape = FieldShape::Cell {
+        kind: ColumnType::Bytes,
+        nullable: true,
+    };
 
     fn write(self, cells: &mut Vec<Value>) {
-        match self {
-            Some(entity) => entity.write(cells),
-            None => cells.extend([Value::from(""), Value::from("")]),
-        }
+        cells.push(self.map_or(Value::Null, |entity| stored_value(&entity)));
     }
 
     fn read(cells: &mut slice::Iter<'_, Value>) -> Option<Self> {
-        let entity = EntityId::read(cells)?;
-        match (entity.path.as_str(), &entity.symbol) {
-            ("", None) => Some(None),
-            // No fold writes a symbol without a path.
-            ("", Some(_)) => None,
-            _ => Some(Some(entity)),
+        match cells.next()? {
+            Value::Null => Some(None),
+            value => stored_in(value).map(Some),
         }
     }
 }
@@ -355,9 +339,9 @@ macro_rules! newtypes {
 }
 
 newtypes! {
-    u64: Seq, CaptureId, EpisodeId, SessionId, VersionId;
+    u64: Seq, EpisodeId, SessionId, VersionId;
     i64: UnixMillis;
-    [u8; 32]: ArtifactHash, SliceHash, MessageKey, TranscriptHash;
+    [u8; 32]: ArtifactHash, SliceHash;
 }
 
 impl Cell for bool {
@@ -406,12 +390,7 @@ impl Cell for Arc<[u8]> {
     }
 }
 
-/// Without a copy.
-fn text_cell(text: impl Into<Arc<str>>) -> Value {
-    Value::Text(Text::Shared(text.into()))
-}
-
-fn text_of(value: &Value) -> Option<&Text> {
+fn text_of(value: &Value) -> Option<&Arc<str>> {
     match value {
         Value::Text(text) => Some(text),
         _ => None,
@@ -430,7 +409,7 @@ macro_rules! texts {
             }
 
             fn from_value(value: &Value) -> Option<Self> {
-                let read: fn(&Text) -> Option<Self> = $read;
+                let read: fn(&Arc<str>) -> Option<Self> = $read;
                 read(text_of(value)?)
             }
         }
@@ -438,28 +417,36 @@ macro_rules! texts {
 }
 
 texts! {
-    Text: Value::Text, |text| Some(text.clone());
     String: |text| Value::text(&text), |text| Some(Self::from(&**text));
-    RelPath: text_cell, |text| Some(Self::from_shared(text.clone().into()));
-    Vec<Span>: |spans| Value::text(&spans_text(&spans)), |text| spans_of(text);
-    Proof: |proof| proof_word(proof).into(), |text| {
-        let all = [
-            Proof::PartialPattern,
-            Proof::Pattern,
-            Proof::Ast,
-            Proof::Exact,
-        ];
-        all.into_iter().find(|proof| proof_word(*proof) == &**text)
-    };
+    RelPath: |path| Value::Text(path.into()), |text| Some(Self::from_shared(Arc::clone(text)));
     Reason: |reason| reason.code().into(), |text| Self::from_code(text);
-    ReplyOutcome: |outcome| Value::Text(outcome_word(outcome)), |text| outcome_of(text);
-    GrammarTag: |tag| Value::text(&alloc::format!("{} {}", tag.language, tag.version)), |text| {
-        let (language, version) = text.split_once(' ')?;
-        Some(Self { language: language.into(), version: version.into() })
-    };
+    ReplyOutcome: |outcome| Value::text(&outcome_word(outcome)), |text| outcome_of(text);
 }
 
-/// Types whose cell is their stored layout, which is validated when it is read.
+/// The stored layout of a value, as a cell.
+pub fn stored_value<T>(value: &T) -> Value
+where
+    T: for<'a> Serialize<HighSerializer<AlignedVec, ArenaHandle<'a>, Error>>,
+{
+    let bytes = rkyv::to_bytes::<Error>(value);
+    let bytes = bytes.expect("nothing in it can't be stored");
+    Value::Bytes(bytes.as_slice().into())
+}
+
+/// Reads a value whose cell is its stored layout, which is validated.
+pub fn stored_in<T>(value: &Value) -> Option<T>
+where
+    T: Archive,
+    T::Archived:
+        for<'a> CheckBytes<HighValidator<'a, Error>> + Deserialize<T, HighDeserializer<Error>>,
+{
+    match value {
+        Value::Bytes(bytes) => rkyv::from_bytes::<T, Error>(bytes).ok(),
+        _ => None,
+    }
+}
+
+/// Types whose cell is their stored layout.
 #[macro_export]
 macro_rules! stored_cells {
     ($($type:ty),+ $(,)?) => {$(
@@ -467,18 +454,11 @@ macro_rules! stored_cells {
             const KIND: $crate::table::ColumnType = $crate::table::ColumnType::Bytes;
 
             fn into_value(self) -> $crate::table::Value {
-                let bytes = rkyv::to_bytes::<rkyv::rancor::Error>(&self);
-                let bytes = bytes.expect("nothing in it can't be stored");
-                $crate::table::Value::Bytes(bytes.as_slice().into())
+                $crate::row::stored_value(&self)
             }
 
             fn from_value(value: &$crate::table::Value) -> Option<Self> {
-                match value {
-                    $crate::table::Value::Bytes(bytes) => {
-                        rkyv::from_bytes::<Self, rkyv::rancor::Error>(bytes).ok()
-                    }
-                    _ => None,
-                }
+                $crate::row::stored_in(value)
             }
         }
     )+};
@@ -508,29 +488,20 @@ macro_rules! word_cells {
 word_cells!(
     Origin,
     Level,
+    Proof,
     ContentKind,
     History,
-    Side,
     Capability,
-    Risk,
     Door,
     Decision,
     Author,
     ScopeChange,
     GoalChange,
-    RecordKind,
     RecordStanding,
     PlaceKind,
 );
 
-const fn proof_word(proof: Proof) -> &'static str {
-    match proof {
-        Proof::PartialPattern => "partial_pattern",
-        Proof::Pattern => "pattern",
-        Proof::Ast => "ast",
-        Proof::Exact => "exact",
-    }
-}
+crate::stored_cells!(Vec<Span>, Figures);
 
 /// The outcomes that are a word alone; the one that isn't has the upstream's status after its word.
 const OUTCOME_WORDS: [(ReplyOutcome, &str); 6] = [
@@ -546,14 +517,14 @@ const REFUSED_WORD: &str = "upstream_refused_";
 
 /// The word for a reply's outcome in rows and on pages.
 #[must_use]
-pub fn outcome_word(outcome: ReplyOutcome) -> Text {
+pub fn outcome_word(outcome: ReplyOutcome) -> String {
     let word = OUTCOME_WORDS
         .into_iter()
         .find(|(known, _)| *known == outcome);
     match (word, outcome) {
         (Some((_, word)), _) => word.into(),
         (None, ReplyOutcome::UpstreamRefused(status)) => {
-            Text::Shared(alloc::format!("{REFUSED_WORD}{status}").into())
+            alloc::format!("{REFUSED_WORD}{status}")
         }
         (None, _) => unreachable!("{outcome:?} has no word"),
     }
@@ -568,30 +539,6 @@ fn outcome_of(text: &str) -> Option<ReplyOutcome> {
             Some(ReplyOutcome::UpstreamRefused(status))
         }
     }
-}
-
-/// Spans as the text of a cell: `0..4,9..12`.
-pub(crate) fn spans_text(spans: &[Span]) -> String {
-    let mut text = String::new();
-    for span in spans {
-        let comma = if text.is_empty() { "" } else { "," };
-        write!(text, "{comma}{}..{}", span.start, span.end).expect("a string takes any text");
-    }
-    text
-}
-
-fn spans_of(text: &str) -> Option<Vec<Span>> {
-    if text.is_empty() {
-        return Some(Vec::new());
-    }
-    let spans = text.split(',').map(|span| {
-        let (start, end) = span.split_once("..")?;
-        Some(Span {
-            start: start.parse().ok()?,
-            end: end.parse().ok()?,
-        })
-    });
-    spans.collect()
 }
 
 /// The number of columns of some fields.

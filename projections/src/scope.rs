@@ -9,7 +9,6 @@ use tslp_core::ids::{Seq, SessionId, UnixMillis};
 use tslp_core::path::{self, RelPath};
 use tslp_core::scope::{OffRules, ScopeChange};
 
-use crate::changes::Changes;
 use crate::row::Row as _;
 use crate::row_map::RowMap;
 
@@ -64,7 +63,7 @@ pub struct Scope {
 
 impl Scope {
     /// Folds one event in.
-    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+    pub fn apply(&mut self, recorded: &Recorded) {
         let changed = match &recorded.event {
             Event::ScopeChanged(changed) => changed,
             Event::PlaceObserved(seen) if is_alias(seen) => {
@@ -74,10 +73,10 @@ impl Scope {
                 };
                 // What was a link is a file by now.
                 match row.alias == row.place {
-                    true => self.aliases.remove(&row.key(), changes),
-                    false => self.aliases.put(row, changes),
-                }
-                self.aliases.keep_last(ALIASES_KEPT, changes);
+                    true => self.aliases.remove(&row.key()),
+                    false => self.aliases.put(row),
+                };
+                self.aliases.keep_last(ALIASES_KEPT);
                 self.off = OnceCell::new();
                 return;
             }
@@ -96,7 +95,7 @@ impl Scope {
             }
             ScopeChange::Unlock => is_unlocked(row, session, pattern),
         };
-        self.rules.forget(ends, changes);
+        self.rules.forget(ends);
         // Nothing is on by a rule where nothing is off.
         let holds = match change {
             ScopeChange::Off | ScopeChange::Lock => true,
@@ -112,7 +111,7 @@ impl Scope {
                 said_in: recorded.session,
                 at_ms: recorded.at,
             };
-            self.rules.put(row, changes);
+            self.rules.put(row);
         }
         self.off = OnceCell::new();
     }

@@ -25,16 +25,14 @@ use tslp_core::reason::{Reason, ReasonClass};
 pub mod rows;
 
 mod answers;
-mod keep;
 
 pub use answers::{
     Amendments, Exchange, LastPrompt, OpenPrompt, PendingNotice, PreviousTurn, SessionPoint,
     SessionPosition,
 };
 
+use crate::row_map::RowMap;
 use rows::{LookupKind, SessionEpisodeRow, SessionIndexRow, SessionRow, UnderWayRow};
-
-use crate::changes::Changes;
 
 /// Most points kept of one session's conversation from which a later prompt may continue.
 const POINTS_PER_SESSION: usize = 256;
@@ -174,26 +172,26 @@ type LookupKey = (LookupKind, [u8; 32]);
 /// All conversations that can be continued.
 #[derive(Default)]
 pub struct Sessions {
-    sessions: BTreeMap<SessionId, Session>,
+    pub(crate) sessions: RowMap<SessionRow>,
     /// The session of each property; for a point also its number of messages.
-    index: BTreeMap<LookupKey, (SessionId, u32)>,
-    episodes: BTreeMap<EpisodeId, SessionId>,
+    pub(crate) index: RowMap<SessionIndexRow>,
+    pub(crate) episodes: RowMap<SessionEpisodeRow>,
     /// The same by session, so that no prompt has to go through the episodes of others.
     episodes_of: BTreeSet<(SessionId, EpisodeId)>,
     /// Prompts that were sent and whose reply hasn't ended, with the number of attempts: a retry sends the same prompt again,
     /// and a session may go on before its last reply is over.
-    under_way: BTreeMap<EpisodeId, u32>,
+    pub(crate) under_way: RowMap<UnderWayRow>,
     /// The last block of the model's, until it is resolved.
     captured: Option<(CaptureId, EpisodeId, RelPath)>,
 }
 
 impl Sessions {
     /// Folds one event in.
-    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+    pub fn apply(&mut self, recorded: &Recorded) {
         match &recorded.event {
-            Event::PromptReceived(prompt) => self.apply_prompt(recorded, prompt, changes),
-            Event::ReplyEnded(ended) => self.apply_reply_end(recorded.episode, ended, changes),
-            Event::NoticeIssued(notice) => self.add_notice(notice, changes),
+            Event::PromptReceived(prompt) => self.apply_prompt(recorded, prompt),
+            Event::ReplyEnded(ended) => self.apply_reply_end(recorded.episode, ended),
+            Event::NoticeIssued(notice) => self.add_notice(notice),
             Event::ArtifactCaptured(captured) => {
                 self.captured = match (captured.origin, &captured.path) {
                     (Origin::Model | Origin::Unattributed, Some(path)) => {
@@ -207,35 +205,35 @@ impl Sessions {
                     && capture == resolved.capture
                     && resolved.level != Level::Confirmed
                 {
-                    self.note_refused_file(episode, path, changes);
+                    self.note_refused_file(episode, path);
                 }
             }
             Event::PromotionRefused(refused) => {
-                self.note_refused_file(recorded.episode, refused.entity.path.clone(), changes);
+                self.note_refused_file(recorded.episode, refused.entity.path.clone());
             }
             Event::AuthorFound(found) if found.opens_subagent => {
-                if let Some(session) = self.changed(recorded.session, changes) {
+                if let Some(session) = self.changed(recorded.session) {
                     session.is_subagent = true;
                 }
             }
             Event::ContextCleared(cleared) => {
-                if let Some(session) = self.changed(recorded.session, changes) {
+                if let Some(session) = self.changed(recorded.session) {
                     session.apply_cleared(recorded.seq, cleared.cut);
                 }
             }
             Event::PromptAmended(amended) => {
-                if let Some(session) = self.changed_by(recorded.episode, changes) {
+                if let Some(session) = self.changed_by(recorded.episode) {
                     session.apply_amended(amended);
                 }
             }
             Event::PromptComposed(composed) => {
-                let attempts = self.under_way.entry(recorded.episode).or_default();
-                *attempts += 1;
-                changes.put(|| UnderWayRow {
+                let known = self.under_way.get(&(recorded.episode,));
+                let attempts = known.map_or(0, |row| row.attempts) + 1;
+                self.under_way.put(UnderWayRow {
                     episode: recorded.episode,
-                    attempts: *attempts,
+                    attempts,
                 });
-                if let Some(session) = self.changed_by(recorded.episode, changes) {
+                if let Some(session) = self.changed_by(recorded.episode) {
                     session.apply_composed(recorded.seq, composed);
                 }
             }
@@ -243,19 +241,14 @@ impl Sessions {
         }
     }
 
-    fn apply_prompt(
-        &mut self,
-        recorded: &Recorded,
-        prompt: &PromptReceived,
-        changes: &mut Changes,
-    ) {
+    fn apply_prompt(&mut self, recorded: &Recorded, prompt: &PromptReceived) {
         let (episode, id) = (recorded.episode, recorded.session);
-        self.add_episode(episode, id, changes);
-        if !self.sessions.contains_key(&id) {
+        self.add_episode(episode, id);
+        if !self.sessions.contains_key(&(id,)) {
             let session = self.new_session(prompt);
-            self.insert_session(id, session, changes);
+            self.insert_session(id, session);
         }
-        let session = self.changed(id, changes);
+        let session = self.changed(id);
         let session = session.expect("a session is inserted before its prompt");
         let last = session
             .last_prompt
@@ -288,23 +281,22 @@ impl Sessions {
         });
         if let Some((last, _)) = last {
             // Another session may have come to the same prompt since, and owns the key.
-            self.unindex_if_owned((LookupKind::Prompt, last.0), id, changes);
+            self.unindex_if_owned((LookupKind::Prompt, last.0), id);
         }
-        self.index_session((LookupKind::Prompt, prompt.transcript.0), (id, 0), changes);
+        self.index_session((LookupKind::Prompt, prompt.transcript.0), (id, 0));
         // Last: the prompt has made its own session the newest, so another one goes.
-        self.evict_oldest_session(changes);
+        self.evict_oldest_session();
     }
 
     /// Adds an episode to a session, and forgets those whose reply is no longer expected.
-    fn add_episode(&mut self, episode: EpisodeId, session: SessionId, changes: &mut Changes) {
-        changes.put(|| SessionEpisodeRow { episode, session });
-        if let Some(former) = self.episodes.insert(episode, session) {
-            self.episodes_of.remove(&(former, episode));
+    fn add_episode(&mut self, episode: EpisodeId, session: SessionId) {
+        if let Some(former) = self.episodes.put(SessionEpisodeRow { episode, session }) {
+            self.episodes_of.remove(&(former.session, episode));
         }
         self.episodes_of.insert((session, episode));
         let is_recent = |old: EpisodeId| old.0.saturating_add(EPISODES_KEPT) > episode.0;
         while let Some(oldest) = self.oldest_episode(session).filter(|old| !is_recent(*old)) {
-            self.forget_episode(oldest, session, changes);
+            self.forget_episode(oldest, session);
         }
     }
 
@@ -316,10 +308,14 @@ impl Sessions {
             .map(|(_, episode)| *episode)
     }
 
-    fn forget_episode(&mut self, episode: EpisodeId, session: SessionId, changes: &mut Changes) {
-        changes.remove::<SessionEpisodeRow>(|| (episode,));
-        self.episodes.remove(&episode);
+    fn forget_episode(&mut self, episode: EpisodeId, session: SessionId) {
+        self.episodes.remove(&(episode,));
         self.episodes_of.remove(&(session, episode));
+    }
+
+    pub(crate) fn finish_restoring(&mut self) {
+        let owned = self.episodes.values().map(|it| (it.session, it.episode));
+        self.episodes_of = owned.collect();
     }
 
     /// A new session, or one that shares another's history up to a point.
@@ -341,7 +337,7 @@ impl Sessions {
     /// A session that shares another's history up to a fork, and what was injected into or withheld from messages that the
     /// new prompt has; `length` is its number of messages.
     fn fork_of(&self, fork: Fork, length: u32) -> Option<Session> {
-        let source = self.sessions.get(&fork.session)?;
+        let source = self.sessions.get(&(fork.session,))?;
         let exchanges: VecDeque<_> = source
             .exchanges
             .iter()
@@ -379,27 +375,28 @@ impl Sessions {
         })
     }
 
-    fn insert_session(&mut self, id: SessionId, session: Session, changes: &mut Changes) {
+    fn insert_session(&mut self, id: SessionId, session: Session) {
         if let Some(name) = &session.name {
-            self.index_session(name_key(name), (id, 0), changes);
+            self.index_session(name_key(name), (id, 0));
         }
-        changes.touch::<SessionRow, _>(|| (id,), false);
-        self.sessions.insert(id, session);
+        self.sessions.put(SessionRow {
+            session: id,
+            state: session,
+        });
     }
 
-    fn apply_reply_end(&mut self, episode: EpisodeId, ended: &ReplyEnded, changes: &mut Changes) {
+    fn apply_reply_end(&mut self, episode: EpisodeId, ended: &ReplyEnded) {
         // First, because an attempt is over even if its session was forgotten meanwhile.
-        self.end_attempt(episode, ended, changes);
-        let Some(id) = self.episodes.get(&episode).copied() else {
+        self.end_attempt(episode, ended);
+        let Some(id) = self.of(episode) else {
             return;
         };
-        let Some(session) = self.sessions.get_mut(&id) else {
+        let Some(session) = self.changed(id) else {
             return;
         };
         let Some(open) = session.open.as_mut().filter(|open| open.episode == episode) else {
             return;
         };
-        changes.touch::<SessionRow, _>(|| (id,), true);
         open.in_flight = false;
         // The prompt stays open: clients send it again.
         if ended.outcome != ReplyOutcome::Completed {
@@ -433,30 +430,30 @@ impl Sessions {
         if session.exchanges.len() > RECENT_PAIRS {
             session.exchanges.pop_front();
         }
-        self.index_session((LookupKind::Point, head.0), (id, point.length), changes);
+        self.index_session((LookupKind::Point, head.0), (id, point.length));
         debug_assert!(
-            self.sessions[&id].points.len() <= POINTS_PER_SESSION,
+            self.sessions[&(id,)].points.len() <= POINTS_PER_SESSION,
             "points are bounded"
         );
         if let Some((_, oldest)) = oldest {
-            self.unindex((LookupKind::Point, oldest.transcript.0), changes);
+            self.unindex((LookupKind::Point, oldest.transcript.0));
         }
         // Old keys go first: an exchange that repeats itself has the same ones, which must be left in the index.
         if let Some(old) = old_tail {
-            self.unindex((LookupKind::Tail, old.0), changes);
+            self.unindex((LookupKind::Tail, old.0));
         }
         if let Some(old) = old_reply {
-            self.unindex((LookupKind::Reply, old.0), changes);
+            self.unindex((LookupKind::Reply, old.0));
         }
-        self.index_session((LookupKind::Reply, ended.key.0), (id, 0), changes);
+        self.index_session((LookupKind::Reply, ended.key.0), (id, 0));
         if let Some(tail) = tail {
-            self.index_session((LookupKind::Tail, tail.0), (id, 0), changes);
+            self.index_session((LookupKind::Tail, tail.0), (id, 0));
         }
     }
 
     /// A reply's change of a file was refused.
-    fn note_refused_file(&mut self, episode: EpisodeId, path: RelPath, changes: &mut Changes) {
-        if let Some(session) = self.changed_by(episode, changes) {
+    fn note_refused_file(&mut self, episode: EpisodeId, path: RelPath) {
+        if let Some(session) = self.changed_by(episode) {
             // An agent's later step may mend an earlier one.
             let turn = session.turn.from;
             session.refused.retain(|_, refused| *refused >= turn);
@@ -470,23 +467,17 @@ impl Sessions {
     }
 
     /// Counts an attempt as ended; an interrupted reply ends all attempts, because the process has stopped.
-    fn end_attempt(&mut self, episode: EpisodeId, ended: &ReplyEnded, changes: &mut Changes) {
-        if let Some(attempts) = self.under_way.get_mut(&episode) {
-            debug_assert!(*attempts > 0, "an episode without attempts isn't under way");
-            *attempts -= 1;
-            if *attempts == 0 || ended.outcome == ReplyOutcome::Interrupted {
-                self.under_way.remove(&episode);
-                changes.remove::<UnderWayRow>(|| (episode,));
-            } else {
-                changes.put(|| UnderWayRow {
-                    episode,
-                    attempts: *attempts,
-                });
-            }
+    fn end_attempt(&mut self, episode: EpisodeId, ended: &ReplyEnded) {
+        let Some(row) = self.under_way.get_mut(&(episode,)) else {
+            return;
+        };
+        row.attempts = row.attempts.saturating_sub(1);
+        if row.attempts == 0 || ended.outcome == ReplyOutcome::Interrupted {
+            self.under_way.remove(&(episode,));
         }
     }
 
-    fn add_notice(&mut self, notice: &NoticeIssued, changes: &mut Changes) {
+    fn add_notice(&mut self, notice: &NoticeIssued) {
         let is_word_on_code = matches!(
             notice.reason,
             Reason::UserAccepted | Reason::DeletionAccepted | Reason::UserConfirmed
@@ -496,20 +487,17 @@ impl Sessions {
         {
             // What the user says in a terminal takes back what conversations were told of a refusal.
             let sessions = self.sessions.iter();
-            let told = sessions.filter(|(id, session)| {
-                **id != SessionId(0) && session.refused.contains_key(&entity.path)
+            let told = sessions.filter(|((id,), session)| {
+                *id != SessionId(0) && session.refused.contains_key(&entity.path)
             });
-            for session in told.map(|(id, _)| *id).collect::<Vec<_>>() {
-                self.add_notice(
-                    &NoticeIssued {
-                        session,
-                        ..notice.clone()
-                    },
-                    changes,
-                );
+            for session in told.map(|((id,), _)| *id).collect::<Vec<_>>() {
+                self.add_notice(&NoticeIssued {
+                    session,
+                    ..notice.clone()
+                });
             }
         }
-        let Some(session) = self.changed(notice.session, changes) else {
+        let Some(session) = self.changed(notice.session) else {
             return;
         };
         session.notices.push_back(PendingNotice {
@@ -526,24 +514,19 @@ impl Sessions {
     }
 
     /// Forgets the session whose last prompt is the oldest, if there are too many.
-    fn evict_oldest_session(&mut self, changes: &mut Changes) {
+    fn evict_oldest_session(&mut self) {
         if self.sessions.len() <= SESSIONS_KEPT {
             return;
         }
-        let oldest = self
-            .sessions
-            .iter()
-            .min_by_key(|(_, session)| session.last_episode)
-            .map(|(id, _)| *id);
-        let (id, session) = oldest
-            .and_then(|id| self.sessions.remove_entry(&id))
-            .expect("there are more sessions than are kept");
-        self.unindex_session(id, &session, changes);
-        changes.touch::<SessionRow, _>(|| (id,), true);
+        let oldest = self.sessions.values().min_by_key(|it| it.last_episode);
+        let oldest = oldest.map(|it| (it.session,));
+        let row = oldest.and_then(|oldest| self.sessions.remove(&oldest));
+        let row = row.expect("there are more sessions than are kept");
+        self.unindex_session(row.session, &row.state);
     }
 
     /// Removes a session's properties from the index, except those that belong to a newer session.
-    fn unindex_session(&mut self, id: SessionId, session: &Session, changes: &mut Changes) {
+    fn unindex_session(&mut self, id: SessionId, session: &Session) {
         let name = session.name.as_deref().map(name_key);
         let points = session.points.values();
         let points = points.map(|point| (LookupKind::Point, point.transcript.0));
@@ -553,50 +536,46 @@ impl Sessions {
             .last_prompt
             .map(|(last, _)| (LookupKind::Prompt, last.0));
         for key in points.chain(name).chain(tail).chain(reply).chain(prompt) {
-            self.unindex_if_owned(key, id, changes);
+            self.unindex_if_owned(key, id);
         }
         while let Some(episode) = self.oldest_episode(id) {
-            self.forget_episode(episode, id, changes);
+            self.forget_episode(episode, id);
         }
     }
 
     /// Makes a property belong to a session from now on.
-    fn index_session(&mut self, key: LookupKey, owner: (SessionId, u32), changes: &mut Changes) {
+    fn index_session(&mut self, key: LookupKey, owner: (SessionId, u32)) {
         let ((sign, hash), (session, messages)) = (key, owner);
-        changes.put(|| SessionIndexRow {
+        self.index.put(SessionIndexRow {
             sign,
             hash,
             session,
             messages,
         });
-        self.index.insert(key, owner);
     }
 
-    fn unindex(&mut self, key: LookupKey, changes: &mut Changes) {
-        changes.remove::<SessionIndexRow>(|| key);
+    fn unindex(&mut self, key: LookupKey) {
         self.index.remove(&key);
     }
 
-    fn unindex_if_owned(&mut self, key: LookupKey, session: SessionId, changes: &mut Changes) {
+    fn unindex_if_owned(&mut self, key: LookupKey, session: SessionId) {
         if self.indexed_session(key) == Some(session) {
-            self.unindex(key, changes);
+            self.unindex(key);
         }
     }
 
     fn indexed_session(&self, key: LookupKey) -> Option<SessionId> {
-        self.index.get(&key).map(|(session, _)| *session)
+        self.index.get(&key).map(|row| row.session)
     }
 
     /// The session, which changes.
-    fn changed(&mut self, id: SessionId, changes: &mut Changes) -> Option<&mut Session> {
-        let session = self.sessions.get_mut(&id)?;
-        changes.touch::<SessionRow, _>(|| (id,), true);
-        Some(session)
+    fn changed(&mut self, id: SessionId) -> Option<&mut Session> {
+        Some(&mut self.sessions.get_mut(&(id,))?.state)
     }
 
     /// The session of an episode, which changes.
-    fn changed_by(&mut self, episode: EpisodeId, changes: &mut Changes) -> Option<&mut Session> {
-        self.changed(*self.episodes.get(&episode)?, changes)
+    fn changed_by(&mut self, episode: EpisodeId) -> Option<&mut Session> {
+        self.changed(self.of(episode)?)
     }
 
     /// The session with this name, which a client gave it.
@@ -608,8 +587,9 @@ impl Sessions {
     /// The session that reached this conversation after a completed reply.
     #[must_use]
     pub fn session_at(&self, transcript: TranscriptHash) -> Option<SessionPoint> {
-        let (id, length) = *self.index.get(&(LookupKind::Point, transcript.0))?;
-        let session = self.sessions.get(&id)?;
+        let found = self.index.get(&(LookupKind::Point, transcript.0))?;
+        let (id, length) = (found.session, found.messages);
+        let session = self.sessions.get(&(id,))?;
         let busy = session.open.as_ref().is_some_and(|open| open.in_flight);
         let is_head = session.head == Some(transcript) && !busy;
         Some(SessionPoint {
@@ -634,7 +614,7 @@ impl Sessions {
         let rest: Vec<MessageKey> = rest.collect();
         let all = (LookupKind::Point, [0; 32])..=(LookupKind::Point, [u8::MAX; 32]);
         let points = self.index.range(all);
-        let mut points = points.filter(|(_, (_, at))| *at == length);
+        let mut points = points.filter(|(_, row)| row.messages == length);
         let ((_, point), _) = points.find(|((_, point), _)| {
             let point = TranscriptHash(*point);
             let extended = rest.iter().fold(point, |point, key| point.extended(*key));
@@ -646,7 +626,7 @@ impl Sessions {
     /// Whether there is such a session.
     #[must_use]
     pub fn contains(&self, session: SessionId) -> bool {
-        self.sessions.contains_key(&session)
+        self.sessions.contains_key(&(session,))
     }
 
     /// The session at whose head the last prompt and reply are these (see [`TranscriptHash::of_exchange`]).
@@ -659,7 +639,7 @@ impl Sessions {
     #[must_use]
     pub fn with_reply(&self, reply: MessageKey) -> Option<(SessionId, Exchange)> {
         let id = self.indexed_session((LookupKind::Reply, reply.0))?;
-        let (exchange, _) = self.sessions.get(&id)?.exchanges.back()?;
+        let (exchange, _) = self.sessions.get(&(id,))?.exchanges.back()?;
         Some((id, exchange.clone()))
     }
 
@@ -667,7 +647,7 @@ impl Sessions {
     #[must_use]
     pub fn open_prompt(&self, transcript: TranscriptHash) -> Option<OpenPrompt> {
         let session = self.indexed_session((LookupKind::Prompt, transcript.0))?;
-        let open = self.sessions.get(&session)?.open.as_ref()?;
+        let open = self.sessions.get(&(session,))?.open.as_ref()?;
         Some(OpenPrompt {
             session,
             episode: open.episode,
@@ -678,7 +658,7 @@ impl Sessions {
     #[must_use]
     pub fn last_prompt(&self, transcript: TranscriptHash) -> Option<LastPrompt> {
         let id = self.indexed_session((LookupKind::Prompt, transcript.0))?;
-        let session = self.sessions.get(&id)?;
+        let session = self.sessions.get(&(id,))?;
         let (_, length) = session.last_prompt?;
         Some(LastPrompt {
             session: id,
@@ -691,7 +671,7 @@ impl Sessions {
     /// answered there within the last exchanges. An agent's loop has an exchange for each of its steps, all with the same text.
     #[must_use]
     pub fn was_prompted(&self, session: SessionId, length: u32, text: ArtifactHash) -> bool {
-        let Some(session) = self.sessions.get(&session) else {
+        let Some(session) = self.sessions.get(&(session,)) else {
             return false;
         };
         let says = |user: &[ArtifactHash]| user.last() == Some(&text);
@@ -707,20 +687,20 @@ impl Sessions {
     /// Episodes whose reply is still under way.
     #[must_use]
     pub fn in_flight(&self) -> Vec<EpisodeId> {
-        self.under_way.keys().copied().collect()
+        self.under_way.keys().map(|(episode,)| *episode).collect()
     }
 
     /// The session of an episode that is among the recent ones.
     #[must_use]
     pub fn of(&self, episode: EpisodeId) -> Option<SessionId> {
-        self.episodes.get(&episode).copied()
+        self.episodes.get(&(episode,)).map(|row| row.session)
     }
 
     /// The last completed exchanges, oldest first, at most [`tslp_core::limits::RECENT_PAIRS`].
     #[must_use]
     pub fn recent_exchanges(&self, session: SessionId) -> Vec<Exchange> {
         self.sessions
-            .get(&session)
+            .get(&(session,))
             .map_or_else(Vec::new, |session| {
                 session
                     .exchanges
@@ -734,7 +714,7 @@ impl Sessions {
     #[must_use]
     pub fn exchanges_kept(&self, session: SessionId) -> Vec<Exchange> {
         let first = self.clear(session).cut.map_or(0, |(cut, _)| cut.position);
-        let session = self.sessions.get(&session);
+        let session = self.sessions.get(&(session,));
         let exchanges = session.into_iter().flat_map(|session| &session.exchanges);
         let kept = exchanges.filter(|(_, length)| *length > first);
         kept.map(|(exchange, _)| exchange.clone()).collect()
@@ -743,7 +723,7 @@ impl Sessions {
     /// How the session's context was cleared.
     #[must_use]
     pub fn clear(&self, session: SessionId) -> Clear {
-        let session = self.sessions.get(&session);
+        let session = self.sessions.get(&(session,));
         session.map_or_else(Clear::default, |session| session.clear)
     }
 
@@ -757,20 +737,23 @@ impl Sessions {
     /// The user's texts in the session's prompt whose reply hasn't come to its end.
     #[must_use]
     pub fn open_texts(&self, session: SessionId) -> &[ArtifactHash] {
-        let open = self.sessions.get(&session).and_then(|it| it.open.as_ref());
+        let open = self
+            .sessions
+            .get(&(session,))
+            .and_then(|it| it.open.as_ref());
         open.map_or(&[], |open| &open.user)
     }
 
     /// The model's last reply in the session.
     #[must_use]
     pub fn last_reply(&self, session: SessionId) -> Option<MessageKey> {
-        self.sessions.get(&session)?.reply
+        self.sessions.get(&(session,))?.reply
     }
 
     /// Entities in the order in which the session first hydrated them.
     #[must_use]
     pub fn hydration_order(&self, session: SessionId) -> Vec<EntityId> {
-        let session = self.sessions.get(&session);
+        let session = self.sessions.get(&(session,));
         let entities = session.into_iter().flat_map(|session| &session.entities);
         let mut placed: Vec<(u32, &EntityId)> = entities
             .filter_map(|(entity, shown)| Some((shown.position?, entity)))
@@ -785,13 +768,13 @@ impl Sessions {
     /// The system messages of a session's last prompt, in the Vault.
     #[must_use]
     pub fn system(&self, session: SessionId) -> Option<ArtifactHash> {
-        self.sessions.get(&session)?.system
+        self.sessions.get(&(session,))?.system
     }
 
     /// The version of an entity that the model was shown in this episode's prompt, if it is the session's last.
     #[must_use]
     pub fn version_shown(&self, episode: EpisodeId, entity: &EntityId) -> Option<VersionId> {
-        let session = self.sessions.get(self.episodes.get(&episode)?)?;
+        let session = self.sessions.get(&(self.of(episode)?,))?;
         let is_last = session.last_episode == episode;
         let shown = session.entities.get(entity);
         let shown = shown.filter(|shown| is_last && shown.shown_seq == session.composed_seq);
@@ -801,14 +784,14 @@ impl Sessions {
     /// Whether the user hasn't said anything in the session since this episode's prompt: an agent's steps go on by themselves.
     #[must_use]
     pub fn is_of_last_turn(&self, session: SessionId, episode: EpisodeId) -> bool {
-        let session = self.sessions.get(&session);
+        let session = self.sessions.get(&(session,));
         session.is_some_and(|session| episode >= session.turn.from)
     }
 
     /// The turn before the user's last one.
     #[must_use]
     pub fn turn_before(&self, session: SessionId) -> Option<PreviousTurn> {
-        let session = self.sessions.get(&session)?;
+        let session = self.sessions.get(&(session,))?;
         let shown = session.entities.iter();
         let shown = shown.filter(|(_, shown)| shown.shown_seq >= session.turn_before.composed);
         Some(PreviousTurn {
@@ -821,7 +804,7 @@ impl Sessions {
     #[must_use]
     pub fn pending_notices(&self, session: SessionId) -> Vec<PendingNotice> {
         self.sessions
-            .get(&session)
+            .get(&(session,))
             .map_or_else(Vec::new, |session| {
                 session.notices.iter().cloned().collect()
             })
@@ -831,7 +814,7 @@ impl Sessions {
     #[must_use]
     pub fn amendments(&self, session: SessionId) -> Amendments {
         self.sessions
-            .get(&session)
+            .get(&(session,))
             .map_or_else(Amendments::default, |session| Amendments {
                 injected: session.injected.iter().cloned().collect(),
                 withheld: session.withheld.iter().cloned().collect(),
@@ -842,15 +825,15 @@ impl Sessions {
     /// forked from; for an episode that isn't over, the position of its prompt. The reply of a forgotten session counts as the last.
     #[must_use]
     pub fn reply_position(&self, session: SessionId, episode: EpisodeId) -> Option<u32> {
-        let owner = *self.episodes.get(&episode)?;
+        let owner = self.of(episode)?;
         let shares =
             |(ancestor, until): &(SessionId, EpisodeId)| *ancestor == owner && episode <= *until;
-        let ancestors = self.sessions.get(&session).map(|it| &it.ancestors);
+        let ancestors = self.sessions.get(&(session,)).map(|it| &it.ancestors);
         let is_shared = ancestors.is_some_and(|ancestors| ancestors.iter().any(shares));
         if owner != session && !is_shared {
             return None;
         }
-        let Some(owner) = self.sessions.get(&owner) else {
+        let Some(owner) = self.sessions.get(&(owner,)) else {
             return Some(u32::MAX);
         };
         let reply = owner.points.get(&episode);
@@ -866,7 +849,7 @@ impl Sessions {
     /// The session's last complete reply, if its client has carried out the calls: a tool's result ends the open prompt.
     #[must_use]
     pub fn reply_carried_out(&self, session: SessionId) -> Option<EpisodeId> {
-        let session = self.sessions.get(&session)?;
+        let session = self.sessions.get(&(session,))?;
         session.open.as_ref().filter(|open| open.in_tool_chain)?;
         session.points.keys().next_back().copied()
     }
@@ -874,10 +857,13 @@ impl Sessions {
     /// Where the user's last turn of a conversation began; `None` for a subagent's, whose turns are the model's.
     #[must_use]
     pub fn users_turn(&self, session: SessionId) -> Option<EpisodeId> {
-        let session = self.sessions.get(&session).filter(|it| !it.is_subagent)?;
+        let session = self
+            .sessions
+            .get(&(session,))
+            .filter(|it| !it.is_subagent)?;
         // A step that is sent again goes on from the turn that it is a step of.
         let ancestors = session.ancestors.iter().rev();
-        let ancestors = ancestors.filter_map(|(id, _)| self.sessions.get(id));
+        let ancestors = ancestors.filter_map(|(id, _)| self.sessions.get(&(*id,)));
         let turns = [session].into_iter().chain(ancestors);
         turns
             .map(|it| it.turn.from)
@@ -887,7 +873,7 @@ impl Sessions {
     /// Files for which the session's last complete reply was refused.
     #[must_use]
     pub fn refused_files(&self, session: SessionId) -> Vec<RelPath> {
-        let Some(session) = self.sessions.get(&session) else {
+        let Some(session) = self.sessions.get(&(session,)) else {
             return Vec::new();
         };
         let last = session.points.keys().next_back().copied();
@@ -988,7 +974,7 @@ mod tests {
     use tslp_core::reason::Reason;
 
     use super::*;
-    use crate::row::{Keeps as _, Row as _};
+    use crate::row::Row as _;
 
     fn entity(number: usize) -> EntityId {
         let symbol = Symbol::new(&alloc::format!("f{number}"));
@@ -1039,7 +1025,7 @@ mod tests {
                 },
                 event,
             };
-            sessions.apply(&recorded, &mut Changes::discarding());
+            sessions.apply(&recorded);
         }
         let shown = |number| sessions.version_shown(episode, &entity(number));
         assert_eq!((shown(0), shown(1)), (Some(VersionId(1)), None));
@@ -1064,12 +1050,12 @@ mod tests {
         let row = SessionRow::from_cells(&cells).unwrap();
         assert_eq!(row.state, session);
         let mut restored = Sessions::default();
-        restored.restore_row(row, &|_| None).unwrap();
+        restored.sessions.put(row);
         for number in [ENTITIES_KEPT, ENTITIES_KEPT + 1] {
             let seq = Seq(number as u64 + 1);
             session.note_shown(seq, &hydrated(number));
-            let again = restored.sessions.get_mut(&SessionId(1)).unwrap();
-            again.note_shown(seq, &hydrated(number));
+            let again = restored.sessions.get_mut(&(SessionId(1),)).unwrap();
+            again.state.note_shown(seq, &hydrated(number));
             assert_eq!(again.entities, session.entities);
         }
         assert_eq!(session.entities.len(), ENTITIES_KEPT);

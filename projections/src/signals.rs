@@ -5,7 +5,6 @@ use alloc::string::String;
 use tslp_core::event::{DirectiveGiven, Event, Recorded, Verb};
 use tslp_core::ids::{Seq, UnixMillis};
 
-use crate::changes::Changes;
 use crate::row_map::RowMap;
 
 /// Signals that are kept, the newest.
@@ -34,7 +33,7 @@ pub struct Signals {
 
 impl Signals {
     /// Folds one event in.
-    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+    pub fn apply(&mut self, recorded: &Recorded) {
         let Event::DirectiveGiven(DirectiveGiven {
             verb: Verb::Signal,
             target,
@@ -47,10 +46,10 @@ impl Signals {
             seq: recorded.seq,
             at_ms: recorded.at,
         };
-        self.rows.put(row, changes);
+        self.rows.put(row);
         if self.rows.len() > SIGNALS_MAX {
             let oldest = self.rows.values().map(|row| row.seq).min();
-            self.rows.forget(|row| Some(row.seq) == oldest, changes);
+            self.rows.forget(|row| Some(row.seq) == oldest);
         }
     }
 

@@ -2,16 +2,15 @@
 //!
 //! Memory holds the former; the table of the latter is an archive.
 
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use hashbrown::HashMap;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 
-use crate::changes::Changes;
-use crate::row::{EventAt, Keeps, Key as _, UnfitRow};
-use crate::table::Value;
+use crate::changes::Touched;
+use crate::row::{EventAt, Keeps, UnfitRow};
+use crate::row_map::RowMap;
 
 row! {
     #[derive(Copy)]
@@ -69,16 +68,18 @@ impl SourceVersions {
 pub struct Sources {
     live: HashMap<ArtifactHash, SourceVersions>,
     /// Artifacts without authoritative versions whose rows aren't durable.
-    outdated: BTreeMap<ArtifactHash, OutdatedRow>,
+    pub(crate) outdated: RowMap<OutdatedRow>,
+    /// Rows of those that are partly true.
+    touched: Touched<(ArtifactHash,)>,
 }
 
 impl Sources {
     /// Counts a version promoted from this artifact.
-    pub fn version_promoted(&mut self, artifact: ArtifactHash, changes: &mut Changes) {
+    pub fn version_promoted(&mut self, artifact: ArtifactHash) {
         let source = self.live.entry(artifact).or_default();
         // An artifact that is wholly true has no row, before and after.
         if source.is_partly_true() {
-            changes.touch::<PartlyTrueRow, _>(|| (artifact,), true);
+            self.touched.note(|| (artifact,), true);
         }
         source.promoted += 1;
         source.live += 1;
@@ -98,26 +99,17 @@ impl Sources {
     }
 
     /// Counts a version from this artifact as no longer authoritative, since the event at `seq`.
-    pub fn version_left(&mut self, artifact: ArtifactHash, seq: Seq, changes: &mut Changes) {
+    pub fn version_left(&mut self, artifact: ArtifactHash, seq: Seq) {
         let source = self.live.get_mut(&artifact);
         let source = source.expect("a version that leaves was counted when it was promoted");
-        changes.touch::<PartlyTrueRow, _>(|| (artifact,), source.is_partly_true());
+        self.touched.note(|| (artifact,), source.is_partly_true());
         source.live -= 1;
         if source.live > 0 {
             return;
         }
         self.live.remove(&artifact);
         // The first time stays on record, whatever became true again since: an archive keeps its first row.
-        if let alloc::collections::btree_map::Entry::Vacant(free) = self.outdated.entry(artifact) {
-            let row = OutdatedRow { artifact, seq };
-            changes.put(|| row);
-            free.insert(row);
-        }
-    }
-
-    /// Forgets the rows up to `durable`, which the store returns from now on.
-    pub fn forget_durable(&mut self, durable: Seq) {
-        self.outdated.retain(|_, row| row.seq > durable);
+        self.outdated.put_first(OutdatedRow { artifact, seq });
     }
 
     /// Whether all versions promoted from this artifact, since it last had none that was authoritative, still are authoritative.
@@ -126,7 +118,7 @@ impl Sources {
     pub fn is_current(&self, artifact: ArtifactHash) -> Option<bool> {
         match self.live.get(&artifact) {
             Some(source) => Some(!source.is_partly_true()),
-            None => self.outdated.contains_key(&artifact).then_some(false),
+            None => self.outdated.contains_key(&(artifact,)).then_some(false),
         }
     }
 }
@@ -154,19 +146,12 @@ impl Keeps<PartlyTrueRow> for Sources {
         }
     }
 
-    fn rows_beginning(&self, key: &[Value]) -> Vec<PartlyTrueRow> {
-        let (artifact,) = <(ArtifactHash,)>::from_touched(key);
-        let source = self.live.get(&artifact);
-        source
-            .and_then(|source| source.row(artifact))
-            .into_iter()
-            .collect()
+    fn row(&self, (artifact,): &(ArtifactHash,)) -> Option<PartlyTrueRow> {
+        self.live.get(artifact)?.row(*artifact)
     }
-}
 
-impl Keeps<OutdatedRow> for Sources {
-    fn visit_rows(&self, visit: &mut dyn FnMut(OutdatedRow)) {
-        self.outdated.values().copied().for_each(visit);
+    fn touched(&mut self) -> &mut Touched<(ArtifactHash,)> {
+        &mut self.touched
     }
 }
 
@@ -179,13 +164,13 @@ mod tests {
 
     /// The number of archive rows that it adds.
     fn version_left(sources: &mut Sources, artifact: ArtifactHash, seq: u64) -> usize {
-        let mut changes = Changes::of_archives();
-        sources.version_left(artifact, Seq(seq), &mut changes);
-        changes.into_row_changes(|_, _| Vec::new()).len()
+        let known = sources.outdated.len();
+        sources.version_left(artifact, Seq(seq));
+        sources.outdated.len() - known
     }
 
     fn promote(sources: &mut Sources, artifact: ArtifactHash) {
-        sources.version_promoted(artifact, &mut Changes::discarding());
+        sources.version_promoted(artifact);
     }
 
     /// Bytes are current while everything that came from them is true.
@@ -221,7 +206,7 @@ mod tests {
         promote(&mut sources, NEW);
         version_left(&mut sources, OLD, 5);
         version_left(&mut sources, NEW, 6);
-        sources.forget_durable(Seq(5));
+        sources.outdated.forget_durable(Seq(5), |row| row.seq);
         assert_eq!(sources.is_current(OLD), None);
         assert_eq!(sources.is_current(NEW), Some(false));
     }

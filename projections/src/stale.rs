@@ -4,7 +4,6 @@
 //! true is no contradiction until disk changes again: the user's decision overrules it (spec §15.2), and a model's accepted change
 //! isn't saved yet.
 
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use tslp_core::artifact::{Origin, Transition};
@@ -16,10 +15,8 @@ use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::words;
 
-use crate::changes::Changes;
 use crate::disk::LastFinding;
 use crate::proposals::Proposals;
-use crate::row::{EventAt, Keeps, UnfitRow};
 use crate::row_map::RowMap;
 use crate::state_map::StateMap;
 use crate::symbol_words::SymbolWords;
@@ -115,7 +112,7 @@ pub struct HeldCode<'h> {
 /// Diverged entities.
 #[derive(Default)]
 pub struct Stale {
-    differing: BTreeMap<EntityId, DiskDifference>,
+    pub(crate) differing: RowMap<StaleRow>,
     /// The symbols among them.
     differing_words: SymbolWords,
     /// The slice on disk when another one became true.
@@ -124,17 +121,17 @@ pub struct Stale {
 
 impl Stale {
     /// Folds one event in; everything else that is `held` already reflects it.
-    pub fn apply(&mut self, recorded: &Recorded, held: HeldCode<'_>, changes: &mut Changes) {
+    pub fn apply(&mut self, recorded: &Recorded, held: HeldCode<'_>) {
         match &recorded.event {
             Event::DiskObserved(observed) => {
-                self.compare_file(&observed.path, held, changes);
+                self.compare_file(&observed.path, held);
             }
             // What a refusal of a whole file left out concerns all of its symbols.
             Event::PromotionRefused(refused) if refused.entity.symbol.is_none() => {
-                self.compare_file(&refused.entity.path, held, changes);
+                self.compare_file(&refused.entity.path, held);
             }
             Event::PromotionRefused(refused) => {
-                self.compare_with_disk(&refused.entity, held, changes);
+                self.compare_with_disk(&refused.entity, held);
             }
             Event::NoticeIssued(NoticeIssued {
                 reason,
@@ -142,15 +139,14 @@ impl Stale {
                 ..
             }) => match reason {
                 Reason::Contradicted if held.state_map.slice(entity).is_some() => {
-                    self.differing_words.add(entity);
-                    self.note(entity, DiskDifference::Contradicted, changes);
+                    self.note(entity, DiskDifference::Contradicted);
                 }
                 Reason::UserRejected => {
                     let parts = entities_of(held.state_map, &entity.path).into_iter();
                     let is_meant = |it: &EntityId| entity.symbol.is_none() || it == entity;
                     for entity in parts.filter(is_meant) {
-                        self.settle(&entity, changes);
-                        self.compare_with_disk(&entity, held, changes);
+                        self.settle(&entity);
+                        self.compare_with_disk(&entity, held);
                     }
                 }
                 _ => {}
@@ -158,24 +154,24 @@ impl Stale {
             Event::Transitioned(transitioned) => {
                 let entity = &transitioned.entity;
                 if transitioned.transition != Transition::Discard {
-                    self.settle(entity, changes);
+                    self.settle(entity);
                 }
                 match transitioned.transition {
                     // The gates let a model's version pass only where disk agrees with what it replaces, but for what is around that.
                     Transition::Promote => {
                         let report = transitioned.report.as_ref();
                         if !report.is_some_and(GateReport::leaves_disk_news) {
-                            self.acknowledge(entity, held, changes);
+                            self.acknowledge(entity, held);
                         }
                     }
-                    Transition::Remove => self.acknowledged.remove(&(entity.clone(),), changes),
+                    Transition::Remove => self.forget_acknowledged(entity),
                     // The promotion that follows decides.
                     Transition::Supersede | Transition::Discard => {}
                 }
                 match (transitioned.transition, &entity.symbol) {
                     // The refusal that it may have been is forgotten.
-                    (Transition::Discard, None) => self.compare_file(&entity.path, held, changes),
-                    _ => self.compare_with_disk(entity, held, changes),
+                    (Transition::Discard, None) => self.compare_file(&entity.path, held),
+                    _ => self.compare_with_disk(entity, held),
                 }
             }
             _ => {}
@@ -188,72 +184,85 @@ impl Stale {
     }
 
     /// What is true there, not what disk defines: a symbol that is gone from disk differs as well.
-    fn compare_file(&mut self, path: &RelPath, held: HeldCode<'_>, changes: &mut Changes) {
+    fn compare_file(&mut self, path: &RelPath, held: HeldCode<'_>) {
         let finding = held.state_map.disk_finding(path);
         let is_file = matches!(finding, Some(LastFinding::File(_)));
         for entity in entities_of(held.state_map, path) {
             let is_hidden = is_file && on_disk(held.state_map, &entity).is_none();
-            let last = self.differing.get(&entity).filter(|_| is_hidden);
+            let last = self.difference(&entity).filter(|_| is_hidden);
             // What a broken file hides is as it was seen last.
             if !last.is_some_and(|it| it.is_of_code()) {
-                self.compare_with_disk(&entity, held, changes);
+                self.compare_with_disk(&entity, held);
             }
         }
     }
 
-    fn acknowledge(&mut self, entity: &EntityId, held: HeldCode<'_>, changes: &mut Changes) {
+    fn acknowledge(&mut self, entity: &EntityId, held: HeldCode<'_>) {
         match on_disk(held.state_map, entity) {
             Some(seen) if seen != held.state_map.slice(entity) => {
-                let row = AcknowledgedRow {
+                self.acknowledged.put(AcknowledgedRow {
                     entity: entity.clone(),
                     disk_held: seen,
-                };
-                self.acknowledged.put(row, changes);
+                });
             }
-            _ => self.acknowledged.remove(&(entity.clone(),), changes),
+            _ => self.forget_acknowledged(entity),
         }
+    }
+
+    fn forget_acknowledged(&mut self, entity: &EntityId) {
+        self.acknowledged.remove(&(entity.clone(),));
     }
 
     /// What contradicted the entity no longer does.
-    fn settle(&mut self, entity: &EntityId, changes: &mut Changes) {
+    fn settle(&mut self, entity: &EntityId) {
         if self.is_contradicted(entity) {
-            self.forget(entity, changes);
+            self.forget(entity);
         }
     }
 
     fn is_contradicted(&self, entity: &EntityId) -> bool {
-        self.differing.get(entity) == Some(&DiskDifference::Contradicted)
+        self.difference(entity) == Some(DiskDifference::Contradicted)
     }
 
-    fn note(&mut self, entity: &EntityId, difference: DiskDifference, changes: &mut Changes) {
-        if self.differing.insert(entity.clone(), difference) != Some(difference) {
-            changes.put(|| row(entity, difference));
-        }
+    fn note(&mut self, entity: &EntityId, disk_holds: DiskDifference) {
+        self.differing_words.add(entity);
+        self.differing.put(StaleRow {
+            entity: entity.clone(),
+            disk_holds,
+        });
     }
 
-    fn forget(&mut self, entity: &EntityId, changes: &mut Changes) {
-        if self.differing.remove(entity).is_some() {
+    fn forget(&mut self, entity: &EntityId) {
+        if self.differing.remove(&(entity.clone(),)).is_some() {
             self.differing_words.remove(entity);
-            changes.remove::<StaleRow>(|| (entity.clone(),));
         }
     }
 
-    fn compare_with_disk(&mut self, entity: &EntityId, held: HeldCode<'_>, changes: &mut Changes) {
+    pub(crate) fn finish_restoring(&mut self) {
+        let differing = self.differing.values();
+        differing.for_each(|row| self.differing_words.add(&row.entity));
+    }
+
+    fn difference(&self, entity: &EntityId) -> Option<DiskDifference> {
+        let row = self.differing.get(&(entity.clone(),))?;
+        Some(row.disk_holds)
+    }
+
+    fn compare_with_disk(&mut self, entity: &EntityId, held: HeldCode<'_>) {
         // No look at disk takes the user's word back.
         if self.is_contradicted(entity) && held.state_map.slice(entity).is_some() {
             return;
         }
         match self.difference_now(entity, held) {
             Some(difference) => {
-                self.differing_words.add(entity);
-                self.note(entity, difference, changes);
+                self.note(entity, difference);
             }
             None => {
                 let truth = held.state_map.slice(entity);
                 if truth.is_some() && on_disk(held.state_map, entity) == Some(truth) {
-                    self.acknowledged.remove(&(entity.clone(),), changes);
+                    self.forget_acknowledged(entity);
                 }
-                self.forget(entity, changes);
+                self.forget(entity);
             }
         }
     }
@@ -286,40 +295,25 @@ impl Stale {
     /// Whether the entity's version is the model's, accepted, and not saved yet.
     #[must_use]
     pub fn is_unsaved(&self, entity: &EntityId) -> bool {
-        self.differing.get(entity) == Some(&DiskDifference::Unsaved)
+        self.difference(entity) == Some(DiskDifference::Unsaved)
     }
 
     /// The divergence of disk from the entity, if there is one that isn't explained by what became true.
     #[must_use]
     pub fn divergence(&self, entity: &EntityId) -> Option<Divergence> {
-        self.differing.get(entity)?.divergence()
+        self.difference(entity)?.divergence()
     }
 
     /// All entities that are withheld.
     pub fn iter(&self) -> impl Iterator<Item = (&EntityId, Divergence)> {
-        self.differing
-            .iter()
-            .filter_map(|(entity, difference)| Some((entity, difference.divergence()?)))
+        let rows = self.differing.values();
+        rows.filter_map(|row| Some((&row.entity, row.disk_holds.divergence()?)))
     }
 
     /// The symbols of which disk holds another version than the true one, whatever the kind of difference.
     #[must_use]
     pub const fn differing_words(&self) -> &SymbolWords {
         &self.differing_words
-    }
-}
-
-impl Keeps<StaleRow> for Stale {
-    fn visit_rows(&self, visit: &mut dyn FnMut(StaleRow)) {
-        let differing = self.differing.iter();
-        let rows = differing.map(|(entity, difference)| row(entity, *difference));
-        rows.for_each(visit);
-    }
-
-    fn restore_row(&mut self, row: StaleRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        self.differing_words.add(&row.entity);
-        self.differing.insert(row.entity, row.disk_holds);
-        Ok(())
     }
 }
 
@@ -342,13 +336,6 @@ fn on_disk(held: &StateMap, entity: &EntityId) -> Option<OnDisk> {
         Some(symbol) if file.grammar.is_some() => held.slice_on_disk(&entity.path, symbol),
         // Where slices can't be cut, the whole file stands for each of its symbols.
         _ => Some(Some(file.whole)),
-    }
-}
-
-fn row(entity: &EntityId, disk_holds: DiskDifference) -> StaleRow {
-    StaleRow {
-        entity: entity.clone(),
-        disk_holds,
     }
 }
 

@@ -12,7 +12,7 @@ use tslp_core::path::RelPath;
 use crate::anomalies::Anomalies;
 use crate::at_hand::AtHand;
 use crate::audits::Audits;
-use crate::changes::{Changes, RowChange};
+use crate::changes::RowChange;
 use crate::checks::Checks;
 use crate::counters::Counters;
 use crate::disk::LastFinding;
@@ -118,7 +118,7 @@ state! {
 
 impl State {
     /// Folds one event into every projection. Can't fail: what makes no sense is noted as an anomaly.
-    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+    pub fn apply(&mut self, recorded: &Recorded) {
         let follows = recorded.seq == self.head.next();
         self.head = recorded.seq;
         let changes_code = match &recorded.event {
@@ -129,60 +129,54 @@ impl State {
         if changes_code {
             self.code_changed = recorded.seq;
         }
-        self.file_mentions.apply(recorded, changes);
+        self.file_mentions.apply(recorded);
         let possible = match &recorded.event {
             Event::VersionsPromoted(promoted) => {
                 promoted.transitions().fold(true, |possible, it| {
                     let event = Event::Transitioned(it);
                     let envelope = recorded.envelope;
-                    possible & self.apply_to_each(&Recorded { envelope, event }, changes)
+                    possible & self.apply_to_each(&Recorded { envelope, event })
                 })
             }
-            _ => self.apply_to_each(recorded, changes),
+            _ => self.apply_to_each(recorded),
         };
         if !(follows && possible) {
-            self.anomalies.apply(recorded, changes);
+            self.anomalies.apply(recorded);
         }
     }
 
     /// Folds one event into the projections, whose order matters. Returns whether it fits the state before it.
-    fn apply_to_each(&mut self, recorded: &Recorded, changes: &mut Changes) -> bool {
-        self.counters.apply(recorded, changes);
-        self.vault.apply(recorded, changes);
-        self.edits.apply(recorded, changes);
+    fn apply_to_each(&mut self, recorded: &Recorded) -> bool {
+        self.counters.apply(recorded);
+        self.vault.apply(recorded);
+        self.edits.apply(recorded);
         // The State Map reads the proposal that moves, so it goes before the proposals let go of it.
-        let possible = self.state_map.apply(recorded, &self.proposals, changes);
-        self.sessions.apply(recorded, changes);
+        let possible = self.state_map.apply(recorded, &self.proposals);
+        self.sessions.apply(recorded);
         // A proposal takes its session from its episode's, so sessions come first.
-        self.proposals.apply(recorded, &self.sessions, changes);
+        self.proposals.apply(recorded, &self.sessions);
         // It compares what these hold after this event.
         let held = HeldCode {
             state_map: &self.state_map,
             proposals: &self.proposals,
         };
-        self.stale.apply(recorded, held, changes);
-        self.tombstones.apply(recorded, changes);
-        self.episodes.apply(recorded, changes);
-        self.audits.apply(recorded, changes);
-        self.rules.apply(recorded, changes);
-        self.guardian.apply(recorded, changes);
-        self.work.apply(recorded, self.goal.current(), changes);
-        self.usage.apply(recorded, &self.episodes, changes);
-        self.scope.apply(recorded, changes);
-        self.places.apply(recorded, changes);
-        self.goal.apply(recorded, changes);
-        self.at_hand.apply(recorded, changes);
-        self.checks.apply(recorded, changes);
-        self.signals.apply(recorded, changes);
-        self.records.apply(recorded, self.goal.current(), changes);
-        self.provenance.apply(recorded, changes);
+        self.stale.apply(recorded, held);
+        self.tombstones.apply(recorded);
+        self.episodes.apply(recorded);
+        self.audits.apply(recorded);
+        self.rules.apply(recorded);
+        self.guardian.apply(recorded);
+        self.work.apply(recorded, self.goal.current());
+        self.usage.apply(recorded, &self.episodes);
+        self.scope.apply(recorded);
+        self.places.apply(recorded);
+        self.goal.apply(recorded);
+        self.at_hand.apply(recorded);
+        self.checks.apply(recorded);
+        self.signals.apply(recorded);
+        self.records.apply(recorded, self.goal.current());
+        self.provenance.apply(recorded);
         possible
-    }
-
-    /// The row changes for `changes`. Nothing may have been folded after them, since rows are read from the state as it is.
-    #[must_use]
-    pub fn rows_changed(&self, changes: Changes) -> Vec<RowChange> {
-        changes.into_row_changes(|table, key| self.rows_beginning(table, key))
     }
 
     /// Frees the archive rows up to `durable`, which the store supplies from now on. So memory grows with what is true, not
@@ -192,9 +186,12 @@ impl State {
             durable <= self.head,
             "an event is folded before it is durable"
         );
-        self.vault.forget_durable(durable);
-        self.edits.forget_durable(durable);
-        self.file_mentions.forget_durable(durable);
+        let vault = &mut self.vault.not_durable;
+        vault.forget_durable(durable, |row| row.seq);
+        let edits = &mut self.edits.not_durable;
+        edits.forget_durable(durable, |row| row.seq);
+        let mentions = &mut self.file_mentions.not_durable;
+        mentions.forget_durable(durable, |row| row.seq);
         self.state_map.forget_durable(durable);
     }
 
@@ -260,7 +257,7 @@ impl State {
 macro_rules! rows_of_tables {
     ($($index:ident: $row:path => $($field:ident).+,)+) => {
         impl State {
-            /// All rows of one table, by key, of an archive those that aren't durable; `table` is an index into
+            /// All rows of one table, of an archive those that aren't durable; `table` is an index into
             /// [`crate::TABLES`].
             pub fn visit_rows(&self, table: usize, visit: &mut dyn FnMut(Vec<Value>)) {
                 match table {
@@ -271,14 +268,17 @@ macro_rules! rows_of_tables {
                 }
             }
 
-            fn rows_beginning(&self, table: usize, key: &[Value]) -> Vec<Vec<Value>> {
-                match table {
-                    $(crate::$index => {
-                        let rows = Keeps::<$row>::rows_beginning(&self.$($field).+, key);
-                        rows.into_iter().map(Row::into_cells).collect()
-                    })+
-                    _ => unreachable!("there is no table {table}"),
-                }
+            /// Notes from now on which rows change, for a store that is told of them by [`Self::take_changes`], or no longer.
+            pub fn follow_changes(&mut self, follows: bool) {
+                $(Keeps::<$row>::touched(&mut self.$($field).+).follow(follows);)+
+            }
+
+            /// The changes since the last call. Each row is there at most once, as it is now.
+            #[must_use]
+            pub fn take_changes(&mut self) -> Vec<RowChange> {
+                let mut taken = Vec::new();
+                $(Keeps::<$row>::take_changes(&mut self.$($field).+, &mut taken);)+
+                taken
             }
 
             /// Takes the next stored row into an empty state: those of a table in the order of their keys, and the tables in the
@@ -307,16 +307,19 @@ impl State {
     /// # Errors
     /// When they can't be those of one state.
     pub fn restored(mut self, head: Seq, event: EventAt<'_>) -> Result<Self, UnfitRow> {
-        self.state_map.finish_names()?;
+        self.state_map.finish_restoring()?;
+        self.proposals.finish_restoring();
+        self.stale.finish_restoring();
+        self.sessions.finish_restoring();
+        self.provenance.finish_restoring();
         if let Some(rules) = self.rules.in_force() {
             self.tombstones.follow_policy(&rules.policy);
         }
         // What was captured and isn't resolved: nobody has a row for that, since it doesn't outlive a batch.
         if let Some(seq) = self.counters.unresolved() {
             let captured = event(seq).ok_or(UnfitRow("a block was captured by no event"))?;
-            let changes = &mut Changes::discarding();
-            self.sessions.apply(&captured, changes);
-            self.proposals.apply(&captured, &self.sessions, changes);
+            self.sessions.apply(&captured);
+            self.proposals.apply(&captured, &self.sessions);
         }
         self.head = head;
         Ok(self)

@@ -4,11 +4,11 @@
 //! of them, and what disk was seen to hold is kept only where it differs. In memory for good are an index of names, and the files.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cell::{Cell, OnceCell, RefCell};
 
 use hashbrown::HashTable;
+use rkyv::{Archive, Deserialize as Load, Serialize as Store};
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::{EntityId, Symbol, last_component};
 use tslp_core::event::{
@@ -21,42 +21,30 @@ use tslp_core::name_hash::{NameHash, NamedPath, basename_hash, name_hash};
 use tslp_core::path::RelPath;
 use tslp_core::slice::Span;
 
-use crate::changes::Changes;
+use crate::changes::Touched;
 use crate::disk::{Disk, DiskRow, LastFinding};
 use crate::file_code::{Entry, FileCode, PackedVersions, TrackedFileRow, TrueEntity};
 use crate::packed::PackedMap;
 use crate::proposals::{Proposal, Proposals};
-use crate::row::{EventAt, Keeps, Key as _, UnfitRow};
+use crate::row::{EventAt, Keeps, UnfitRow};
+use crate::row_map::RowMap;
 use crate::sources::Sources;
 use crate::symbol_words::SymbolWords;
-use crate::table::Value;
 
 row! {
     /// `former_versions`: the last versions of each entity that were authoritative and no longer are.
-    pub struct FormerVersionRow in table "former_versions", version 2;
+    pub struct FormerVersionsRow in table "former_versions", version 3;
     key {
         /// The entity.
         entity: EntityId,
-        /// The version's place among them, the latest last.
-        position: u64,
     }
     values {
-        /// Its slice's hash.
-        artifact: SliceHash,
-        /// The captured bytes that hold it.
-        source: ArtifactHash,
-        /// Its place in them.
-        spans: Vec<Span>,
-        /// Its origin.
-        origin: Origin,
-        /// Its episode.
-        episode: EpisodeId,
-        /// The episode in which it ceased to be true.
-        ended: EpisodeId,
-        /// Whose change ended it.
-        ended_by: Origin,
+        /// The versions, the latest last.
+        versions: Vec<FormerVersion>,
     }
 }
+
+crate::stored_cells!(Vec<FormerVersion>);
 
 /// The index of the oldest version that may be forgotten: the user's last version is kept, because gate A compares the
 /// model's changes with it.
@@ -96,7 +84,7 @@ struct TrackedFile {
 }
 
 /// A version of an entity that was authoritative once.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load)]
 pub struct FormerVersion {
     /// Hash of its canonical form.
     pub slice: SliceHash,
@@ -139,24 +127,23 @@ pub struct StateMap {
     /// Those of the rows that were restored, in no order, until all are. As numbers, which are compared at once.
     restored_names: Vec<u128>,
     /// Versions that were authoritative, the latest last.
-    superseded: BTreeMap<EntityId, Vec<FormerVersion>>,
+    pub(crate) superseded: RowMap<FormerVersionsRow>,
     /// The symbols among them.
     superseded_words: SymbolWords,
     count: usize,
+    /// Rows of files of which something is true.
+    touched_files: Touched<(RelPath,)>,
+    /// Rows of last looks.
+    touched_looks: Touched<(RelPath,)>,
 }
 
 impl StateMap {
     /// Folds one event in; `proposals` must still hold the version that moves. Returns false if the event contradicts the
     /// state, which happens only in a damaged ledger.
-    pub fn apply(
-        &mut self,
-        recorded: &Recorded,
-        proposals: &Proposals,
-        changes: &mut Changes,
-    ) -> bool {
+    pub fn apply(&mut self, recorded: &Recorded, proposals: &Proposals) -> bool {
         let transitioned = match &recorded.event {
             Event::DiskObserved(observed) => {
-                self.observe(observed, recorded.seq, changes);
+                self.observe(observed, recorded.seq);
                 return true;
             }
             Event::Transitioned(transitioned) => transitioned,
@@ -164,17 +151,15 @@ impl StateMap {
         };
         match transitioned.transition {
             Transition::Promote => match proposals.get(transitioned.version) {
-                Some(proposed) => self.promote(recorded, proposed, changes),
+                Some(proposed) => self.promote(recorded, proposed),
                 None => false,
             },
-            Transition::Supersede | Transition::Remove => {
-                self.retire(recorded, transitioned, changes)
-            }
+            Transition::Supersede | Transition::Remove => self.retire(recorded, transitioned),
             Transition::Discard => true,
         }
     }
 
-    fn promote(&mut self, recorded: &Recorded, proposed: &Proposal, changes: &mut Changes) -> bool {
+    fn promote(&mut self, recorded: &Recorded, proposed: &Proposal) -> bool {
         let entity = TrueEntity {
             entity: proposed.entity.clone(),
             version: proposed.version,
@@ -188,22 +173,21 @@ impl StateMap {
             updated_at_ms: recorded.at,
             proof: proposed.proof,
         };
-        self.sources.version_promoted(entity.artifact, changes);
+        self.sources.version_promoted(entity.artifact);
         // Decisions supersede the older version first. A ledger in which they didn't is damaged; the newer one wins, and the
         // caller notes the anomaly.
-        let held = self.remove_entry(&entity.entity, recorded.seq, changes);
-        self.insert(&entity, recorded.seq, changes);
+        let held = self.remove_entry(&entity.entity, recorded.seq);
+        self.insert(&entity, recorded.seq);
         held.is_none()
     }
 
     /// Adds the version of an entity that has none.
-    fn insert(&mut self, entity: &TrueEntity, seq: Seq, changes: &mut Changes) {
+    fn insert(&mut self, entity: &TrueEntity, seq: Seq) {
         let path = &entity.entity.path;
         let id = self.file_id(path);
         let symbol = entity.entity.symbol.as_ref();
-        let on_disk =
-            symbol.is_some_and(|symbol| self.take_slice(id, symbol, entity.slice, changes));
-        let file = self.changing(id, seq, changes);
+        let on_disk = symbol.is_some_and(|symbol| self.take_slice(id, symbol, entity.slice));
+        let file = self.changing(id, seq);
         file.entities += 1;
         file.code_mut().insert(entity, on_disk);
         self.count += 1;
@@ -215,27 +199,23 @@ impl StateMap {
     }
 
     /// A file whose code is about to be changed by an event.
-    fn changing(&mut self, id: u32, seq: Seq, changes: &mut Changes) -> &mut TrackedFile {
+    fn changing(&mut self, id: u32, seq: Seq) -> &mut TrackedFile {
         self.code(id);
         let file = &mut self.files[id as usize];
         file.changed = seq;
-        changes.touch::<TrackedFileRow, _>(|| (file.path.clone(),), file.is_tracked());
+        self.touched_files
+            .note(|| (file.path.clone(),), file.is_tracked());
         file
     }
 
-    fn retire(
-        &mut self,
-        recorded: &Recorded,
-        transitioned: &Transitioned,
-        changes: &mut Changes,
-    ) -> bool {
+    fn retire(&mut self, recorded: &Recorded, transitioned: &Transitioned) -> bool {
         let entity = &transitioned.entity;
         // Only the version that the event names leaves.
         let current = self.current(entity).map(|current| current.version);
         if current != Some(transitioned.version) {
             return false;
         }
-        let Some(removed) = self.remove_entry(entity, recorded.seq, changes) else {
+        let Some(removed) = self.remove_entry(entity, recorded.seq) else {
             return false;
         };
         let mut former = FormerVersion {
@@ -247,9 +227,12 @@ impl StateMap {
             ended: recorded.episode,
             ended_by: transitioned.origin,
         };
-        changes.touch::<FormerVersionRow, _>(|| (entity.clone(),), true);
         self.superseded_words.add(entity);
-        let versions = self.superseded.entry(entity.clone()).or_default();
+        let mut row = FormerVersionsRow {
+            entity: entity.clone(),
+            versions: self.former_versions(entity).to_vec(),
+        };
+        let versions = &mut row.versions;
         // A version that the user once supplied remains theirs when the model repeats it.
         let is_users =
             |known: &FormerVersion| known.slice == former.slice && known.origin == Origin::User;
@@ -266,34 +249,32 @@ impl StateMap {
             versions.len() <= SUPERSEDED_KEPT,
             "former versions are bounded"
         );
+        self.superseded.put(row);
         true
     }
 
-    fn remove_entry(
-        &mut self,
-        entity: &EntityId,
-        seq: Seq,
-        changes: &mut Changes,
-    ) -> Option<TrueEntity> {
+    fn remove_entry(&mut self, entity: &EntityId, seq: Seq) -> Option<TrueEntity> {
         let (id, _) = self.find(entity)?;
-        let file = self.changing(id, seq, changes);
+        let file = self.changing(id, seq);
         let (removed, on_disk) = file.code_mut().remove(entity)?;
         file.entities -= 1;
         self.count -= 1;
-        self.sources.version_left(removed.artifact, seq, changes);
+        self.sources.version_left(removed.artifact, seq);
         if let Some(symbol) = &entity.symbol {
             let key = name_key(symbol.last_component(), removed.version, id);
             self.by_name.remove(&key);
             if on_disk && let Some(slices) = self.disk.slices_mut(id) {
                 slices.insert(symbol.clone(), Some(removed.slice));
-                self.touch_look(id, true, changes);
+                self.touch_look(id, true);
             }
         }
         Some(removed)
     }
 
-    /// Makes the index of names, after all rows were restored: that is faster than to put each name into it.
-    pub(crate) fn finish_names(&mut self) -> Result<(), UnfitRow> {
+    /// Makes the indices, after all rows were restored: that is faster than to put each name into them.
+    pub(crate) fn finish_restoring(&mut self) -> Result<(), UnfitRow> {
+        let superseded = self.superseded.values();
+        superseded.for_each(|row| self.superseded_words.add(&row.entity));
         let mut names = core::mem::take(&mut self.restored_names);
         names.sort_unstable();
         if names.windows(2).any(|pair| pair[0] == pair[1]) {
@@ -304,33 +285,27 @@ impl StateMap {
     }
 
     /// The row of a file's last look changes or appears.
-    fn touch_look(&self, id: u32, was_present: bool, changes: &mut Changes) {
+    fn touch_look(&mut self, id: u32, was_present: bool) {
         let path = &self.files[id as usize].path;
-        changes.touch::<DiskRow, _>(|| (path.clone(),), was_present);
+        self.touched_looks.note(|| (path.clone(),), was_present);
     }
 
     /// Takes a symbol's slice from what disk held besides what is true, if it is this one: its entry says so from now on.
-    fn take_slice(
-        &mut self,
-        id: u32,
-        symbol: &Symbol,
-        slice: SliceHash,
-        changes: &mut Changes,
-    ) -> bool {
+    fn take_slice(&mut self, id: u32, symbol: &Symbol, slice: SliceHash) -> bool {
         let slices = self.disk.slices_mut(id);
         let slices = slices.filter(|slices| slices.get(symbol) == Some(&Some(slice)));
         let is_taken = slices.is_some_and(|slices| slices.remove(symbol).is_some());
         if is_taken {
-            self.touch_look(id, true, changes);
+            self.touch_look(id, true);
         }
         is_taken
     }
 
     /// Takes what a look has found, and has the entries of the file say which of them disk holds.
-    fn observe(&mut self, observed: &DiskObserved, seq: Seq, changes: &mut Changes) {
+    fn observe(&mut self, observed: &DiskObserved, seq: Seq) {
         let id = self.file_id(&observed.path);
         let was_present = self.disk.observed(id, observed, seq);
-        self.touch_look(id, was_present, changes);
+        self.touch_look(id, was_present);
         if !self.files[id as usize].is_tracked() {
             return;
         }
@@ -351,7 +326,7 @@ impl StateMap {
         });
         slices.extend(seen);
         if has_changed {
-            self.changing(id, seq, changes);
+            self.changing(id, seq);
         }
     }
 
@@ -478,9 +453,7 @@ impl StateMap {
     /// Whether an earlier version of the entity had this hash.
     #[must_use]
     pub fn was_true(&self, entity: &EntityId, slice: SliceHash) -> bool {
-        self.superseded
-            .get(entity)
-            .is_some_and(|versions| versions.iter().any(|former| former.slice == slice))
+        self.place_superseded(entity, slice).is_some()
     }
 
     /// All symbols of a file, sorted.
@@ -595,7 +568,7 @@ impl StateMap {
     /// Forgets archive rows up to `durable`, and of the code of files what hasn't changed since, but for the latest: the store returns
     /// them from now on.
     pub fn forget_durable(&mut self, durable: Seq) {
-        self.sources.forget_durable(durable);
+        self.sources.outdated.forget_durable(durable, |row| row.seq);
         let Some(stored) = &self.stored else {
             return;
         };
@@ -738,14 +711,15 @@ impl StateMap {
     /// The index of a version among the former versions of its entity, the latest last.
     #[must_use]
     pub fn place_superseded(&self, entity: &EntityId, slice: SliceHash) -> Option<usize> {
-        let superseded = self.superseded.get(entity)?;
-        superseded.iter().position(|known| known.slice == slice)
+        let mut superseded = self.former_versions(entity).iter();
+        superseded.position(|known| known.slice == slice)
     }
 
     /// Former authoritative versions of an entity, the latest last.
     #[must_use]
     pub fn former_versions(&self, entity: &EntityId) -> &[FormerVersion] {
-        self.superseded.get(entity).map_or(&[], Vec::as_slice)
+        let row = self.superseded.get(&(entity.clone(),));
+        row.map_or(&[], |row| &row.versions)
     }
 
     /// Entities whose true version a model's change ended in these episodes or later, each with that version: the first that did.
@@ -755,8 +729,8 @@ impl StateMap {
     ) -> impl Iterator<Item = (&EntityId, &FormerVersion)> {
         let is_wanted =
             move |it: &&FormerVersion| it.ended >= since && it.ended_by == Origin::Model;
-        let all = self.superseded.iter();
-        all.filter_map(move |(entity, versions)| Some((entity, versions.iter().find(is_wanted)?)))
+        let all = self.superseded.values();
+        all.filter_map(move |row| Some((&row.entity, row.versions.iter().find(is_wanted)?)))
     }
 
     /// The symbols that have former versions.
@@ -770,22 +744,6 @@ impl StateMap {
     pub fn decided_by_user(&self, entity: &EntityId) -> Option<Seq> {
         let (_, entry) = self.find(entity)?;
         (entry.origin == Origin::User).then_some(entry.seq)
-    }
-
-    /// The rows of an entity's former versions, by key.
-    fn former_rows_of(&self, entity: &EntityId) -> impl Iterator<Item = FormerVersionRow> {
-        let versions = (0..).zip(self.former_versions(entity));
-        versions.map(|(position, former)| FormerVersionRow {
-            entity: entity.clone(),
-            position,
-            artifact: former.slice,
-            source: former.artifact,
-            spans: former.spans.clone(),
-            origin: former.origin,
-            episode: former.episode,
-            ended: former.ended,
-            ended_by: former.ended_by,
-        })
     }
 }
 
@@ -832,11 +790,15 @@ impl Keeps<TrackedFileRow> for StateMap {
         Ok(())
     }
 
-    fn rows_beginning(&self, key: &[Value]) -> Vec<TrackedFileRow> {
-        let (path,) = <(RelPath,)>::from_touched(key);
-        let id = self.find_file(&path);
-        let id = id.filter(|id| self.files[*id as usize].is_tracked());
-        id.map(|id| self.row_of(id)).into_iter().collect()
+    fn row(&self, (path,): &(RelPath,)) -> Option<TrackedFileRow> {
+        let id = self.find_file(path)?;
+        self.files[id as usize]
+            .is_tracked()
+            .then(|| self.row_of(id))
+    }
+
+    fn touched(&mut self) -> &mut Touched<(RelPath,)> {
+        &mut self.touched_files
     }
 }
 
@@ -851,48 +813,15 @@ impl Keeps<DiskRow> for StateMap {
 
     fn restore_row(&mut self, row: DiskRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
         let id = self.file_id(&row.path);
-        self.disk.restore_row(id, &row)
+        self.disk.restore_row(id, row)
     }
 
-    fn rows_beginning(&self, key: &[Value]) -> Vec<DiskRow> {
-        let (path,) = <(RelPath,)>::from_touched(key);
-        let id = self.find_file(&path);
-        let row = id.and_then(|id| self.disk.row(id, &path));
-        row.into_iter().collect()
-    }
-}
-
-impl Keeps<FormerVersionRow> for StateMap {
-    fn visit_rows(&self, visit: &mut dyn FnMut(FormerVersionRow)) {
-        let entities = self.superseded.keys();
-        entities
-            .flat_map(|entity| self.former_rows_of(entity))
-            .for_each(visit);
+    fn row(&self, (path,): &(RelPath,)) -> Option<DiskRow> {
+        self.disk.row(self.find_file(path)?, path)
     }
 
-    fn restore_row(&mut self, row: FormerVersionRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        let former = FormerVersion {
-            slice: row.artifact,
-            artifact: row.source,
-            spans: row.spans,
-            origin: row.origin,
-            episode: row.episode,
-            ended: row.ended,
-            ended_by: row.ended_by,
-        };
-        self.superseded_words.add(&row.entity);
-        let versions = self.superseded.entry(row.entity).or_default();
-        // Gate A compares with the latest, so a missing one would change decisions.
-        if row.position != versions.len() as u64 {
-            return Err(UnfitRow("a former version is missing"));
-        }
-        versions.push(former);
-        Ok(())
-    }
-
-    fn rows_beginning(&self, key: &[Value]) -> Vec<FormerVersionRow> {
-        let (entity,) = <(EntityId,)>::from_touched(key);
-        self.former_rows_of(&entity).collect()
+    fn touched(&mut self) -> &mut Touched<(RelPath,)> {
+        &mut self.touched_looks
     }
 }
 

@@ -2,78 +2,7 @@
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::cmp::Ordering;
 use core::fmt;
-use core::hash::{Hash, Hasher};
-use core::ops::Deref;
-
-/// A text of a row, shared with the state or the program instead of copied.
-#[derive(Clone)]
-pub enum Text {
-    /// A word that is a constant of the program.
-    Word(&'static str),
-    /// Any other text.
-    Shared(Arc<str>),
-}
-
-impl Deref for Text {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        match self {
-            Self::Word(text) => text,
-            Self::Shared(text) => text,
-        }
-    }
-}
-
-impl From<&'static str> for Text {
-    fn from(word: &'static str) -> Self {
-        Self::Word(word)
-    }
-}
-
-impl From<Text> for Arc<str> {
-    /// Without a copy if the text is shared.
-    fn from(text: Text) -> Self {
-        match text {
-            Text::Word(word) => word.into(),
-            Text::Shared(text) => text,
-        }
-    }
-}
-
-impl fmt::Debug for Text {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl PartialEq for Text {
-    fn eq(&self, other: &Self) -> bool {
-        **self == **other
-    }
-}
-
-impl Eq for Text {}
-
-impl PartialOrd for Text {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Text {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (**self).cmp(&**other)
-    }
-}
-
-impl Hash for Text {
-    fn hash<H: Hasher>(&self, hasher: &mut H) {
-        (**self).hash(hasher);
-    }
-}
 
 /// One value of a row.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -83,7 +12,7 @@ pub enum Value {
     /// A whole number or a truth value.
     Integer(i64),
     /// UTF-8 text.
-    Text(Text),
+    Text(Arc<str>),
     /// A hash.
     Hash([u8; 32]),
     /// Any bytes.
@@ -152,7 +81,7 @@ impl Table {
 
 impl From<&'static str> for Value {
     fn from(word: &'static str) -> Self {
-        Self::Text(Text::Word(word))
+        Self::text(word)
     }
 }
 
@@ -179,7 +108,7 @@ impl Value {
     /// A copy of a text.
     #[must_use]
     pub fn text(text: &str) -> Self {
-        Self::Text(Text::Shared(text.into()))
+        Self::Text(text.into())
     }
 }
 

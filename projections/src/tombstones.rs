@@ -7,7 +7,6 @@ use tslp_core::ids::{EpisodeId, VersionId};
 use tslp_core::limits::TOMBSTONE_EPISODES_DEFAULT;
 use tslp_core::policy::Policy;
 
-use crate::changes::Changes;
 use crate::row_map::RowMap;
 
 row! {
@@ -43,7 +42,7 @@ impl Default for Tombstones {
 
 impl Tombstones {
     /// Folds one event in.
-    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+    pub fn apply(&mut self, recorded: &Recorded) {
         match &recorded.event {
             Event::Transitioned(transitioned) => match transitioned.transition {
                 Transition::Remove => {
@@ -52,15 +51,14 @@ impl Tombstones {
                         version: transitioned.version,
                         episode: recorded.episode,
                     };
-                    self.removed.put(tombstone, changes);
+                    self.removed.put(tombstone);
                 }
                 Transition::Promote => {
-                    self.removed
-                        .remove(&(transitioned.entity.clone(),), changes);
+                    self.removed.remove(&(transitioned.entity.clone(),));
                 }
                 Transition::Discard | Transition::Supersede => {}
             },
-            Event::PromptReceived(_) => self.expire(recorded.episode, changes),
+            Event::PromptReceived(_) => self.expire(recorded.episode),
             Event::RulesInForce(rules) => self.follow_policy(&rules.policy),
             _ => {}
         }
@@ -71,10 +69,10 @@ impl Tombstones {
         self.episodes_kept = policy.tombstone_episodes;
     }
 
-    fn expire(&mut self, now: EpisodeId, changes: &mut Changes) {
+    fn expire(&mut self, now: EpisodeId) {
         let kept = u64::from(self.episodes_kept);
         let is_over = |row: &TombstoneRow| now.0.saturating_sub(row.episode.0) > kept;
-        self.removed.forget(is_over, changes);
+        self.removed.forget(is_over);
     }
 
     /// The episode that removed the entity, if that is one of the last.

@@ -6,7 +6,6 @@ use tslp_core::budget::{Prices, day_of};
 use tslp_core::event::{Event, PromptMeasured, Recorded};
 use tslp_core::ids::{SessionId, UnixMillis};
 
-use crate::changes::Changes;
 use crate::episodes::Episodes;
 use crate::row::Row as _;
 use crate::row_map::RowMap;
@@ -70,7 +69,7 @@ pub struct Usage {
 
 impl Usage {
     /// Folds one event in. The episodes know what model was asked.
-    pub fn apply(&mut self, recorded: &Recorded, episodes: &Episodes, changes: &mut Changes) {
+    pub fn apply(&mut self, recorded: &Recorded, episodes: &Episodes) {
         let Event::PromptMeasured(measured) = &recorded.event else {
             return;
         };
@@ -90,8 +89,8 @@ impl Usage {
         if let Some(before) = self.rows.get(&added.key()) {
             added.add(before);
         }
-        self.rows.put(added, changes);
-        self.rows.keep_last(ROWS_KEPT, changes);
+        self.rows.put(added);
+        self.rows.keep_last(ROWS_KEPT);
     }
 
     /// What was used on the day of this moment, by all conversations.

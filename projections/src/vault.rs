@@ -2,15 +2,11 @@
 //!
 //! The table is an archive. Memory holds only the rows that aren't durable yet, so that the store can't return them.
 
-use alloc::collections::BTreeMap;
-use alloc::collections::btree_map::Entry;
-
 use tslp_core::event::{ContentKind, Event, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 
-use crate::changes::Changes;
-use crate::row::Keeps;
+use crate::row_map::RowMap;
 
 row! {
     /// `vault`, where an artifact's bytes are: `start..end` of the artifact `container`; without a container all bytes of the
@@ -37,12 +33,12 @@ row! {
 /// Recorded artifacts whose rows aren't durable.
 #[derive(Default)]
 pub struct Vault {
-    not_durable: BTreeMap<ArtifactHash, VaultLocation>,
+    pub(crate) not_durable: RowMap<VaultLocation>,
 }
 
 impl Vault {
     /// Folds one event in.
-    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+    pub fn apply(&mut self, recorded: &Recorded) {
         match &recorded.event {
             Event::Content(content) => {
                 let location = VaultLocation {
@@ -54,7 +50,7 @@ impl Vault {
                     end: u32::try_from(content.bytes.len())
                         .expect("a row of the ledger is far below 4 GiB"),
                 };
-                self.insert(location, changes);
+                self.not_durable.put_first(location);
             }
             Event::ArtifactCaptured(captured) => {
                 let Some(within) = captured.within else {
@@ -72,35 +68,15 @@ impl Vault {
                     start: within.span.start,
                     end: within.span.end,
                 };
-                self.insert(location, changes);
+                self.not_durable.put_first(location);
             }
             _ => {}
         }
     }
 
-    fn insert(&mut self, location: VaultLocation, changes: &mut Changes) {
-        // The first place counts, in memory as in the archive's table.
-        if let Entry::Vacant(free) = self.not_durable.entry(location.hash) {
-            changes.put(|| location.clone());
-            free.insert(location);
-        }
-    }
-
-    /// Forgets the rows up to `durable`, which the store returns from now on.
-    pub fn forget_durable(&mut self, durable: Seq) {
-        self.not_durable
-            .retain(|_, location| location.seq > durable);
-    }
-
     /// The location of the bytes with this address, if its row isn't durable.
     #[must_use]
     pub fn location(&self, hash: ArtifactHash) -> Option<VaultLocation> {
-        self.not_durable.get(&hash).cloned()
-    }
-}
-
-impl Keeps<VaultLocation> for Vault {
-    fn visit_rows(&self, visit: &mut dyn FnMut(VaultLocation)) {
-        self.not_durable.values().cloned().for_each(visit);
+        self.not_durable.get(&(hash,)).cloned()
     }
 }

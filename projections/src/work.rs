@@ -13,7 +13,6 @@ use tslp_core::message::Role;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 
-use crate::changes::Changes;
 use crate::goal::GoalRow;
 use crate::row_map::RowMap;
 use crate::usage::TokensUsed;
@@ -114,7 +113,7 @@ pub struct Repetition {
 
 impl Work {
     /// Folds one event in. `goal` is the goal, if there is one.
-    pub fn apply(&mut self, recorded: &Recorded, goal: Option<&GoalRow>, changes: &mut Changes) {
+    pub fn apply(&mut self, recorded: &Recorded, goal: Option<&GoalRow>) {
         self.has_goal = goal.is_some();
         match &recorded.event {
             Event::Content(content) if content.kind == ContentKind::Message => {
@@ -139,46 +138,46 @@ impl Work {
                         repeats: 0,
                         ..source
                     };
-                    self.rows.put(begun, changes);
+                    self.rows.put(begun);
                 }
-                self.add(recorded, changes, |row| {
+                self.add(recorded, |row| {
                     row.requests += 1;
                     row.take_results(&results);
                 });
             }
-            Event::SideRequestReceived(_) => self.add(recorded, changes, |row| row.requests += 1),
+            Event::SideRequestReceived(_) => self.add(recorded, |row| row.requests += 1),
             Event::ReplyEnded(ended) => {
                 let calls = ended.tool_calls.iter();
                 let calls = calls.flat_map(|call| call.name.bytes().chain(call.arguments.0));
                 let calls: Vec<u8> = calls.collect();
                 let call = (!calls.is_empty()).then(|| ArtifactHash::of(&calls));
-                self.add(recorded, changes, |row| row.call = call);
+                self.add(recorded, |row| row.call = call);
             }
             Event::PromotionRefused(refused) => {
-                self.note_refusal(recorded.session, &refused.entity.path, changes);
+                self.note_refusal(recorded.session, &refused.entity.path);
             }
             Event::Transitioned(moved) => {
-                self.note_change(recorded.session, &moved.entity.path, changes);
+                self.note_change(recorded.session, &moved.entity.path);
             }
             Event::PromptMeasured(measured) => {
                 let used = TokensUsed::of(measured);
                 let tokens = used.read + used.written;
-                self.add(recorded, changes, |row| {
+                self.add(recorded, |row| {
                     row.tokens = row.tokens.saturating_add(tokens);
                 });
             }
-            Event::WorkCounted(work) => self.add_work(recorded, work, changes),
+            Event::WorkCounted(work) => self.add_work(recorded, work),
             Event::NoticeIssued(notice) => match notice.reason {
                 Reason::BudgetNearlyUsed => {
-                    self.add(recorded, changes, |row| row.is_told |= row.session != DAY);
+                    self.add(recorded, |row| row.is_told |= row.session != DAY);
                 }
                 Reason::ToolsResumed if notice.session == DAY => {
-                    self.rows.forget(|_| true, changes);
-                    self.files.forget(|_| true, changes);
+                    self.rows.forget(|_| true);
+                    self.files.forget(|_| true);
                 }
                 Reason::ToolsResumed => {
                     for session in [notice.session, DAY, GOAL] {
-                        self.forget(session, changes);
+                        self.forget(session);
                     }
                 }
                 _ => {}
@@ -186,18 +185,18 @@ impl Work {
             Event::GoalChanged(changed)
                 if matches!(changed.change, GoalChange::Set | GoalChange::Done) =>
             {
-                self.forget(GOAL, changes);
+                self.forget(GOAL);
             }
             _ => {}
         }
     }
 
-    fn add_work(&mut self, recorded: &Recorded, work: &WorkCounted, changes: &mut Changes) {
+    fn add_work(&mut self, recorded: &Recorded, work: &WorkCounted) {
         let mut new_files = BTreeMap::new();
         for session in self.counted(recorded) {
             let mut new = 0;
             for path in &work.files {
-                let is_new = self.change_file(session, path, changes, |file| {
+                let is_new = self.change_file(session, path, |file| {
                     !core::mem::replace(&mut file.is_counted, true)
                 });
                 // Of too many files each change counts as another file's.
@@ -205,7 +204,7 @@ impl Work {
             }
             new_files.insert(session, new);
         }
-        self.add(recorded, changes, |row| {
+        self.add(recorded, |row| {
             row.files += new_files[&row.session];
             row.lines += u64::from(work.lines);
             row.builds += u64::from(work.builds);
@@ -213,11 +212,11 @@ impl Work {
         });
     }
 
-    fn note_refusal(&mut self, session: SessionId, path: &RelPath, changes: &mut Changes) {
+    fn note_refusal(&mut self, session: SessionId, path: &RelPath) {
         let Some(requests) = self.rows.get(&(session,)).map(|row| row.requests) else {
             return;
         };
-        self.change_file(session, path, changes, |file| {
+        self.change_file(session, path, |file| {
             // Several definitions of one reply are one refusal.
             if file.refused == 0 || file.refused_at != requests {
                 let is_in_a_row = requests - file.refused_at <= BETWEEN_REFUSALS_MAX;
@@ -228,10 +227,10 @@ impl Work {
     }
 
     /// Something of the file has become true, so that its writing wasn't in vain.
-    fn note_change(&mut self, session: SessionId, path: &RelPath, changes: &mut Changes) {
+    fn note_change(&mut self, session: SessionId, path: &RelPath) {
         let file = self.files.get(&(session, path.clone()));
         if file.is_some_and(|file| file.refused > 0) {
-            self.change_file(session, path, changes, |file| file.refused = 0);
+            self.change_file(session, path, |file| file.refused = 0);
         }
     }
 
@@ -240,7 +239,6 @@ impl Work {
         &mut self,
         session: SessionId,
         path: &RelPath,
-        changes: &mut Changes,
         act: impl FnOnce(&mut WorkFileRow) -> T,
     ) -> Option<T> {
         let known = self.files.get(&(session, path.clone()));
@@ -255,7 +253,7 @@ impl Work {
             refused_at: 0,
         });
         let result = act(&mut file);
-        self.files.put(file, changes);
+        self.files.put(file);
         Some(result)
     }
 
@@ -267,11 +265,11 @@ impl Work {
     }
 
     /// Changes the rows for which an event counts.
-    fn add(&mut self, recorded: &Recorded, changes: &mut Changes, act: impl Fn(&mut WorkRow)) {
+    fn add(&mut self, recorded: &Recorded, act: impl Fn(&mut WorkRow)) {
         let (at, day) = (recorded.at, day_of(recorded.at));
         // A clock that is set back begins no new day.
         if self.rows.get(&(DAY,)).is_some_and(|row| row.day < day) {
-            self.forget(DAY, changes);
+            self.forget(DAY);
         }
         for session in self.counted(recorded) {
             let known = self.rows.get(&(session,)).cloned();
@@ -288,19 +286,19 @@ impl Work {
             }
             (row.day, row.last_at) = (row.day.max(day), at);
             act(&mut row);
-            self.rows.put(row, changes);
+            self.rows.put(row);
         }
         let is_old = |old: &SessionId| ![DAY, GOAL, recorded.session].contains(old);
         if self.rows.len() > SESSIONS_KEPT
             && let Some(oldest) = self.rows.values().map(|row| row.session).find(is_old)
         {
-            self.forget(oldest, changes);
+            self.forget(oldest);
         }
     }
 
-    fn forget(&mut self, session: SessionId, changes: &mut Changes) {
-        self.rows.remove(&(session,), changes);
-        self.files.forget(|file| file.session == session, changes);
+    fn forget(&mut self, session: SessionId) {
+        self.rows.remove(&(session,));
+        self.files.forget(|file| file.session == session);
     }
 
     /// What was done in a session since it was resumed.

@@ -34,8 +34,10 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
     /// Starts before the first event. `store` must hold everything recorded before the event at hand.
     #[must_use]
     pub fn new(grammars: G, policy: Policy, store: S) -> Self {
+        let mut engine = Engine::new(State::default(), grammars, policy, store);
+        engine.forgo_rows();
         Self {
-            engine: Engine::new(State::default(), grammars, policy, store),
+            engine,
             step: Vec::new(),
             prompts: BTreeMap::new(),
             decisions: 0,

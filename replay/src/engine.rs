@@ -112,7 +112,8 @@ pub struct Engine<G, S> {
 
 impl<G: Grammars, S: Store> Engine<G, S> {
     /// Goes on from a state; `store` gives what the state doesn't hold.
-    pub fn new(state: State, grammars: G, policy: Policy, store: S) -> Self {
+    pub fn new(mut state: State, grammars: G, policy: Policy, store: S) -> Self {
+        state.follow_changes(true);
         Self {
             state,
             grammars,
@@ -142,6 +143,16 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// The state as decided so far, durable or not.
     pub const fn state(&self) -> &State {
         &self.state
+    }
+
+    /// The batch of what was folded with it.
+    pub fn finish(&mut self, work: BatchBuilder) -> Batch {
+        work.finish(&mut self.state)
+    }
+
+    /// Notes no longer which rows change: no store is told.
+    pub(crate) fn forgo_rows(&mut self) {
+        self.state.follow_changes(false);
     }
 
     /// Sets the token budget of hydration, once the model's context size is known.
@@ -268,7 +279,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     ) -> (Batch, Vec<RelPath>) {
         let mut work = self.step_of(at, episode);
         let candidates = self.look_for(written, look, &mut work);
-        (work.finish(&self.state), candidates)
+        (work.finish(&mut self.state), candidates)
     }
 
     fn observe_place(&mut self, asked: &str, seen: PlaceObserved, work: &mut BatchBuilder) {
@@ -335,7 +346,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 return ComposedPrompt {
                     episode,
                     withheld,
-                    batch: work.finish(&self.state),
+                    batch: work.finish(&mut self.state),
                     outgoing: compose::compose_side_request(
                         &self.view(),
                         &self.policy,
@@ -518,7 +529,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         };
         ComposedPrompt {
             episode: received.episode,
-            batch: work.finish(&self.state),
+            batch: work.finish(&mut self.state),
             request,
             outgoing,
             conversation: Some((received.session, history)),
@@ -544,7 +555,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 audit::audit_answered(&self.view(), episode, AuditOutcome::Cancelled, None);
             self.fold(events, &mut work);
         }
-        work.finish(&self.state)
+        work.finish(&mut self.state)
     }
 
     /// Records a directive given on the command line, and returns the file to look at before it is carried out. What it says
@@ -589,7 +600,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.decide(&mut work, |engine, policy| {
             engine.carry_out(policy, at, ids, &directive, text.clone())
         });
-        work.finish(&self.state)
+        work.finish(&mut self.state)
     }
 
     /// Whether a command with these words may be a call's of an agent ([`direct::is_said_by_call`]).
@@ -974,7 +985,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let mut work = self.step_of(at, prompt.episode);
         let events = sent::record_sent(&self.view(), prompt);
         self.fold(events, &mut work);
-        work.finish(&self.state)
+        work.finish(&mut self.state)
     }
 
     /// The session of an episode that is among the recent ones; side requests have none.
@@ -1003,7 +1014,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let mut work = self.step_of(at, episode);
         let events = reply.segment(&self.view(), extent);
         self.fold(events, &mut work);
-        work.finish(&self.state)
+        work.finish(&mut self.state)
     }
 
     /// Records the arguments of calls while their reply is still coming, each in a step of its own.
@@ -1015,7 +1026,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     ) -> Batch {
         let mut work = self.step_of(at, episode);
         self.fold_arguments(arguments.iter(), &mut work);
-        work.finish(&self.state)
+        work.finish(&mut self.state)
     }
 
     /// Records calls' arguments, each in a step of its own.
@@ -1153,7 +1164,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let measured = measured.chain(exceeded.map(Event::WindowExceeded));
         self.fold(measured.collect(), &mut work);
         JudgedReply {
-            batch: work.finish(&self.state),
+            batch: work.finish(&mut self.state),
             audit,
         }
     }
@@ -1191,7 +1202,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.decide(&mut work, |engine, _| {
             audit::audit_answered(&engine.view(), episode, outcome, answer.as_deref())
         });
-        work.finish(&self.state)
+        work.finish(&mut self.state)
     }
 
     fn code_reader<'r>(&'r self, view: &'r StateView<'r>, session: SessionId) -> CodeReader<'r> {

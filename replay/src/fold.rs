@@ -4,7 +4,6 @@ use alloc::string::String;
 
 use tslp_core::event::Event;
 use tslp_core::ids::Seq;
-use tslp_projections::changes::Changes;
 
 use crate::chain::ChainHash;
 use crate::log::{Head, Stored};
@@ -142,22 +141,9 @@ impl Replay {
         stored: &Stored,
         decode: impl FnOnce(u32, &[u8]) -> Result<Event, E>,
     ) -> Result<(), ReplayError> {
-        self.step_with(stored, decode, &mut Changes::discarding())
-    }
-
-    /// As [`Replay::step`], and collects the rows that change.
-    ///
-    /// # Errors
-    /// As [`Replay::step`].
-    pub fn step_with<E: core::fmt::Display>(
-        &mut self,
-        stored: &Stored,
-        decode: impl FnOnce(u32, &[u8]) -> Result<Event, E>,
-        changes: &mut Changes,
-    ) -> Result<(), ReplayError> {
         let event = self.chain.step_decoded(stored, decode)?;
         let recorded = stored.recorded(event);
-        self.state.apply(&recorded, changes);
+        self.state.apply(&recorded);
         debug_assert_eq!(
             self.state.head(),
             self.chain.head().seq,

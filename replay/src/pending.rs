@@ -27,7 +27,7 @@ use tslp_decide::prompt::PastedCode;
 use tslp_decide::receive::ReceivedPrompt;
 use tslp_decide::records::About;
 use tslp_decide::work::WithheldPrompt;
-use tslp_projections::changes::{Changes, RowChange};
+use tslp_projections::changes::RowChange;
 
 use tslp_projections::state::State;
 use tslp_projections::state::StateView;
@@ -233,7 +233,7 @@ pub struct PendingReply {
     pub(crate) work: BatchBuilder,
 }
 
-/// Collects the events and row changes of one [`Batch`].
+/// Collects the events of one [`Batch`].
 #[derive(Debug)]
 pub struct BatchBuilder {
     /// The time of the step under way.
@@ -243,7 +243,6 @@ pub struct BatchBuilder {
     /// Its session.
     pub(crate) session: SessionId,
     pub(crate) recorded: Vec<Recorded>,
-    pub(crate) changes: Changes,
 }
 
 impl Default for BatchBuilder {
@@ -266,16 +265,12 @@ impl BatchBuilder {
             episode,
             session,
             recorded: Vec::new(),
-            changes: Changes::collecting(),
         }
     }
 
     /// For a step that is on record already.
-    pub(crate) fn on_record(envelope: &Envelope) -> Self {
-        Self {
-            changes: Changes::discarding(),
-            ..Self::of(envelope.at, envelope.episode, envelope.session)
-        }
+    pub(crate) const fn on_record(envelope: &Envelope) -> Self {
+        Self::of(envelope.at, envelope.episode, envelope.session)
     }
 
     /// The step's episode and session.
@@ -309,7 +304,7 @@ impl BatchBuilder {
 
     /// The batch. `state` must have folded all of its events and none after them, since rows are read from it.
     #[must_use]
-    pub fn finish(mut self, state: &State) -> Batch {
+    pub fn finish(mut self, state: &mut State) -> Batch {
         self.end_step();
         if let Some(last) = self.recorded.last() {
             assert_eq!(
@@ -320,7 +315,7 @@ impl BatchBuilder {
         }
         Batch {
             recorded: self.recorded,
-            changes: state.rows_changed(self.changes),
+            changes: state.take_changes(),
         }
     }
 }

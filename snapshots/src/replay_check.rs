@@ -5,7 +5,6 @@ use tslp_core::ids::Seq;
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::TABLES;
-use tslp_projections::changes::Changes;
 use tslp_projections::row::UnfitRow;
 use tslp_projections::state::State;
 use tslp_projections::store::Store;
@@ -24,16 +23,17 @@ use crate::tables::{Tables, state_tables};
 pub fn folded<'r>(events: impl IntoIterator<Item = &'r Recorded>) -> State {
     let mut state = State::default();
     for recorded in events {
-        state.apply(recorded, &mut Changes::discarding());
+        state.apply(recorded);
     }
     state
 }
 
-/// All rows of one table.
+/// All rows of one table, by key.
 #[must_use]
 pub fn rows(state: &State, table: usize) -> Vec<Vec<Value>> {
     let mut rows = Vec::new();
     state.visit_rows(table, &mut |row| rows.push(row));
+    rows.sort();
     rows
 }
 
@@ -71,7 +71,7 @@ fn check_restored(ledger: &[Recorded], live: &State, folded: &State) {
     for apart in [ledger.len() / 3, ledger.len() / 2, ledger.len()] {
         let mut state = State::default();
         for (number, recorded) in (1..).zip(ledger) {
-            state.apply(recorded, &mut Changes::discarding());
+            state.apply(recorded);
             if number == apart {
                 state = restored_from_rows(&state, ledger);
             }

@@ -9,15 +9,15 @@ use tslp_core::slice::Span;
 use tslp_io::evidence::describe::entries::EpisodeEntries;
 use tslp_projections::anomalies::AnomalyRow;
 use tslp_projections::audits::AuditRow;
-use tslp_projections::disk::{DiskRow, PathFinding};
+use tslp_projections::disk::DiskRow;
 use tslp_projections::edits::EditRow;
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::file_code::TrueEntity;
 use tslp_projections::guardian::{GrantRow, ToolCallRow, ToolSessionRow};
-use tslp_projections::proposals::ProposalRow;
+use tslp_projections::proposals::Proposal;
 use tslp_projections::records::RecordRow;
 use tslp_projections::row::{StoredRow, outcome_word};
-use tslp_projections::rules::RuleRow;
+use tslp_projections::rules::names_and_values;
 use tslp_projections::scope::ScopeRow;
 use tslp_projections::sessions::rows::SessionRow;
 use tslp_projections::sources::OutdatedRow;
@@ -66,13 +66,10 @@ pub fn sections(state: &State) -> Vec<(&'static str, Vec<String>)> {
         (
             "anomalies",
             lines(state, |row: AnomalyRow| {
-                format!("{} {}", row.seq, &*row.event)
+                format!("{} {}", row.seq, row.event)
             }),
         ),
-        (
-            "rules",
-            lines(state, |row: RuleRow| format!("{}: {}", row.name, row.value)),
-        ),
+        ("rules", rules(state)),
         ("outdated", outdated(state)),
         ("edits", edits(state)),
         ("guardian", guardian(state)),
@@ -137,11 +134,10 @@ fn state_map(state: &State) -> Vec<String> {
 }
 
 fn proposals(state: &State) -> Vec<String> {
-    let open = state.rows::<ProposalRow>().into_iter();
-    let open = open.filter(|row| !row.is_ended);
-    let lines = open.map(|row| {
-        let (version, entity, slice) = (row.version, row.entity, row.artifact);
-        let reason = row.refused_for.map_or("open", Reason::code);
+    let open = state.rows::<Proposal>().into_iter();
+    let lines = open.filter(|row| !row.is_ended).map(|row| {
+        let (version, entity, slice) = (row.version, &row.entity, row.slice);
+        let reason = row.refused_for().map_or("open", Reason::code);
         format!(
             "{version} {entity} {slice:.8} {} {reason}",
             row.level.as_str()
@@ -151,9 +147,9 @@ fn proposals(state: &State) -> Vec<String> {
 }
 
 fn look_line(row: &DiskRow) -> String {
-    match (row.finding, row.whole) {
-        (PathFinding::File, Some(whole)) => format!("{} {whole:.8}", row.path),
-        (finding, _) => format!("{} {}", row.path, finding.as_str()),
+    match row.whole() {
+        Some(whole) => format!("{} {whole:.8}", row.path),
+        None => format!("{} {}", row.path, row.word()),
     }
 }
 
@@ -172,13 +168,13 @@ fn session_line(state: &State, row: &SessionRow) -> String {
 fn episode_line(row: &EpisodeRow) -> String {
     let outcome = row.outcome.map_or_else(|| "open".into(), outcome_word);
     let history = row.history.map_or("-", History::as_str);
-    let read = match (row.sent_chars_anew, row.client_chars_anew) {
-        (Some(sent), Some(client)) => format!("\n  read anew {sent}, directly {client}"),
-        _ => String::new(),
-    };
+    let read = row.measured.as_ref().map_or_else(String::new, |it| {
+        let (sent, client) = (it.sent.chars_anew, it.client.chars_anew);
+        format!("\n  read anew {sent}, directly {client}")
+    });
     format!(
         "{} {} {} {history}{read}",
-        row.episode, row.session, &*outcome
+        row.episode, row.session, outcome
     )
 }
 
@@ -234,6 +230,14 @@ fn work(state: &State) -> Vec<String> {
         format!("{session} files {files}, lines {lines}, builds {builds}, tests {tests}")
     });
     lines.collect()
+}
+
+fn rules(state: &State) -> Vec<String> {
+    let named = state.rules().in_force().map(names_and_values);
+    let named = named.unwrap_or_default().into_iter();
+    named
+        .map(|(name, value)| format!("{name}: {value}"))
+        .collect()
 }
 
 fn scope_line(row: &ScopeRow) -> String {

@@ -9,7 +9,7 @@ use tslp_core::event::{Event, RecordChanged, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 use tslp_core::path::RelPath;
-use tslp_projections::changes::{Changes, RowChange};
+use tslp_projections::changes::RowChange;
 use tslp_projections::edits::EditRow;
 use tslp_projections::file_code::TrackedFileRow;
 use tslp_projections::row::{Key as _, Row as _, StoredRow};
@@ -48,11 +48,12 @@ impl MemoryStore {
     pub fn of_ledger(ledger: &[Recorded]) -> Self {
         let store = Self::with_archives();
         let mut state = State::default();
+        state.follow_changes(true);
         for recorded in ledger {
-            let mut changes = Changes::of_archives();
-            state.apply(recorded, &mut changes);
+            state.apply(recorded);
+            let changes = state.take_changes();
             state.rows_made_durable(recorded.seq);
-            store.append(std::slice::from_ref(recorded), changes.drain().collect());
+            store.append(std::slice::from_ref(recorded), changes);
         }
         store
     }

@@ -32,14 +32,6 @@ impl Tables {
             let description = &TABLES[table];
             match change {
                 Change::Put(row) => self.put_row(table, row),
-                Change::Replace(prefix, rows) => {
-                    assert!(prefix.len() < description.key, "{}", description.name);
-                    self.0[table].retain(|key, _| !key.starts_with(&prefix));
-                    for row in rows {
-                        assert!(row.starts_with(&prefix), "{}", description.name);
-                        self.put_row(table, row);
-                    }
-                }
                 Change::Remove(key) => {
                     assert_eq!(key.len(), description.key, "{}", description.name);
                     assert!(!description.is_archive(), "{}", description.name);

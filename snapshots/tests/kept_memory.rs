@@ -26,7 +26,7 @@ use tslp_core::request::Request;
 use tslp_core::slice::{Figures, Span};
 use tslp_decide::reply::Reply;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_projections::changes::{Change, Changes, RowChange};
+use tslp_projections::changes::{Change, RowChange};
 use tslp_projections::row::UnfitRow;
 use tslp_projections::state::State;
 use tslp_projections::store::Store;
@@ -294,7 +294,7 @@ fn ten_thousand_records() {
             expires_at: UnixMillis(0),
         };
         let recorded = recorded(state.head().next(), Event::RecordChanged(record));
-        state.apply(&recorded, &mut Changes::discarding());
+        state.apply(&recorded);
     }
     let kept = ALLOCATED.load(Ordering::Relaxed) - before;
     assert!(kept <= 1 << 20, "{kept}");
@@ -341,7 +341,7 @@ fn adopt(file: u64, state: &mut State) {
     ];
     for event in before.into_iter().chain(promoted) {
         let recorded = recorded(state.head().next(), event);
-        state.apply(&recorded, &mut Changes::discarding());
+        state.apply(&recorded);
     }
 }
 

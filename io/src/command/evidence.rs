@@ -20,8 +20,8 @@ use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::redact;
 use tslp_projections::episodes::EpisodeRow;
-use tslp_projections::proposals::ProposalRow;
-use tslp_projections::state_map::FormerVersionRow;
+use tslp_projections::proposals::Proposal;
+use tslp_projections::state_map::FormerVersionsRow;
 use tslp_store::data_dir::{self, DataDirError};
 use tslp_store::evidence::copy::{self, CopyError, CopySource};
 use tslp_store::evidence::scan::LedgerScan;
@@ -295,10 +295,13 @@ fn known_entities(
 fn other_versions(
     reader: &LedgerReader,
 ) -> Result<impl Iterator<Item = (EntityId, SliceHash)>, LedgerError> {
-    let former = reader.rows::<FormerVersionRow>()?.into_iter();
-    let proposed = reader.rows::<ProposalRow>()?.into_iter();
-    let former = former.map(|row| (row.entity, row.artifact));
-    Ok(former.chain(proposed.map(|row| (row.entity, row.artifact))))
+    let former = reader.rows::<FormerVersionsRow>()?.into_iter();
+    let proposed = reader.rows::<Proposal>()?.into_iter();
+    let former = former.flat_map(|row| {
+        let versions = row.versions.into_iter();
+        versions.map(move |version| (row.entity.clone(), version.slice))
+    });
+    Ok(former.chain(proposed.map(|row| (row.entity, row.slice))))
 }
 
 /// The entities of which a version that is or was true, or is proposed, has an artifact that begins with these digits.

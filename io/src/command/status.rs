@@ -9,7 +9,6 @@ use tslp_core::goal::GoalChange;
 use tslp_core::ids::{SessionId, UnixMillis};
 use tslp_core::reason::Reason;
 use tslp_core::record::RecordKind;
-use tslp_projections::rules::RuleRow;
 use tslp_projections::scope::ScopeRow;
 use tslp_projections::usage::UsageRow;
 
@@ -20,7 +19,7 @@ use super::{
 use crate::cli::CommandArgs;
 use crate::config::layers::WrittenFlags;
 use crate::config::settings::Settings;
-use crate::diagnostics::guardian::{GuardianTables, setting, usage_json};
+use crate::diagnostics::guardian::{GuardianTables, policy_in_force, usage_json};
 use crate::diagnostics::records::{RecordNow, read_records};
 use crate::diagnostics::status::{self, STATUS_TOKENS_MAX, Status};
 use crate::diagnostics::vouched::VouchedPage;
@@ -60,7 +59,7 @@ pub(super) fn show_usage(days: usize, of: &CommandArgs) -> Result<Exit, CommandF
     if has_ledger(&config)? {
         let reader = diagnosed_subject(&config).readers.open()?;
         rows = reader.rows::<UsageRow>()?;
-        prices = setting(&reader.rows::<RuleRow>()?, "price");
+        prices = policy_in_force(&reader)?.prices;
     }
     let mut of_days: Vec<UnixMillis> = rows.iter().map(|row| row.day).collect();
     of_days.dedup();

@@ -8,7 +8,6 @@ use tslp_core::event::{ActionRequested, Event, Recorded};
 use tslp_core::guardian::{Jail, ToolProfile};
 use tslp_core::hash::ArtifactHash;
 use tslp_decide::tools::{ToolJudging, evidence_text, judge_request};
-use tslp_projections::changes::Changes;
 use tslp_projections::guardian::GuardianState;
 use tslp_replay::trace::{Difference, DifferenceCause};
 
@@ -64,7 +63,7 @@ impl ActionReplay {
         // Evidence comes right before the event that names it, so it needn't be kept any longer. The event itself counts only
         // after it was judged again.
         self.fresh.clear();
-        self.guardian.apply(recorded, &mut Changes::discarding());
+        self.guardian.apply(recorded);
         difference
     }
 

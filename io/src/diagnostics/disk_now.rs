@@ -10,11 +10,10 @@ use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{DiskFile, DiskFinding, ReadFailure};
 use tslp_core::extract::Grammars as _;
 use tslp_core::hash::SliceHash;
-use tslp_core::ids::UnixMillis;
 use tslp_core::path::RelPath;
 use tslp_core::slice;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_projections::disk::{DiskRow, PathFinding};
+use tslp_projections::disk::DiskRow;
 use tslp_projections::stale::{AcknowledgedRow, DiskDifference};
 use tslp_replay::pending::DiskCheck;
 use tslp_store::ledger::{LedgerError, LedgerReader};
@@ -107,8 +106,8 @@ impl DiskNow {
             let findings = observer.check(checks.collect());
             for (row, now) in looks.iter().zip(findings) {
                 let is_same = match &now {
-                    DiskFinding::File(file) => row.whole == Some(file.whole),
-                    now => row.finding == PathFinding::from(now),
+                    DiskFinding::File(file) => row.whole() == Some(file.whole),
+                    now => row.finding == *now,
                 };
                 if !is_same {
                     let failure = match now {
@@ -204,11 +203,11 @@ fn word_for_held(now: &DiskFinding, symbol: Option<&Symbol>, truth: &TrueSlice) 
 
 /// The file that was seen last, if one was, without its definitions: so its text isn't parsed again where it is the same.
 fn file_of(row: &DiskRow) -> Option<DiskFile> {
-    Some(DiskFile {
-        whole: row.whole?,
-        slices: Vec::new(),
-        definitions: 0,
-        grammar: row.grammar.clone(),
-        changed_at: UnixMillis(0),
-    })
+    match &row.finding {
+        DiskFinding::File(file) => Some(DiskFile {
+            slices: Vec::new(),
+            ..file.clone()
+        }),
+        DiskFinding::Missing | DiskFinding::Unreadable(_) => None,
+    }
 }

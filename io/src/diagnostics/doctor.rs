@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
-use tslp_core::event::{Event, EventKind, PlaceKind, WindowExceeded};
+use tslp_core::event::{DiskFinding, Event, EventKind, PlaceKind, WindowExceeded};
 use tslp_core::extract::Grammars;
 use tslp_core::ids::Seq;
 use tslp_core::limits::RECENT_EPISODES_SHOWN;
@@ -14,7 +14,7 @@ use tslp_decide::user_line;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_migrations::schema::FORMAT_VERSION;
 use tslp_projections::anomalies::AnomalyRow;
-use tslp_projections::disk::{DiskRow, PathFinding};
+use tslp_projections::disk::DiskRow;
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::guardian::ToolSessionRow;
 use tslp_projections::places::PlaceRow;
@@ -481,7 +481,7 @@ fn count_truths(
         DiskChanges::default()
     };
     reader.visit_rows(&mut |row: DiskRow| {
-        if let PathFinding::Unreadable(failure) = row.finding {
+        if let DiskFinding::Unreadable(failure) = row.finding {
             failed.insert(row.path, failure);
         }
         ControlFlow::Continue(())

@@ -1,16 +1,15 @@
 //! What the Guardian's tables say: grants, halts, calls, and how much agents have done of what budgets allow.
 
-use std::str::FromStr;
-
 use serde_json::{Value, json};
 use tslp_core::budget::{Budget, Counter, Prices};
 use tslp_core::guardian::Decision;
 use tslp_core::ids::SessionId;
+use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
 use tslp_decide::tools::evidence_text;
 use tslp_projections::goal::{self, GoalRow};
 use tslp_projections::guardian::{GrantRow, PolicyRow, ToolCallRow, ToolSessionRow};
-use tslp_projections::rules::RuleRow;
+use tslp_projections::rules::RulesRow;
 use tslp_projections::usage::UsageRow;
 use tslp_projections::work::{GOAL, WorkRow};
 use tslp_store::ledger::{LedgerError, LedgerReader};
@@ -51,7 +50,7 @@ impl GuardianTables {
     /// When the ledger can't be read.
     pub(crate) fn read(reader: &LedgerReader) -> Result<Self, LedgerError> {
         let calls = reader.rows::<ToolCallRow>()?;
-        let rules = reader.rows::<RuleRow>()?;
+        let decided_by = policy_in_force(reader)?;
         let line = |row: &ToolCallRow| -> Result<String, LedgerError> {
             let stored = reader.artifact(row.text)?;
             let text = stored.and_then(|stored| {
@@ -67,10 +66,10 @@ impl GuardianTables {
             halts: reader.rows()?,
             work: reader.rows()?,
             usage: reader.rows()?,
-            prices: setting(&rules, "price"),
+            prices: decided_by.prices,
             budgets: [
-                setting(&rules, "budget.conversation"),
-                setting(&rules, "budget.day"),
+                decided_by.budget_conversation,
+                decided_by.budget_day,
                 goal::budget(reader.rows::<GoalRow>()?.iter()),
             ],
             lines: last.map(line).collect::<Result<_, _>>()?,
@@ -231,11 +230,8 @@ pub(crate) fn usage_json(rows: &[UsageRow], prices: &Prices) -> Value {
 /// What is counted, how much of it was done, and of how much, if that is bounded.
 type Counted = (Counter, u64, Option<u64>);
 
-/// A setting by which the proxy decided last.
-pub(crate) fn setting<T: FromStr + Default>(rules: &[RuleRow], name: &str) -> T {
-    let rule = rules
-        .iter()
-        .find(|rule| rule.name.strip_prefix("policy ") == Some(name));
-    let value = rule.and_then(|rule| rule.value.parse().ok());
-    value.unwrap_or_default()
+/// The policy by which the proxy decided last.
+pub(crate) fn policy_in_force(reader: &LedgerReader) -> Result<Policy, LedgerError> {
+    let last = reader.rows::<RulesRow>()?.pop();
+    Ok(last.map(|row| row.rules.policy).unwrap_or_default())
 }

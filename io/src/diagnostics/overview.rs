@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
 use tslp_projections::guardian::ToolSessionRow;
-use tslp_projections::rules::RuleRow;
+use tslp_projections::rules::{self, RulesRow};
 use tslp_projections::scope::ScopeRow;
 use tslp_projections::stale::StaleRow;
 use tslp_store::ledger::LedgerReader;
@@ -42,6 +42,11 @@ pub(super) fn overview_json(subject: &DiagnosedSubject) -> Result<Value, StartEr
     })?;
     let work = status::read_status(subject)?.page;
     let guardian = GuardianTables::read(&reader)?;
+    let rules_in_force = reader.rows::<RulesRow>()?.into_iter().flat_map(|row| {
+        let named = rules::names_and_values(&row.rules).into_iter();
+        named.map(move |(name, value)| json!({ "name": name, "seq": row.seq.0, "value": value }))
+    });
+    let rules_in_force: Vec<Value> = rules_in_force.collect();
     let mut json = json!({
         "budgets": guardian.budgets_json(),
         "calls": guardian.calls_json(),
@@ -50,7 +55,7 @@ pub(super) fn overview_json(subject: &DiagnosedSubject) -> Result<Value, StartEr
         "ledger_bytes": reader.bytes_on_disk(),
         "records": read_records(subject)?.iter().map(RecordNow::json).collect::<Vec<_>>(),
         "recovery": work.recovery_block(),
-        "rules": rows::<RuleRow>(&reader)?,
+        "rules": rules_in_force,
         "safe_mode": subject.safe_mode_reason(),
         "scope": rows::<ScopeRow>(&reader)?,
         "sessions": rows::<ToolSessionRow>(&reader)?,

@@ -25,21 +25,13 @@ pub struct PromptPrice {
 impl PromptPrice {
     /// The price in a row of `episodes`, once there is one.
     pub(crate) fn of_row(row: &EpisodeRow) -> Option<Self> {
-        let cost = |total: Option<u32>, anew: Option<u32>| {
-            let (chars_total, chars_anew) = total.zip(anew)?;
-            Some(PromptCost {
-                chars_total,
-                chars_anew,
-            })
-        };
+        let measured = row.measured.as_ref()?;
         Some(Self {
-            client: cost(row.client_chars, row.client_chars_anew)?,
-            sent: cost(row.sent_chars, row.sent_chars_anew)?,
+            client: measured.client,
+            sent: measured.sent,
             server: ServerUsage {
-                prompt_tokens: row.prompt_tokens,
-                cached_tokens: row.cached_tokens,
-                evaluated_tokens: row.evaluated_tokens,
                 completion_tokens: None,
+                ..measured.server.unwrap_or_default()
             },
         })
     }

@@ -13,7 +13,7 @@ use tslp_core::reason::{Reason, ReasonClass};
 use tslp_core::record::parse_key;
 use tslp_projections::audits::AuditRow;
 use tslp_projections::episodes::EpisodeRow;
-use tslp_projections::proposals::ProposalRow;
+use tslp_projections::proposals::Proposal;
 use tslp_projections::row::outcome_word;
 
 use super::DiagnosedSubject;
@@ -120,12 +120,12 @@ fn refused_proposals<'r>(
         }));
     }
     if !refused.is_empty() {
-        reader.visit_rows(&mut |row: ProposalRow| {
+        reader.visit_rows(&mut |row: Proposal| {
             let is_it = |it: &&mut RefusedProposal<'_>| {
                 (it.episode, &it.entity) == (row.episode, &row.entity)
             };
             for proposal in refused.iter_mut().filter(is_it) {
-                proposal.code = Some((row.source, row.spans.clone()));
+                proposal.code = Some((row.artifact, row.spans.clone()));
             }
             ControlFlow::Continue(())
         })?;
@@ -250,14 +250,16 @@ fn episode_json(episode: &EpisodeReport) -> Value {
     let audits: Vec<Value> = audits
         .map(|audit| json!({ "entity": audit.entity.to_string(), "status": audit.status.as_str() }))
         .collect();
+    let measured = row.measured.as_ref();
+    let added_micros = measured.and_then(|it| it.added_micros);
     let mut json = json!({
-        "added_ms": row.added_micros.map(|micros| f64::from(micros) / 1000.0),
+        "added_ms": added_micros.map(|micros| f64::from(micros) / 1000.0),
         "artifact_states": states.map(state_json).collect::<Vec<_>>(),
         "at": utc_moment(row.at_ms.0),
         "attention": attention.map(Attention::json_object),
         "audits": audits,
         "cache_break": cache_break.map(|it| it.json_object()),
-        "client": client_name(&row.user_agent),
+        "client": client_name(measured.map_or("", |it| &it.user_agent)),
         "entities": entities,
         "episode_id": row.episode.0,
         "from": if is_outside(row) { "command line" } else { "prompt" },
@@ -266,11 +268,11 @@ fn episode_json(episode: &EpisodeReport) -> Value {
         "model": row.model,
         "lost_calls": lost_calls,
         "notices": of("notice"),
-        "outcome": row.outcome.map(|outcome| outcome_word(outcome).to_string()),
+        "outcome": row.outcome.map(outcome_word),
         "price": PromptPrice::of_row(row).map(|price| price.json_object()),
         "session_id": row.session.0,
         "window": exceeded,
-        "window_tokens": row.window,
+        "window_tokens": measured.and_then(|it| it.window),
         "withheld": of("withheld"),
     });
     // Only where a reply was asked for once more.

@@ -11,8 +11,7 @@ use tslp_core::ids::{EpisodeId, Seq, UnixMillis, VersionId};
 use tslp_core::path::RelPath;
 use tslp_core::record::RecordStanding;
 use tslp_projections::audits::AuditRow;
-use tslp_projections::changes::Changes;
-use tslp_projections::disk::{DiskRow, PathFinding};
+use tslp_projections::disk::DiskRow;
 use tslp_projections::file_code::TrueEntity;
 use tslp_projections::stale::{DiskDifference, StaleRow};
 use tslp_projections::state::State;
@@ -289,7 +288,7 @@ pub fn state_page_at(
     let mut state = State::default();
     reader.read_events(Seq(1), &mut |recorded| {
         if recorded.seq <= until {
-            state.apply(recorded, &mut Changes::discarding());
+            state.apply(recorded);
             state.rows_made_durable(recorded.seq);
         }
     })?;
@@ -298,7 +297,8 @@ pub fn state_page_at(
     }
     let mut looks = LastLooks::default();
     for row in state.rows::<DiskRow>() {
-        looks.seen.insert(row.path, (row.finding, row.seq));
+        let word = row.word();
+        looks.seen.insert(row.path, (word, row.seq));
     }
     for row in state.rows::<StaleRow>() {
         looks.differing.insert(row.entity, row.disk_holds);
@@ -356,9 +356,8 @@ fn described(
     let mut looks = LastLooks::default();
     for path in &files {
         let seen = reader.find_row::<DiskRow>((path.clone(),))?;
-        looks
-            .seen
-            .extend(seen.map(|row| (row.path, (row.finding, row.seq))));
+        let seen = seen.map(|row| (path.clone(), (row.word(), row.seq)));
+        looks.seen.extend(seen);
     }
     for row in &shown {
         let differing = reader.find_row::<StaleRow>((row.entity.clone(),))?;
@@ -392,7 +391,7 @@ fn described(
 #[derive(Default)]
 struct LastLooks {
     differing: BTreeMap<EntityId, DiskDifference>,
-    seen: BTreeMap<RelPath, (PathFinding, Seq)>,
+    seen: BTreeMap<RelPath, (&'static str, Seq)>,
     contested: BTreeSet<VersionId>,
     /// The moment of the look that was asked for last: the entities of a file follow one another.
     last: Option<(Seq, Option<UnixMillis>)>,
@@ -402,14 +401,10 @@ impl LastLooks {
     fn describe(&mut self, row: TrueEntity, at: &dyn Fn(Seq) -> Option<UnixMillis>) -> EntityState {
         let (seen_word, looked_at) = match self.seen.get(&row.entity.path) {
             None => ("not_checked", None),
-            Some((finding, seq)) => {
+            Some((word, seq)) => {
                 let known = self.last.filter(|(of, _)| of == seq);
                 let (_, moment) = *self.last.insert(known.unwrap_or_else(|| (*seq, at(*seq))));
-                let word = match finding {
-                    PathFinding::File => "same",
-                    finding => finding.as_str(),
-                };
-                (word, moment)
+                (*word, moment)
             }
         };
         let differing = self.differing.get(&row.entity);

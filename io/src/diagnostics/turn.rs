@@ -15,9 +15,9 @@ use tslp_core::path::RelPath;
 use tslp_core::reason::{Reason, ReasonClass};
 use tslp_core::slice::Span;
 use tslp_projections::episodes::EpisodeRow;
-use tslp_projections::proposals::ProposalRow;
+use tslp_projections::proposals::Proposal;
 use tslp_projections::stale::StaleRow;
-use tslp_projections::state_map::FormerVersionRow;
+use tslp_projections::state_map::FormerVersionsRow;
 use tslp_store::ledger::{LedgerError, LedgerReader};
 use tslp_store::startup::StartError;
 
@@ -240,20 +240,14 @@ impl<'e> Judged<'e> {
     ) -> Result<Value, LedgerError> {
         let reader = texts.reader;
         let mut truths = Vec::new();
-        reader.visit_rows_from(self.entity.path.as_str(), &mut |row: FormerVersionRow| {
-            if row.entity.path != self.entity.path {
-                return ControlFlow::Break(());
-            }
-            if row.entity == self.entity {
-                truths.push(Code {
-                    slice: row.artifact,
-                    source: row.source,
-                    spans: row.spans,
-                    episode: row.episode,
-                });
-            }
-            ControlFlow::Continue(())
-        })?;
+        let former = reader.find_row::<FormerVersionsRow>((self.entity.clone(),))?;
+        let former = former.into_iter().flat_map(|row| row.versions);
+        truths.extend(former.map(|version| Code {
+            slice: version.slice,
+            source: version.artifact,
+            spans: version.spans,
+            episode: version.episode,
+        }));
         let now = reader.true_entity(&self.entity)?;
         truths.extend(now.map(|truth| Code {
             slice: truth.slice,
@@ -265,10 +259,10 @@ impl<'e> Judged<'e> {
             Some(code) => Some(code.clone()),
             // It was proposed in an earlier turn.
             None => reader
-                .find_row::<ProposalRow>((self.version,))?
+                .find_row::<Proposal>((self.version,))?
                 .map(|row| Code {
-                    slice: row.artifact,
-                    source: row.source,
+                    slice: row.slice,
+                    source: row.artifact,
                     spans: row.spans,
                     episode: row.episode,
                 }),

@@ -8,7 +8,7 @@ use tslp_core::event::{Event, EventKind};
 use tslp_core::ids::Seq;
 use tslp_core::path::RelPath;
 use tslp_projections::file_mentions::FileMentionRow;
-use tslp_projections::state_map::FormerVersionRow;
+use tslp_projections::state_map::{FormerVersion, FormerVersionsRow};
 use tslp_projections::tombstones::TombstoneRow;
 use tslp_replay::log::Stored;
 use tslp_store::evidence::line::event_line;
@@ -199,7 +199,7 @@ pub(super) fn entity_json(subject: &DiagnosedSubject, name: &str) -> Result<Valu
     let now = page.now.iter().find(|now| now.row.entity == entity);
     let place = match now {
         Some(now) => Some((now.row.episode, now.row.artifact, now.row.spans.clone())),
-        None => last_true(&reader, &entity)?.map(|was| (was.episode, was.source, was.spans)),
+        None => last_true(&reader, &entity)?.map(|was| (was.episode, was.artifact, was.spans)),
     };
     let code = place.as_ref().and_then(|(_, source, spans)| {
         let find = |artifact| reader.artifact(artifact).ok().flatten();
@@ -229,18 +229,9 @@ pub(super) fn entity_json(subject: &DiagnosedSubject, name: &str) -> Result<Valu
 fn last_true(
     reader: &LedgerReader,
     entity: &EntityId,
-) -> Result<Option<FormerVersionRow>, LedgerError> {
-    let mut last = None;
-    reader.visit_rows_from(entity.path.as_str(), &mut |row: FormerVersionRow| {
-        if row.entity.path != entity.path {
-            return ControlFlow::Break(());
-        }
-        if row.entity == *entity {
-            last = Some(row);
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(last)
+) -> Result<Option<FormerVersion>, LedgerError> {
+    let row = reader.find_row::<FormerVersionsRow>((entity.clone(),))?;
+    Ok(row.and_then(|mut row| row.versions.pop()))
 }
 
 fn now_line(now: &EntityState) -> String {

@@ -16,7 +16,6 @@ use tslp_core::redact;
 use tslp_core::slice::{self, Span};
 use tslp_decide::found_code;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_projections::changes::Changes;
 use tslp_projections::stale::{DiskDifference, StaleRow};
 use tslp_projections::state::State;
 use tslp_store::ledger::{LedgerError, LedgerReader};
@@ -274,7 +273,7 @@ fn files_before(
             let of_path = texts.entry(path.clone()).or_default();
             of_path.push(captured.artifact);
         }
-        state.apply(recorded, &mut Changes::discarding());
+        state.apply(recorded);
         if recorded.seq.0.is_multiple_of(SETTLE_EVENTS) {
             state.rows_made_durable(recorded.seq);
         }

@@ -126,7 +126,7 @@ fn has_files_of(data_dir: &Path, workspace: &Path) -> bool {
     let (mut same, mut all) = (0, 0);
     let compared = reader_of(data_dir).and_then(|reader| {
         reader.visit_rows::<DiskRow>(&mut |row| {
-            if let Some(whole) = row.whole {
+            if let Some(whole) = row.whole() {
                 let text = fs::read(workspace.join(row.path.as_str()));
                 same += usize::from(text.is_ok_and(|text| slice::hash_of_whole(&text) == whole));
                 all += 1;

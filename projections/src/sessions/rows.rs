@@ -3,6 +3,8 @@
 use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::words;
 
+use core::ops::Deref;
+
 use super::Session;
 
 row! {
@@ -15,6 +17,14 @@ row! {
     values {
         /// All that is known of it.
         state: Session,
+    }
+}
+
+impl Deref for SessionRow {
+    type Target = Session;
+
+    fn deref(&self) -> &Session {
+        &self.state
     }
 }
 

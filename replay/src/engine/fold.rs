@@ -85,7 +85,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             self.state.head().next(),
             "what is folded follows on what was folded before"
         );
-        self.state.apply(&recorded, &mut work.changes);
+        self.state.apply(&recorded);
         debug_assert_eq!(
             self.state.head(),
             recorded.seq,

@@ -21,7 +21,6 @@ use tslp_grammars::TreeSitterGrammars;
 
 use tslp_projections::TABLES;
 use tslp_projections::anomalies::AnomalyRow;
-use tslp_projections::changes::Changes;
 use tslp_projections::state::State;
 use tslp_projections::table::Value;
 
@@ -44,11 +43,11 @@ pub fn check_nonsense_folds(data: &[u8]) {
         return;
     };
     let mut state = State::default();
+    state.follow_changes(true);
     let mut tables = Tables::default();
     for recorded in &ledger {
-        let mut changes = Changes::collecting();
-        state.apply(recorded, &mut changes);
-        tables.apply(state.rows_changed(changes));
+        state.apply(recorded);
+        tables.apply(state.take_changes());
     }
     for (index, table) in TABLES.iter().enumerate() {
         let rows = rows(&state, index);
@@ -82,7 +81,7 @@ fn check_restored_midway(ledger: &[Recorded], state: &State) {
     }
     other = replay_check::restored_from_rows(&other, ledger);
     for recorded in rest {
-        other.apply(recorded, &mut Changes::discarding());
+        other.apply(recorded);
     }
     assert_eq!(all_rows(&other), all_rows(state));
 }

@@ -3,7 +3,6 @@
 
 use arbitrary::Unstructured;
 use tslp_core::event::Recorded;
-use tslp_projections::changes::Changes;
 use tslp_projections::state::State;
 use tslp_projections::table::Value;
 use tslp_projections::{
@@ -54,10 +53,10 @@ fn calls_change_nothing() {
                     event,
                     ..recorded.clone()
                 };
-                noisy.apply(&of_tools, &mut Changes::discarding());
+                noisy.apply(&of_tools);
             }
-            plain.apply(recorded, &mut Changes::discarding());
-            noisy.apply(recorded, &mut Changes::discarding());
+            plain.apply(recorded);
+            noisy.apply(recorded);
             for table in OF_CODE {
                 assert_eq!(rows(&plain, table), rows(&noisy, table), "seed {seed}");
             }

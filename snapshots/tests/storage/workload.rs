@@ -10,7 +10,7 @@ use tslp_core::ids::Seq;
 use tslp_core::policy::Policy;
 use tslp_migrations::encode;
 use tslp_projections::TABLES;
-use tslp_projections::changes::{Changes, RowChange};
+use tslp_projections::changes::RowChange;
 use tslp_projections::state::State;
 use tslp_replay::chain::ChainHash;
 use tslp_replay::fold::Replay;
@@ -44,16 +44,16 @@ pub(crate) fn groups() -> &'static [Group] {
         let mut stage = Stage::new(Policy::default());
         stage.declare_rules();
         let mut state = State::default();
+        state.follow_changes(true);
         let mut chain = ChainHash::GENESIS;
         let mut groups = Vec::new();
         for step in script.steps {
             let known = stage.ledger().len();
             stage.step(step);
-            let mut changes = Changes::collecting();
             let stored: Vec<Stored> = stage.ledger()[known..]
                 .iter()
                 .map(|recorded| {
-                    state.apply(recorded, &mut changes);
+                    state.apply(recorded);
                     let encoded = encode(&recorded.event).unwrap();
                     let stored =
                         Stored::after(chain, recorded.envelope, encoded.kind, encoded.payload);
@@ -64,7 +64,7 @@ pub(crate) fn groups() -> &'static [Group] {
             if !stored.is_empty() {
                 groups.push(Group {
                     stored,
-                    changes: state.rows_changed(changes),
+                    changes: state.take_changes(),
                 });
             }
         }

@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
-use tslp_projections::changes::{Changes, RowChange};
+use tslp_projections::changes::{Change, RowChange};
 use tslp_projections::state::State;
-use tslp_projections::table::{RowsHash, Table};
+use tslp_projections::table::{RowsHash, Table, Value};
 use tslp_replay::chain::ChainHash;
 use tslp_replay::fold::{Replay, ReplayError};
 use tslp_replay::log::Head;
@@ -43,7 +43,7 @@ pub(crate) fn fold_events(
     let mut waiting = Vec::new();
     let mut put_waiting = |waiting: &mut Vec<RowChange>| {
         // The sort is stable, so of rows with one key the first comes first.
-        waiting.sort_by(|one, other| one.table_and_key(TABLES).cmp(&other.table_and_key(TABLES)));
+        waiting.sort_by(|one, other| place_of(one).cmp(&place_of(other)));
         let written = put(waiting);
         waiting.clear();
         written
@@ -55,9 +55,8 @@ pub(crate) fn fold_events(
         }
         // A page at a time: one snapshot held over the whole walk would keep the writer from cutting its WAL.
         let (page, read) = reader.page(done.next(), end.seq);
-        let mut changes = Changes::of_archives();
         for stored in page {
-            let step = replay.step_with(&stored, tslp_migrations::decode, &mut changes);
+            let step = replay.step(&stored, tslp_migrations::decode);
             step.map_err(|error| StartError::from_replay_error(error, &stored))?;
         }
         read?;
@@ -65,7 +64,12 @@ pub(crate) fn fold_events(
             let (after, found) = (done.0, end.seq.0);
             return Err(ReplayError::Gap { after, found }.into());
         }
-        waiting.extend(changes.drain());
+        for table in archives() {
+            replay.state().visit_rows(table, &mut |row| {
+                let change = Change::Put(row);
+                waiting.push(RowChange { table, change });
+            });
+        }
         if waiting.len() >= ROWS_WAITING {
             put_waiting(&mut waiting)?;
         }
@@ -78,6 +82,17 @@ pub(crate) fn fold_events(
     Ok(Some(replay.into_state()))
 }
 
+/// The table of a row, and its key.
+fn place_of(RowChange { table, change }: &RowChange) -> (usize, &[Value]) {
+    let (Change::Put(cells) | Change::Remove(cells)) = change;
+    (*table, &cells[..TABLES[*table].key])
+}
+
+/// The tables to which rows are only added.
+fn archives() -> impl Iterator<Item = usize> {
+    (0..TABLES.len()).filter(|table| TABLES[*table].is_archive())
+}
+
 /// Verifies every event up to the head of now, folds them into an empty state, and compares each table with what they say. `None`:
 /// `course`, which gets the last verified event before each page, broke off.
 ///
@@ -87,16 +102,15 @@ pub fn check_all(
     reader: &LedgerReader,
     course: impl FnMut(Seq) -> ControlFlow<()>,
 ) -> Result<Option<(State, Vec<TableCheck>)>, StartError> {
-    let is_archive = |index: &usize| TABLES[*index].is_archive();
     let (end, stored) = reader.in_snapshot(|| {
-        let hashes = (0..TABLES.len()).map(|index| match is_archive(&index) {
+        let hashes = (0..TABLES.len()).map(|index| match TABLES[index].is_archive() {
             // Rows are only added, so those of later events are told apart by their position.
             true => Ok(RowsHash::default()),
             false => reader.rows_hash_until(index, Seq(u64::MAX)),
         });
         Ok((reader.head()?, hashes.collect::<Vec<_>>()))
     })?;
-    let archives = ScratchTables::open((0..TABLES.len()).filter(is_archive));
+    let archives = ScratchTables::open(archives());
     let archives = archives.map_err(|error| reader.database.table_failed("check", error))?;
     let put = |rows: &[RowChange]| {
         let put = archives.put(rows);

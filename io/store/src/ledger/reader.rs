@@ -12,7 +12,7 @@ use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
 use tslp_migrations::decode_content;
 use tslp_projections::row::{Key as _, StoredRow, UnfitRow};
-use tslp_projections::table::{RowsHash, Text, Value};
+use tslp_projections::table::{RowsHash, Value};
 use tslp_projections::vault::VaultLocation;
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Head, Stored};
@@ -156,7 +156,7 @@ impl LedgerReader {
         first: &str,
         visit: &mut dyn FnMut(R) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
-        let first = Value::Text(Text::Shared(first.into()));
+        let first = Value::text(first);
         self.visit_fitting(visit, |visit| {
             self.ask(R::INDEX, |table, it| table.read_from(it, &first, visit))
         })
@@ -233,7 +233,7 @@ impl LedgerReader {
         table: usize,
         visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
-        self.ask(table, |table, it| table.read(it, &[], visit))
+        self.ask(table, |table, it| table.read(it, visit))
     }
 
     /// The last row of a projection's table whose key isn't beyond this one, and differs from it in the key's last column

@@ -5,7 +5,6 @@
 //! `folded_by`; the log writes them in the transaction of the rows. Archives aren't in the hash: they grow with history, so no
 //! start reads them.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
@@ -65,8 +64,8 @@ pub(super) struct TableStatements {
     insert: String,
     put: String,
     remove: String,
-    /// The rows whose keys begin with so many values; with none of them all.
-    read: Vec<String>,
+    read: String,
+    find: String,
     row_until: String,
     /// The rows from a value of the key's first column on.
     read_from: String,
@@ -223,9 +222,6 @@ impl ProjectionTables {
             match &change.change {
                 Change::Put(row) => statements.put_row(connection, row, hash)?,
                 Change::Remove(key) => statements.remove(connection, key, hash)?,
-                Change::Replace(prefix, rows) => {
-                    statements.replace_rows(connection, prefix, rows, hash)?;
-                }
             }
         }
         Ok(())
@@ -269,21 +265,8 @@ impl TableStatements {
             insert: put_statement(table, &names, OnConflict::Keep),
             put: put_statement(table, &names, OnConflict::Replace),
             remove: format!("DELETE FROM {name} WHERE {is_key}"),
-            read: (0..=table.key)
-                .map(|shared| {
-                    let conditions = match shared {
-                        0 => "true".to_owned(),
-                        shared => columns_compared(&key[..shared], "="),
-                    };
-                    // A column that a condition fixes isn't named in the order: SQLite would compile the statement anew for
-                    // each value.
-                    let order = match key[shared..].join(", ") {
-                        rest if rest.is_empty() => rest,
-                        rest => format!(" ORDER BY {rest}"),
-                    };
-                    format!("SELECT {all} FROM {name} WHERE {conditions}{order}")
-                })
-                .collect(),
+            read: format!("SELECT {all} FROM {name} ORDER BY {}", key.join(", ")),
+            find: format!("SELECT {all} FROM {name} WHERE {is_key}"),
             read_from: format!(
                 "SELECT {all} FROM {name} WHERE {} >= ?1 ORDER BY {}",
                 key[0],
@@ -340,38 +323,6 @@ impl TableStatements {
         Ok(())
     }
 
-    /// Writes what differs from the rows that are there.
-    fn replace_rows(
-        &self,
-        connection: &Connection,
-        prefix: &[Value],
-        rows: &[Vec<Value>],
-        hash: &mut RowsHash,
-    ) -> Result<(), TableError> {
-        let mut gone: BTreeMap<Vec<Value>, Vec<Value>> = BTreeMap::new();
-        self.read(connection, prefix, &mut |row| {
-            gone.insert(row[..self.table.key].to_vec(), row.to_vec());
-            ControlFlow::Continue(())
-        })?;
-        // A list that grew by one row costs one write: projections hand over the whole list.
-        for row in rows {
-            self.check_values(row, self.table.columns.len())?;
-            let known = gone.remove(&row[..self.table.key]);
-            if known.as_ref() != Some(row) {
-                self.execute_with(connection, &self.put, row)?;
-                known
-                    .iter()
-                    .for_each(|known| hash.remove(self.table, known));
-                hash.add(self.table, row);
-            }
-        }
-        for (key, row) in gone {
-            self.execute_with(connection, &self.remove, &key)?;
-            hash.remove(self.table, &row);
-        }
-        Ok(())
-    }
-
     fn execute_with(
         &self,
         connection: &Connection,
@@ -382,18 +333,13 @@ impl TableStatements {
         Ok(statement.execute(params_from_iter(values.iter().map(SqlValue)))?)
     }
 
-    /// Hands the rows whose keys begin with these values to `visit`, in the order of their keys.
+    /// Hands all rows to `visit`, in the order of their keys.
     pub(super) fn read(
         &self,
         connection: &Connection,
-        prefix: &[Value],
         visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
     ) -> Result<(), TableError> {
-        self.check_values(prefix, prefix.len())?;
-        let Some(sql) = self.read.get(prefix.len()) else {
-            return Err(self.misfit(format!("{} values are no part of a key", prefix.len())));
-        };
-        self.query(connection, (sql, prefix), visit)
+        self.query(connection, (&self.read, &[]), visit)
     }
 
     /// Hands the rows from this value of the key's first column on to `visit`, in the order of their keys.
@@ -428,7 +374,7 @@ impl TableStatements {
             Keep::Latest => false,
         };
         let mut hash = RowsHash::default();
-        self.read(connection, &[], &mut |row| {
+        self.read(connection, &mut |row| {
             if !is_later(row) {
                 hash.add(self.table, row);
             }
@@ -462,7 +408,7 @@ impl TableStatements {
         key: &[Value],
     ) -> Result<Option<Vec<Value>>, TableError> {
         self.check_values(key, self.table.key)?;
-        self.first_row(connection, &self.read[self.table.key], key)
+        self.first_row(connection, &self.find, key)
     }
 
     fn first_row(
