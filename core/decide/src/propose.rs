@@ -790,7 +790,7 @@ impl<'v> BlockJudge<'v> {
 
     /// What the block takes away on purpose. A definition goes if the turn has it elsewhere; if a new one resembles it and the user's
     /// text names it; or if an edit quotes it whole, or its deletion is all that a listing does and the user's text names it, and
-    /// nothing known names it afterwards. A file goes if the user's text names it.
+    /// nothing known names it afterwards. A file goes if the user's text names it and nothing known names what it defined.
     fn leaving(&self, found: &FoundCode, extent: Extent) -> Vec<(EntityId, Reason)> {
         let Some(path) = found.usable_path() else {
             return Vec::new();
@@ -802,8 +802,13 @@ impl<'v> BlockJudge<'v> {
             .filter(|_| found.format != Format::Fence);
         if let Some(Ok(Edit::Delete)) = edit.map(|edit| &edit.edit) {
             let is_named = naming::names(self.judging.asked, &file);
-            let all = hydrate::true_entities_of(self.view, path).into_iter();
-            let all = all.filter(|_| is_named);
+            let mut all = hydrate::true_entities_of(self.view, path);
+            let is_used =
+                |it: &EntityId| it.symbol.is_some() && self.is_named_afterwards(found, it);
+            if !is_named || all.iter().any(is_used) {
+                all.clear();
+            }
+            let all = all.into_iter();
             return all.map(|it| (it, Reason::OmittedByUpdate)).collect();
         }
         let defined = found.symbols();

@@ -341,8 +341,10 @@ fn deletion(
         let after = match &now {
             Some(now) => view.artifact_slices(now.artifact, &now.spans)?,
             None => {
-                let file = view.current_version(&EntityId::file(entity.path.clone()))?;
-                view.artifact_content(file.artifact)?
+                let left = view.state.state_map().entities_in(&entity.path);
+                let left = left.iter().filter_map(|it| view.current_version(it));
+                let left = left.filter_map(|it| view.artifact_slices(it.artifact, &it.spans));
+                left.collect::<Vec<_>>().concat()
             }
         };
         let after = String::from_utf8_lossy(&after).into_owned();

@@ -244,7 +244,11 @@ fn files_before(
         }
         match &recorded.event {
             Event::ArtifactResolved(resolved) => {
-                for version in &resolved.versions {
+                // A file that is like a reply in parts may be the user's, with other parts.
+                let mut whole = resolved.versions.iter();
+                let whole = whole.find(|it| it.entity.symbol.is_none());
+                let told = whole.map_or(&resolved.versions[..], core::slice::from_ref);
+                for version in told {
                     let path = &version.entity.path;
                     if let (Some(before), Some(prior)) = (files.get_mut(path), at_prompt.get(path))
                         && before.since == recorded.episode
