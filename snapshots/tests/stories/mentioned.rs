@@ -82,10 +82,6 @@ fn sentences_bring_what_was_meant() {
         }
     }
     let found = count - missed.len() - extra.len();
-    println!(
-        "{found} of {count} found, {} with something else",
-        extra.len()
-    );
     assert!(count >= 80, "{count} sentences");
     assert!(extra.len() <= EXTRA_MAX, "not meant:\n{}", extra.join("\n"));
     assert!(
