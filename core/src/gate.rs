@@ -232,13 +232,19 @@ impl GateReport {
         })
     }
 
-    /// Whether it is the user's to confirm: something other than gate A keeps it out, which nobody can overrule. The same
-    /// reason may be gate A's or damage's; the verdicts tell which.
+    /// Whether it is the user's to confirm: something other than gate A keeps it out, or definitions of what is around it are missing. The
+    /// same reason may be gate A's or damage's; the verdicts tell which.
     #[must_use]
     pub fn is_left_to_user(&self) -> bool {
-        self.conclusion
-            .is_some_and(|it| it.is(ReasonClass::LeftToUser))
-            && self.passed_gate_a()
+        let is_met = |rule: Reason| {
+            let mut verdicts = self.verdicts.iter();
+            verdicts.any(|verdict| verdict.rule == rule && verdict.met)
+        };
+        let mut rules = GATE_A.iter().map(|(rule, _)| *rule);
+        self.conclusion.is_some_and(|it| match it {
+            Reason::SymbolsLost => rules.all(|rule| rule == Reason::SymbolsKept || is_met(rule)),
+            it => it.is(ReasonClass::LeftToUser) && self.passed_gate_a(),
+        })
     }
 
     /// Whether a rule refuses it, and not only that nobody could judge it.

@@ -223,7 +223,7 @@ pub fn carry_out_directive(
         (Verb::Confirm, Ok(_)) if directive.repetition == PromptRepetition::Regenerated => {
             (Vec::new(), Some(Reason::NothingToDo))
         }
-        (Verb::Confirm, Ok(entity)) => confirm_proposal(view, entity),
+        (Verb::Confirm, Ok(entity)) => confirm_proposal(view, grammars, entity),
         (_, Ok(_)) => {
             unreachable!("what is said about tools, scope and records is carried out elsewhere")
         }
@@ -386,8 +386,17 @@ fn reject_proposals(view: &StateView<'_>, entity: &EntityId) -> EventsAndNotice 
     (events, Some(reason))
 }
 
-fn confirm_proposal(view: &StateView<'_>, entity: &EntityId) -> EventsAndNotice {
-    let proposals = view.proposals_for(entity);
+fn confirm_proposal(
+    view: &StateView<'_>,
+    grammars: &dyn Grammars,
+    entity: &EntityId,
+) -> EventsAndNotice {
+    let mut proposals = view.proposals_for(entity);
+    if proposals.is_empty() {
+        // A definition that goes has no new version: what goes without it is confirmed.
+        proposals = view.proposals_under(&entity.path);
+        proposals.retain(|it| lost_with(view, grammars, it).contains(entity));
+    }
     let newest = proposals.iter().rfind(|proposal| is_confirmable(proposal));
     let block = newest.map(|it| BlockOfProposal::of(view, it, is_confirmable));
     let Some(block) = block.filter(|block| block.parts.iter().all(is_confirmable)) else {
@@ -425,17 +434,43 @@ fn confirm_proposal(view: &StateView<'_>, entity: &EntityId) -> EventsAndNotice 
         .clone()
         .filter_map(|(_, it)| it.rename_of.as_ref());
     let renamed: BTreeSet<&EntityId> = renamed.collect();
+    let lost = proposals
+        .clone()
+        .flat_map(|(_, it)| lost_with(view, grammars, it));
+    let lost: BTreeSet<EntityId> = lost.collect();
     let moved = proposals.map(|(_, it)| &it.entity);
     holders::supersede_holders(
         &mut recorder,
         Origin::User,
-        moved.chain(renamed.iter().copied()),
+        moved.chain(renamed.iter().copied()).chain(&lost),
     );
     holders::supersede(&mut recorder, Origin::User, block.at_odds);
-    for known in renamed {
+    for known in renamed.into_iter().chain(&lost) {
         promote::remove_entity(&mut recorder, known.clone(), Reason::UserConfirmed);
     }
     (recorder.into_events(), Some(Reason::UserConfirmed))
+}
+
+/// The definitions that a proposal is refused for, since it lacks them.
+fn lost_with(view: &StateView<'_>, grammars: &dyn Grammars, proposal: &Proposal) -> Vec<EntityId> {
+    let around = &proposal.entity;
+    if proposal.refused_for() != Some(Reason::SymbolsLost) {
+        return Vec::new();
+    }
+    let text = view.text(proposal.artifact);
+    let Some(text) =
+        text.map(|text| found_code::code_of_file(grammars, around.path.clone(), &text))
+    else {
+        return Vec::new();
+    };
+    let defined = text.symbols();
+    let known = view.state.state_map().entities_in(&around.path);
+    let is_lost = |it: &EntityId| {
+        let is_within = around.symbol.is_none() || it.holders().any(|holder| holder == *around);
+        let mut symbol = it.symbol.iter();
+        is_within && symbol.any(|symbol| !defined.contains(symbol))
+    };
+    known.into_iter().filter(is_lost).collect()
 }
 
 fn is_confirmable(proposal: &Proposal) -> bool {
