@@ -446,7 +446,10 @@ fn confirm_proposal(
     );
     holders::supersede(&mut recorder, Origin::User, block.at_odds);
     for known in renamed.into_iter().chain(&lost) {
-        promote::remove_entity(&mut recorder, known.clone(), Reason::UserConfirmed);
+        // What holds a part that goes has stepped down already.
+        if recorder.current_version_id(known).is_some() {
+            promote::remove_entity(&mut recorder, known.clone(), Reason::UserConfirmed);
+        }
     }
     (recorder.into_events(), Some(Reason::UserConfirmed))
 }
