@@ -19,7 +19,6 @@ pub const RULES_VERSION: u32 = 39;
 pub mod event;
 
 pub mod artifact;
-
 pub mod entity;
 pub mod gate;
 pub mod hash;

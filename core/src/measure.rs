@@ -425,7 +425,8 @@ pub fn measure_imports(
     }
 }
 
-fn words_of(text: &str) -> impl Iterator<Item = &str> {
+/// The words of a text: letters, digits and underscores.
+pub fn words_of(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !is_of_word(c));
     words.filter(|word| !word.is_empty())
 }

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use tslp_core::artifact::Transition;
 use tslp_core::audit::AuditQuestion;
 use tslp_core::delimiter;
 use tslp_core::event::{
@@ -1001,7 +1002,13 @@ impl EngineThread {
         judged.iter().for_each(|it| news.add(&it.event, root));
         let held = news.contradicted().map(|it| self.observer.read(&it.path));
         let held = held.flatten().and_then(Result::ok);
-        let reply = judged.first().map(|it| it.episode);
+        // What was true is searched only where something of it has ended.
+        let ends = |it: &&Recorded| {
+            it.event
+                .transitions()
+                .any(|moved| moved.transition != Transition::Promote)
+        };
+        let reply = judged.iter().find(ends).map(|it| it.episode);
         self.engine
             .told(|view, grammars| news.line(view, grammars, (held.as_deref(), reply)))
     }

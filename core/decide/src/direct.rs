@@ -13,6 +13,7 @@ use super::found_code::{self, FoundCode};
 use super::goal::AT_WORK_MILLIS;
 use super::holders::{self, BlockOfProposal};
 use super::hydrate;
+use super::lost;
 use super::observe;
 use super::place::{self, Standpoint};
 use super::promote::{self, MessagePieces};
@@ -461,19 +462,17 @@ fn lost_with(view: &StateView<'_>, grammars: &dyn Grammars, proposal: &Proposal)
         return Vec::new();
     }
     let text = view.text(proposal.artifact);
-    let Some(text) =
-        text.map(|text| found_code::code_of_file(grammars, around.path.clone(), &text))
-    else {
-        return Vec::new();
-    };
-    let defined = text.symbols();
-    let known = view.state.state_map().entities_in(&around.path);
-    let is_lost = |it: &EntityId| {
-        let is_within = around.symbol.is_none() || it.holders().any(|holder| holder == *around);
-        let mut symbol = it.symbol.iter();
-        is_within && symbol.any(|symbol| !defined.contains(symbol))
-    };
-    known.into_iter().filter(is_lost).collect()
+    let language = grammars.language_of_path(&around.path);
+    let extraction = text.zip(language).and_then(|(text, language)| {
+        let read = grammars.extract(language, text.as_bytes());
+        read.ok()
+    });
+    let missing = extraction
+        .iter()
+        .flat_map(|read| lost::missing_definitions(view, &around.path, read));
+    let is_within =
+        |it: &EntityId| around.symbol.is_none() || it.holders().any(|holder| holder == *around);
+    missing.filter(is_within).collect()
 }
 
 fn is_confirmable(proposal: &Proposal) -> bool {

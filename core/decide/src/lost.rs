@@ -12,6 +12,7 @@ use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::NoticeIssued;
 use tslp_core::extract::{Extraction, Grammars};
 use tslp_core::limits::{LOST_LINES_NAMED_MAX, LOST_SYMBOLS_NAMED_MAX};
+use tslp_core::path::RelPath;
 use tslp_core::reason::{Reason, ReasonClass};
 use tslp_core::redact;
 use tslp_projections::proposals::Proposal;
@@ -104,7 +105,13 @@ impl LostCode {
         let is_whole = refused_for == Reason::SymbolsLost;
         Some(Self {
             symbols: match &extraction {
-                Some(extraction) if is_whole => missing_symbols(view, entity, extraction),
+                Some(extraction) if is_whole => {
+                    let missing = missing_definitions(view, &entity.path, extraction);
+                    let missing = missing.take(LOST_SYMBOLS_NAMED_MAX);
+                    missing
+                        .filter_map(|it| Some(it.symbol_str()?.into()))
+                        .collect()
+                }
                 _ => Vec::new(),
             },
             lines,
@@ -143,16 +150,17 @@ fn current_code(view: &StateView<'_>, entity: &EntityId, symbols: &[String]) -> 
     Some(codes.collect::<Option<Vec<String>>>()?.join("\n\n"))
 }
 
-fn missing_symbols(
+/// Known definitions of a file that a text of it doesn't have.
+pub(crate) fn missing_definitions(
     view: &StateView<'_>,
-    entity: &EntityId,
+    path: &RelPath,
     extraction: &Extraction,
-) -> Vec<String> {
-    let defined: Vec<&Symbol> = extraction.definitions.iter().map(|it| &it.symbol).collect();
-    let known = view.state.state_map().symbols_of(&entity.path).into_iter();
-    let missing = known.filter(|symbol| !defined.contains(&symbol));
-    let missing = missing.take(LOST_SYMBOLS_NAMED_MAX);
-    missing.map(|symbol| symbol.as_str().into()).collect()
+) -> impl Iterator<Item = EntityId> {
+    let known = view.state.state_map().entities_in(path).into_iter();
+    known.filter(|it| {
+        let mut defined = extraction.definitions.iter();
+        !defined.any(|defined| it.symbol.as_ref() == Some(&defined.symbol))
+    })
 }
 
 /// The first lines that are in one text and not in the other, and how many more there are. A line that is there twice and

@@ -802,13 +802,9 @@ impl<'v> BlockJudge<'v> {
             .filter(|_| found.format != Format::Fence);
         if let Some(Ok(Edit::Delete)) = edit.map(|edit| &edit.edit) {
             let is_named = naming::names(self.judging.asked, &file);
-            let mut all = hydrate::true_entities_of(self.view, path);
-            let is_used =
-                |it: &EntityId| it.symbol.is_some() && self.is_named_afterwards(found, it);
-            if !is_named || all.iter().any(is_used) {
-                all.clear();
-            }
-            let all = all.into_iter();
+            let all = hydrate::true_entities_of(self.view, path);
+            let goes = is_named && !self.are_named_afterwards(found, path, &all);
+            let all = all.into_iter().filter(|_| goes);
             return all.map(|it| (it, Reason::OmittedByUpdate)).collect();
         }
         let defined = found.symbols();
@@ -861,7 +857,9 @@ impl<'v> BlockJudge<'v> {
             && applied.is_some_and(is_edited)
             && self.takes_whole(found, entity);
         let goes = is_quoted || is_named && self.only_deletes(found, extent, entity);
-        goes && (is_named || !is_test(entity)) && !self.is_named_afterwards(found, entity)
+        let own = core::slice::from_ref(entity);
+        goes && (is_named || !is_test(entity))
+            && !self.are_named_afterwards(found, &entity.path, own)
     }
 
     /// Whether an edit takes away each line of a definition.
@@ -879,11 +877,9 @@ impl<'v> BlockJudge<'v> {
             counts
         };
         let own = slice::joined(base.0.as_bytes(), &current.spans);
+        let own = String::from_utf8_lossy(&own);
         let (before, after) = (counts(&base.0), counts(&found.code));
-        let mut own = measure::line_keys(&String::from_utf8_lossy(&own))
-            .collect::<Vec<_>>()
-            .into_iter();
-        own.all(|line| after.get(&line) < before.get(&line))
+        measure::line_keys(&own).all(|line| after.get(&line) < before.get(&line))
     }
 
     /// Whether a listing of a file, or of what is around a definition, only takes code away from that.
@@ -911,25 +907,24 @@ impl<'v> BlockJudge<'v> {
         measure::is_deletion(old, new)
     }
 
-    /// Whether the changed file or another known file has the definition's name. Where that can't be read, it may.
-    fn is_named_afterwards(&self, found: &FoundCode, entity: &EntityId) -> bool {
-        let name = entity.symbol_str().map(last_component).unwrap_or_default();
-        let map = self.view.state.state_map();
+    /// Whether the changed file or another known file has the name of one of the file's definitions. Where that can't be read, it may.
+    fn are_named_afterwards(&self, found: &FoundCode, path: &RelPath, those: &[EntityId]) -> bool {
+        let names = those.iter().filter_map(EntityId::symbol_str);
+        let names: BTreeSet<&str> = names.map(last_component).collect();
+        let holds_one = |text: &str| measure::words_of(text).any(|word| names.contains(word));
         let mut read = 0;
-        let names = |path: &RelPath| {
+        let is_in = |path: &RelPath| {
             let file = self.view.current_version(&EntityId::file(path.clone()));
             let text = file.and_then(|file| self.view.text(file.artifact));
             text.is_none_or(|text| {
                 read += text.len();
-                read > SEARCHED_BYTES_MAX || naming::holds_word(&text, name)
+                read > SEARCHED_BYTES_MAX || holds_one(&text)
             })
         };
-        let is_code = measure::blanked(
-            &found.code,
-            found.extraction.iter().flat_map(|it| &it.remarks),
-        );
-        naming::holds_word(&is_code, name)
-            || map.paths().filter(|path| **path != entity.path).any(names)
+        let remarks = found.extraction.iter().flat_map(|it| &it.remarks);
+        let map = self.view.state.state_map();
+        holds_one(&measure::blanked(&found.code, remarks))
+            || map.paths().filter(|it| *it != path).any(is_in)
     }
 
     fn is_edited(&self, path: &RelPath, symbol: &Symbol, applied: &EditBase) -> bool {

@@ -13,7 +13,7 @@ use crate::stale::Divergence;
 use crate::state_map::FormerVersion;
 use crate::vault::VaultLocation;
 use tslp_core::artifact::Origin;
-use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::entity::EntityId;
 use tslp_core::event::{Audited, ContentKind, FileAuthor, RecordChanged};
 use tslp_core::gate::GateReport;
 use tslp_core::hash::{ArtifactHash, SliceHash};
@@ -169,14 +169,6 @@ impl StateView<'_> {
         };
         let all = self.state.proposals.iter();
         all.filter(is_refused).cloned().collect()
-    }
-
-    /// Open proposals for a symbol of this name in any file.
-    #[must_use]
-    pub fn proposals_named(&self, symbol: &Symbol) -> Vec<Proposal> {
-        let open = self.state.proposals.iter();
-        let named = open.filter(|it| it.entity.symbol.as_ref() == Some(symbol));
-        named.cloned().collect()
     }
 
     /// Open proposals for an entity.
