@@ -107,7 +107,7 @@ stored_words! {
 /// The settings that the decisions of this crate read. They are on record in `rules_in_force`, so deep verification can tell
 /// what another value has changed. What changes only what is observed is a setting of the binary's alone.
 ///
-/// On record by name: one that a ledger doesn't hold, because it is younger, has its default.
+/// On record by the name in the configuration: one that a ledger doesn't hold, because it is younger, has its default.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[serde(default)]
@@ -131,22 +131,30 @@ pub struct Policy {
     /// Episodes for which a removed symbol is remembered as removed (spec §9.2).
     pub tombstone_episodes: u32,
     /// What becomes of STALE code.
+    #[serde(rename = "etv.on_stale")]
     pub on_stale: OnStale,
     /// What the Guardian does with calls of the client's own tools.
+    #[serde(rename = "guardian.client_tools")]
     pub client_tools: ClientTools,
     /// What is done about an edit whose old text isn't in its file.
+    #[serde(rename = "repair.edits")]
     pub edit_repair: EditRepair,
     /// The project's rules for code that models write.
     pub code_spec: CodeSpec,
     /// What decisions without evidence do to a clear.
+    #[serde(rename = "clear.grounding")]
     pub grounding: Grounding,
     /// What may be done in one conversation, until the Operator resumes it.
+    #[serde(rename = "budget.conversation")]
     pub budget_conversation: Budget,
     /// What may be done in one day (UTC), in all conversations.
+    #[serde(rename = "budget.day")]
     pub budget_day: Budget,
     /// What one prompt may take.
+    #[serde(rename = "budget.prompt")]
     pub budget_prompt: Budget,
     /// What models' tokens cost.
+    #[serde(rename = "price")]
     pub prices: Prices,
 }
 

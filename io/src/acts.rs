@@ -478,7 +478,7 @@ pub const fn failure_words(failure: ReadFailure) -> &'static str {
 pub fn carry_out_here(config: &Settings, act: &Act) -> Result<Vec<ActResult>, StartError> {
     let mut observer = Observer::new(
         &config.workspace,
-        config.etv,
+        config.etv(),
         Arc::new(TreeSitterGrammars),
         Arc::new(SystemClock),
     );

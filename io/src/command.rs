@@ -39,10 +39,8 @@ use crate::config::upstream::{UpstreamSetting, UpstreamUrl};
 use crate::config::{self, page};
 use crate::connect;
 use crate::deep::{self, DeepReport};
-use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::doctor::{self, CheckHealth, DoctorReport};
 use crate::diagnostics::state::{AsOf, EntityState};
-use crate::diagnostics::tool_check::ToolCheck;
 use crate::diagnostics::vouched::VouchedPage;
 use crate::diagnostics::{self, DiagnosedSubject, recent, state};
 use crate::door::client::{DoorClient, RunningProxy};
@@ -372,7 +370,7 @@ fn config_of_running(flags: &WrittenFlags) -> Result<Settings, CommandFailure> {
     let Some(running) = RunningProxy::find(&config.data_dir)? else {
         return Ok(config);
     };
-    let is_named = |key| matches!(layers.source_of_key(key), Some(ConfigSource::Flag(_)));
+    let is_named = |key| matches!(layers.source_of_key(key), ConfigSource::Flag(_));
     if !is_named("listen") {
         config.listen = running.address;
     }
@@ -380,7 +378,7 @@ fn config_of_running(flags: &WrittenFlags) -> Result<Settings, CommandFailure> {
         config.access.token = running.token;
     }
     if !is_named("upstream") {
-        config.upstream.place = UpstreamSetting::Url(running.upstream);
+        config.upstream.named.place = UpstreamSetting::Url(running.upstream);
         config.upstream.api_key = running.upstream_api_key;
         config.upstream.ca_file = running.upstream_ca_file;
     }
@@ -445,7 +443,7 @@ fn log_to(reader: LogReader, level: &str) -> Result<(), CommandFailure> {
 fn start_logging(layers: &ConfigLayers) -> Result<(), CommandFailure> {
     let level = layers.settings.log_level.as_str();
     let reader = match layers.source_of_key("log_level") {
-        Some(ConfigSource::Default) => LogReader::User,
+        ConfigSource::Default => LogReader::User,
         _ => LogReader::Developer,
     };
     log_to(reader, level)?;
@@ -494,26 +492,14 @@ fn has_ledger(config: &Settings) -> Result<bool, CommandFailure> {
 /// The diagnostics' subject for a workspace, whether its proxy runs or not.
 fn diagnosed_subject(config: &Settings) -> DiagnosedSubject {
     DiagnosedSubject {
-        upstream: upstream_url(&config.upstream.place),
+        upstream: upstream_url(&config.upstream.named.place),
         ..ledger_subject(config)
     }
 }
 
 /// The subject of what is asked of the ledger alone: no model server is looked for.
 fn ledger_subject(config: &Settings) -> DiagnosedSubject {
-    DiagnosedSubject {
-        readers: ReaderFactory::new(&DataFiles::of(&config.data_dir), &OpenOptions::default()),
-        data_dir: config.data_dir.clone(),
-        workspace: config.workspace.clone(),
-        upstream: None,
-        api_key: config.upstream.api_key.clone(),
-        ca_file: config.upstream.ca_file.clone(),
-        safe_mode: None,
-        scrub: None,
-        tools: ToolCheck::for_config(config),
-        disk_now: DiskNow::for_workspace(config),
-        metrics: Arc::default(),
-    }
+    DiagnosedSubject::of_ledger(Arc::new(config.clone()))
 }
 
 /// The configured server, or the local one that `auto` takes; none is the demo.
@@ -627,7 +613,7 @@ fn show_deep(
     } else {
         ArchiveTrust::Doubtful
     };
-    let (data_dir, readers) = (&subject.data_dir, &subject.readers);
+    let (data_dir, readers) = (&subject.settings.data_dir, &subject.readers);
     let deep = deep::verify_decisions(data_dir, readers, &config.policy, archives);
     match &deep {
         Ok(deep) => deep.add_to(&mut report),

@@ -247,7 +247,7 @@ impl TourProxy {
             is_quiet: true,
             ..Settings::default()
         };
-        settings.upstream.place = UpstreamSetting::Demo;
+        settings.upstream.named.place = UpstreamSetting::Demo;
         settings.settle(&Environment::of_process())?;
         let server = BoundServer::bind_and_open(&settings)?;
         let (address, handle) = (server.listen_address(), server.loop_handle());

@@ -28,7 +28,7 @@ use crate::evidence::moments::{utc_day, utc_moment};
 use crate::exit::Exit;
 use crate::json_client;
 use crate::out::Out;
-use crate::tool_loop::{TOOLS_OFF, ToolLoopConfig, mode_and_reason, test_enforcement};
+use crate::tool_loop::{self, TOOLS_OFF, mode_and_reason, test_enforcement};
 
 /// Conversations of a model and day that people are shown; the JSON has all.
 const CONVERSATIONS_SHOWN: usize = 5;
@@ -186,9 +186,9 @@ fn rule_json(row: &ScopeRow) -> Value {
 /// What the Guardian goes by, read from the ledger and asked of the kernel.
 pub(super) fn show_guard(of: &CommandArgs) -> Result<Exit, CommandFailure> {
     let config = read_config(&of.flags.0)?;
-    let tools = ToolLoopConfig::from_config(&config);
-    let tested = match tools.filter(ToolLoopConfig::runs) {
-        Some(tools) => test_enforcement(&tools.scope),
+    let scope = tool_loop::scope_of_replies(&config);
+    let tested = match scope.filter(|_| config.tools.runs()) {
+        Some(scope) => test_enforcement(&scope),
         None => Err(TOOLS_OFF.to_owned()),
     };
     let tables = match has_ledger(&config)? {

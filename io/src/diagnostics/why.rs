@@ -181,7 +181,7 @@ pub(super) fn entity_json(subject: &DiagnosedSubject, name: &str) -> Result<Valu
     let reader = subject.readers.open()?;
     let entity = match reader.true_entity_named(name)? {
         Some(entity) => entity,
-        None => filter::entity_named(name, &subject.workspace.to_string_lossy())
+        None => filter::entity_named(name, &subject.settings.workspace.to_string_lossy())
             .unwrap_or_else(|_| EntityId::file(RelPath::from_normalised(name))),
     };
     let VouchedPage { page, flaw } = entity_history(subject, &entity)?;

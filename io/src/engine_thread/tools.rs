@@ -24,7 +24,7 @@ use tslp_decide::notice;
 use tslp_decide::reply::SegmentExtent;
 use tslp_replay::engine::call::WantedCall;
 use tslp_replay::pending::Batch;
-use tslp_tools::guardian::profile_file;
+use tslp_tools::guardian::{ToolScope, profile_file};
 use tslp_tools::sandbox::{RunOutcome, Sandbox, SandboxLimits, WorkspaceLayer};
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::reply::ReadReply;
@@ -35,11 +35,11 @@ use crate::channel::{ExchangeId, ResponseEnd, ToEngine, ToLoop};
 use crate::tool_loop::calls::{WrittenCall, calls_in};
 use crate::tool_loop::results::{CallResult, PastRound, next_body};
 use crate::tool_loop::worker::{self, ToolJob, ToolRun};
-use crate::tool_loop::{TOOLS_OFF, ToolLoopConfig, boundary_before, mode_and_reason};
+use crate::tool_loop::{TOOLS_OFF, boundary_before, mode_and_reason};
 
 /// The engine's state for tools.
 pub(super) struct ToolLoop {
-    config: ToolLoopConfig,
+    scope: ToolScope,
     to_engine: Sender<ToEngine>,
     /// The worker's queue, once it has started.
     jobs: Option<Sender<ToolJob>>,
@@ -113,16 +113,11 @@ const JUDGED_CALLS_MAX: u32 = 32;
 const SHOWN_LINE_BYTES_MAX: usize = 200;
 
 impl ToolLoop {
-    /// The settings.
-    pub(super) const fn config(&self) -> &ToolLoopConfig {
-        &self.config
-    }
-
-    /// The settings and the worker's queue, if the sandbox holds.
-    pub(super) fn ready(&self) -> Option<(&ToolLoopConfig, &Sender<ToolJob>)> {
+    /// The folders and the worker's queue, if the sandbox holds.
+    pub(super) fn ready(&self) -> Option<(&ToolScope, &Sender<ToolJob>)> {
         let is_sound = matches!(self.tested, Some(Ok(())));
         let jobs = self.jobs.as_ref().filter(|_| is_sound)?;
-        Some((&self.config, jobs))
+        Some((&self.scope, jobs))
     }
 }
 
@@ -157,15 +152,15 @@ impl ToolReply {
 impl EngineThread {
     /// From now on replies may ask for tools.
     #[must_use]
-    pub fn with_tools(mut self, config: ToolLoopConfig, to_engine: Sender<ToEngine>) -> Self {
-        if config.scope.tool_jail().to_text().is_none() {
+    pub fn with_tools(mut self, scope: ToolScope, to_engine: Sender<ToEngine>) -> Self {
+        if scope.tool_jail().to_text().is_none() {
             tracing::warn!(
                 "tools are off: the path of the workspace or of the data holds a line break"
             );
             return self;
         }
         self.tools = Some(Box::new(ToolLoop {
-            config,
+            scope,
             to_engine,
             jobs: None,
             tested: None,
@@ -177,9 +172,7 @@ impl EngineThread {
 
     /// Whether replies may ask for tools of tslp's.
     pub(super) fn runs_tools(&self) -> bool {
-        self.tools
-            .as_deref()
-            .is_some_and(|tools| tools.config.runs())
+        self.tools.is_some() && self.wiring.settings.tools.runs()
     }
 
     /// How the client's calls reach it. A reply that `waits` is read before its end, or its calls, go on.
@@ -194,8 +187,10 @@ impl EngineThread {
 
     /// What is done about calls of the client's own tools.
     pub(super) fn client_tools(&self) -> ClientTools {
-        let tools = self.tools.as_deref();
-        tools.map_or(ClientTools::Off, |tools| tools.config.client_tools)
+        match self.tools {
+            Some(_) => self.wiring.settings.policy.client_tools,
+            None => ClientTools::Off,
+        }
     }
 
     pub(super) fn holds_client_calls(&self) -> bool {
@@ -225,7 +220,7 @@ impl EngineThread {
 
     /// Reads the calls of a round that has ended well; `None` if it makes none.
     fn begin_calls(&mut self, exchange: ExchangeId) -> Option<()> {
-        let shell_fences = self.tools.as_ref()?.config.tools.shell_fences;
+        let shell_fences = self.wiring.settings.tools.shell_fences;
         let running = self.running.get(&exchange)?;
         let from = running.tools.as_ref()?.round_from;
         // Most replies hold no fence of a tool; their last text is recorded with their end.
@@ -279,7 +274,7 @@ impl EngineThread {
             }
         }
         let layers = [WorkspaceLayer::ReadOnly, WorkspaceLayer::Scratch];
-        let plans = layers.map(|layer| tools.config.scope.self_test_plan(layer));
+        let plans = layers.map(|layer| tools.scope.self_test_plan(layer));
         // A worker that has ended is noticed with the first call, which isn't run then.
         let test = ToolJob::Test(plans.into());
         let _ = tools.jobs.as_ref().map(|jobs| jobs.send(test));
@@ -315,7 +310,10 @@ impl EngineThread {
             self.is_stopped = is_stopped;
             self.wiring.to_loop.send(ToLoop::Stopped(is_stopped));
         }
-        let tools = self.tools.as_ref().filter(|tools| tools.config.runs());
+        let tools = self
+            .tools
+            .as_ref()
+            .filter(|_| self.wiring.settings.tools.runs());
         let (mode, why) = match tools {
             Some(tools) if !is_breached && tools.tested.is_none() && tools.jobs.is_none() => {
                 (Mode::Boot, "nothing was tested yet".to_owned())
@@ -373,7 +371,7 @@ impl EngineThread {
             Ok(commands) => commands,
             Err(flaw) => return self.decide_call(exchange, line, Err(flaw), Vec::new()),
         };
-        let paths = paths_of(&commands, &tools.config.scope.tool_jail(), &rules.profile);
+        let paths = paths_of(&commands, &tools.scope.tool_jail(), &rules.profile);
         let look = ToolJob::LookAt { exchange, paths };
         let jobs = tools.jobs.as_ref();
         if jobs.is_none_or(|jobs| jobs.send(look).is_err()) {
@@ -446,7 +444,7 @@ impl EngineThread {
             class: judged.gravest_class(),
             stop: None,
         });
-        let planned = tools.config.scope.plan_line(judged);
+        let planned = tools.scope.plan_line(judged);
         let planned = planned.map_err(|error| error.to_string());
         let piped = io::pipe().map_err(|error| error.to_string());
         let (mut plan, (reader, writer)) = match planned.and_then(|plan| Ok((plan, piped?))) {
@@ -742,7 +740,7 @@ impl EngineThread {
     ) -> (Batch, ActionJudged, Option<JudgedLine>) {
         let rules = self.rules_in_force();
         let tools = self.tools.as_ref().expect("whoever judges has a profile");
-        let mut jail = tools.config.scope.tool_jail();
+        let mut jail = tools.scope.tool_jail();
         if request.door == Door::Client {
             let locked = self.engine.state().scope().locked(session).into_iter();
             let absolute = |path| format!("{}/{path}", jail.root);
