@@ -6,7 +6,6 @@ mod coloured;
 pub mod disk_now;
 pub mod doctor;
 pub(crate) mod guardian;
-pub mod missing;
 mod overview;
 pub mod price;
 pub mod recent;

@@ -14,7 +14,7 @@ use tslp_core::request::Request;
 use tslp_decide::place::Standpoint;
 use tslp_decide::reply::{Reply, SegmentExtent};
 use tslp_grammars::TreeSitterGrammars;
-use tslp_io::evidence::describe::entries::EpisodeEntries;
+use tslp_io::evidence::story::Steps;
 use tslp_projections::state::{State, StateView};
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, DiskAnswers, TouchedText};
@@ -325,8 +325,8 @@ impl Stage {
 
     /// What happened in its episodes.
     #[must_use]
-    pub fn episode_entries(&self) -> EpisodeEntries {
-        let mut entries = EpisodeEntries::default();
+    pub fn episode_entries(&self) -> Steps {
+        let mut entries = Steps::default();
         let events = self.ledger.iter();
         events.for_each(|recorded| entries.apply(recorded));
         entries

@@ -33,10 +33,11 @@ use crate::config::layers::WrittenFlags;
 use crate::config::settings::Settings;
 use crate::diagnostics::DiagnosedSubject;
 use crate::diagnostics::state::EntityState;
-use crate::diagnostics::status::{self, ChangesSince, Status};
+use crate::diagnostics::status::{self, Status};
 use crate::diagnostics::vouched;
 use crate::door::client::DoorClient;
 use crate::door::message;
+use crate::evidence::story::Outcome;
 use crate::exit::Exit;
 use crate::out::Out;
 use crate::tool_loop::tool_scope;
@@ -216,7 +217,7 @@ pub(super) fn run_statusline(flags: &WrittenFlags) -> Result<Exit, CommandFailur
         let entities: u64 = files.iter().map(|(_, entities)| u64::from(*entities)).sum();
         let asked = reader.rows::<AskedRow>().ok()?;
         let turn = asked.iter().map(|row| row.seq).max();
-        let changes = ChangesSince::read(&reader, turn.unwrap_or(Seq(1))).ok()?;
+        let changes = Outcome::since(&reader, turn.unwrap_or(Seq(1))).ok()?;
         let held = status::refused_on_disk(&reader).ok()?;
         // What a file holds of a refused change, in this turn or before, is that refusal and nothing else.
         let parts = held.iter().filter(|it| it.symbol.is_some());

@@ -5,8 +5,6 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tslp_wire::http::request::HeadLimits;
 
-use super::settings::seconds;
-
 /// Bounds on sizes and counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -95,4 +93,33 @@ impl Default for Timeouts {
             audit: Duration::from_secs(120),
         }
     }
+}
+
+/// Times in whole units, for serde.
+macro_rules! times {
+    ($($unit:ident: $in_unit:ident, $from_unit:ident;)+) => {$(
+        pub(super) mod $unit {
+            use std::time::Duration;
+
+            use serde::{Deserialize as _, Deserializer, Serializer};
+
+            pub(in crate::config) fn serialize<S: Serializer>(
+                time: &Duration,
+                serializer: S,
+            ) -> Result<S::Ok, S::Error> {
+                serializer.serialize_u64(u64::try_from(time.$in_unit()).unwrap_or(u64::MAX))
+            }
+
+            pub(in crate::config) fn deserialize<'de, D: Deserializer<'de>>(
+                deserializer: D,
+            ) -> Result<Duration, D::Error> {
+                u64::deserialize(deserializer).map(Duration::$from_unit)
+            }
+        }
+    )+};
+}
+
+times! {
+    seconds: as_secs, from_secs;
+    milliseconds: as_millis, from_millis;
 }

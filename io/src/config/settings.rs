@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use tslp_core::code_spec::CodeSpec;
 use tslp_core::guardian;
@@ -17,7 +17,7 @@ use tslp_workspace::observer::EtvConfig;
 
 use super::environment::Environment;
 use super::error::ConfigError;
-use super::http::{Limits, Timeouts};
+use super::http::{Limits, Timeouts, milliseconds};
 use super::network::{Allowed, parse_address, parse_credential, parse_token};
 use super::secret::Secret;
 use super::upstream::{NamedServers, ServerConfig, UpstreamSetting, UpstreamUrl};
@@ -398,31 +398,4 @@ fn whole_paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf
         true => Ok(folders),
         false => Err(D::Error::custom("must name folders by their whole paths")),
     }
-}
-
-/// Times in whole units, for serde.
-macro_rules! times {
-    ($($unit:ident: $in_unit:ident, $from_unit:ident;)+) => {$(
-        pub(super) mod $unit {
-            use super::*;
-
-            pub(in crate::config) fn serialize<S: Serializer>(
-                time: &Duration,
-                serializer: S,
-            ) -> Result<S::Ok, S::Error> {
-                serializer.serialize_u64(u64::try_from(time.$in_unit()).unwrap_or(u64::MAX))
-            }
-
-            pub(in crate::config) fn deserialize<'de, D: Deserializer<'de>>(
-                deserializer: D,
-            ) -> Result<Duration, D::Error> {
-                u64::deserialize(deserializer).map(Duration::$from_unit)
-            }
-        }
-    )+};
-}
-
-times! {
-    seconds: as_secs, from_secs;
-    milliseconds: as_millis, from_millis;
 }

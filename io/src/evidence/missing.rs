@@ -1,6 +1,4 @@
-//! Lines of the true code that a refused proposal lacks: for people, on `/recent`.
-
-use std::collections::BTreeMap;
+//! Lines of the true code that a refused version lacks.
 
 use tslp_core::entity::EntityId;
 use tslp_core::hash::ArtifactHash;
@@ -18,6 +16,9 @@ pub struct MissingCode {
     pub more: usize,
 }
 
+/// Where some code is in a captured text.
+pub type Place = (ArtifactHash, Vec<Span>);
+
 /// The text of some code in captured bytes.
 pub(crate) fn code_text(
     source: ArtifactHash,
@@ -29,53 +30,26 @@ pub(crate) fn code_text(
     is_whole.then(|| String::from_utf8_lossy(&slice::joined(&bytes, spans)).into_owned())
 }
 
-/// A proposal that was refused for missing code.
-pub(crate) struct RefusedProposal<'r> {
-    /// The episode that brought it.
-    pub(crate) episode: EpisodeId,
-    /// What it was to replace.
-    pub(crate) entity: EntityId,
-    /// Where its code is, if that is known.
-    pub(crate) code: Option<(ArtifactHash, Vec<Span>)>,
-    /// The place for the missing lines.
-    pub(crate) missing: &'r mut Option<MissingCode>,
-}
-
-/// Finds the missing lines of refused proposals, where the version that one was judged against is still true.
+/// The lines that a refused version of an entity lacks, where the version that it was judged against is still true.
 ///
 /// # Errors
 /// When the rows can't be read.
-pub(crate) fn find_missing_lines(
-    refused: Vec<RefusedProposal<'_>>,
+pub(crate) fn lost_lines(
     reader: &LedgerReader,
-    artifact: impl Fn(ArtifactHash) -> Option<Vec<u8>>,
-) -> Result<(), LedgerError> {
-    let mut truth = BTreeMap::new();
-    for entity in refused.iter().map(|it| &it.entity) {
-        if !truth.contains_key(entity) {
-            truth.insert(entity.clone(), reader.true_entity(entity)?);
-        }
-    }
-    for RefusedProposal {
-        episode,
-        entity,
-        code,
-        missing,
-    } in refused
-    {
-        // A version that became true later isn't the one that the proposal was judged against.
-        let base = truth.get(&entity).and_then(Option::as_ref);
-        let base = base.filter(|base| base.episode <= episode);
-        let (Some(base), Some((source, spans))) = (base, code) else {
-            continue;
-        };
-        let before = code_text(base.artifact, &base.spans, &artifact);
-        let after = code_text(source, &spans, &artifact);
-        let (Some(before), Some(after)) = (before, after) else {
-            continue;
-        };
-        let (lines, more) = missing_lines(&before, &after);
-        *missing = (!lines.is_empty()).then_some(MissingCode { lines, more });
-    }
-    Ok(())
+    episode: EpisodeId,
+    entity: &EntityId,
+    (source, spans): &Place,
+) -> Result<Option<MissingCode>, LedgerError> {
+    // A version that became true later isn't the one that the proposal was judged against.
+    let base = reader.true_entity(entity)?;
+    let Some(base) = base.filter(|base| base.episode <= episode) else {
+        return Ok(None);
+    };
+    let artifact = |artifact| reader.artifact(artifact).ok().flatten();
+    let before = code_text(base.artifact, &base.spans, &artifact);
+    let after = code_text(*source, spans, &artifact);
+    let both = before.zip(after);
+    let missing = both.map(|(before, after)| missing_lines(&before, &after));
+    let missing = missing.map(|(lines, more)| MissingCode { lines, more });
+    Ok(missing.filter(|missing| !missing.lines.is_empty()))
 }
