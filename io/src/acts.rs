@@ -445,7 +445,11 @@ pub fn answer_words(verb: Verb, target: &str, reason: Reason) -> Cow<'static, st
         }
         (_, Reason::QuotesDelimiters) => "not taken: it quotes the proxy's own delimiters",
         (_, Reason::UnknownDirective) => {
-            "no directive: accept, reject, confirm, off, on, lock, unlock, external, note, forget, goal, clear, allow, revoke, stop and resume are"
+            let known = Verb::ALL
+                .iter()
+                .filter(|it| !matches!(it, Verb::Unknown | Verb::Signal));
+            let known: Vec<&str> = known.map(|verb| verb.as_str()).collect();
+            return format!("no directive; these are: {}", known.join(", ")).into();
         }
         (_, other) => {
             let (kept, taken) = (why_in("record", other), why_in("accept", other));

@@ -845,7 +845,7 @@ fn breach_halts_all() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("in a terminal"));
     let (code, status) = places.cli_json(&["status", "guard"]);
     assert_eq!((code, &status["mode"]), (0, &json!("OP_PRESERVE")));
-    let lifted = through_the_door(&places, "resume", &json!({"breach": true}));
+    let lifted = through_the_door(&places, "resume", &json!({"targets": ["--breach"]}));
     assert_eq!(
         lifted["payload"]["results"][0]["outcome"], "tools_resumed",
         "{lifted}"
