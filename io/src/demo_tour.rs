@@ -116,7 +116,7 @@ impl<'o, W: io::Write> Tour<'o, W> {
         let after = self.proxy.find_entity(ENTITY)?;
         let is_other = after["artifact"] != before["artifact"];
         ensure_all(&[
-            (is_hydrated, "the prompt was hydrated"),
+            (is_hydrated, "the prompt shows the true code"),
             (is_shown, "the model was shown the function"),
             (is_other, "the update has another hash"),
             (

@@ -90,7 +90,7 @@ keys! {
     "debug": Proxy, Switch,
         "Whether `/debug/last-prompt` shows what the model saw last.";
     "http.request_body_bytes_max": Proxy, Number(1 << 10, 1 << 30, "bytes"),
-        "Longest body of a chat request; a longer one gets 413. All chat requests in flight together take about 6 times as much memory at most: the default keeps tslp under 64 MB. One that finds no memory waits, and after `http.request_body_seconds` gets 503 with `Retry-After`.";
+        "Longest body of a chat request; a longer one gets 413. All chat requests in flight together take about 6 times as much memory at most: the default keeps tslp under 64 MB. One that finds no memory waits, and after 30 s gets 503 with `Retry-After`.";
     "log_level": Proxy, Text("LEVEL"),
         "What is logged to standard error: off, error, warn, info, debug or trace, or levels by target such as `info,tslp_io::main_loop=debug`. Where it isn't set, warnings are, as plain lines without time and target.";
     "upstream": Model, List("URL|auto|demo|MODELS=URL"),
@@ -131,7 +131,7 @@ keys! {
     "placement": Prompt, Choice(Placement::WORDS),
         "Where the Recent Context block of `history = \"window\"` goes: into the one system message, or in front of the prompt for models without a system role. True code and notices always go directly in front of the prompt.";
     "budget_tokens": Prompt, NumberOrAuto(0, 10_000_000, "tokens"),
-        "Hydrated code per prompt. `auto` is half of the model's context where the server tells its size, else 8192.";
+        "Most tokens of true code that are put into one prompt. `auto` is half of the model's context where the server tells its size, else 8192.";
     "window.guard": Prompt, Choice(WindowGuard::WORDS),
         "What is done about a prompt that is longer than what its model reads at once, of which the server cuts a part off without a word: `warn` says it in the log, in `tslp recent`, in the header `x-tslp-window` and to the user of a chat; with `refuse` it isn't sent.";
     "window.hold_checksum": Prompt, Switch,
