@@ -176,11 +176,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
                     OutputFormat::Json => MissingLines::Hidden,
                 },
             };
-            let page = if has_ledger(&config)? {
-                recent::read_recent(&diagnosed_subject(&config), wanted)?
-            } else {
-                VouchedPage::default()
-            };
+            let page = read_or_default(&config, |it| recent::read_recent(it, wanted))?;
             print_vouched(
                 common.output,
                 page,
@@ -486,6 +482,20 @@ fn has_ledger(config: &Settings) -> Result<bool, CommandFailure> {
         }
         .into()),
         Ok(has_ledger) => Ok(has_ledger),
+    }
+}
+
+/// What the ledger says, or nothing where there is none yet.
+fn read_or_default<T: Default, E>(
+    config: &Settings,
+    read: impl FnOnce(&DiagnosedSubject) -> Result<T, E>,
+) -> Result<T, CommandFailure>
+where
+    CommandFailure: From<E>,
+{
+    match has_ledger(config)? {
+        true => Ok(read(&diagnosed_subject(config))?),
+        false => Ok(T::default()),
     }
 }
 

@@ -279,7 +279,10 @@ fn told_once(mut entries: Vec<&Entry>) -> Vec<&Entry> {
     let mut settled = BTreeSet::new();
     entries.reverse();
     entries.retain(|entry| match entry.told {
-        Told::True | Told::Removed => settled.insert((entry.entity.as_ref(), entry.told)) || true,
+        Told::True | Told::Removed => {
+            settled.insert((entry.entity.as_ref(), entry.told));
+            true
+        }
         Told::Refused => {
             let is_over = settled.contains(&(entry.entity.as_ref(), Told::True));
             !is_over && settled.insert((entry.entity.as_ref(), Told::Refused))

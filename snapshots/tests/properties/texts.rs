@@ -22,7 +22,8 @@ const INTERNAL: [&str; 6] = [
 
 fn table() -> String {
     let mut text = String::from("== tslp --help\n");
-    let help = cli::parse_command(["tslp", "--help"].map(Into::into)).unwrap_err();
+    let help = cli::parse_command(["tslp", "--help"].map(Into::into));
+    let help = help.expect_err("help is no command");
     text += &help.render().to_string();
     text += "\n== Settings\n";
     for key in KEYS.iter() {
