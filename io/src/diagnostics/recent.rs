@@ -423,6 +423,7 @@ fn entry_label(entry: &Entry) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use tslp_core::entity::{EntityId, Symbol};
+    use tslp_core::ids::{SessionId, UnixMillis};
     use tslp_core::path::RelPath;
 
     use super::*;
@@ -462,5 +463,51 @@ mod tests {
             "    not shown to the model: the statement (the code that the statement quotes isn't true of the file)",
         ];
         assert_eq!(file_lines(&Vec::from_iter(&entries)), expected);
+    }
+
+    /// An agent's steps lie in the turn that the user asked for, and what a later one made good isn't told as refused.
+    #[test]
+    fn steps_of_a_turn() {
+        let report = |episode, told| {
+            let path = RelPath::from_normalised("src/a.c");
+            let entity = EntityId::symbol(path, Symbol::new("f"));
+            let reason = match told {
+                Told::Refused => Reason::SymbolsLost,
+                _ => Reason::StructuralParity,
+            };
+            StepReport {
+                row: EpisodeRow {
+                    episode: EpisodeId(episode),
+                    session: SessionId(1),
+                    at_ms: UnixMillis(0),
+                    seq: Seq(episode),
+                    model: "m".into(),
+                    outcome: None,
+                    until: Seq(episode),
+                    history: None,
+                    measured: None,
+                },
+                step: Step {
+                    entries: [Entry::of(Seq(episode), told, Some(&entity), reason)].into(),
+                    ..Step::default()
+                },
+                turn: Some(("make f faster".into(), EpisodeId(1))),
+                audits: Vec::new(),
+                attention: None,
+                cache_break: None,
+            }
+        };
+        let lines = |second| recent_lines(&[report(2, second), report(1, Told::Refused)]);
+        let heading =
+            "episodes 1 to 2 (2 steps) of session 1, 1970-01-01T00:00:00.000Z, model m: open";
+        let told = |what| Vec::from([heading, "  \"make f faster\"", "  src/a.c", what]);
+        assert_eq!(
+            lines(Told::True),
+            told("    true now: f (same or expanded symbol set)")
+        );
+        assert_eq!(
+            lines(Told::Refused),
+            told("    refused: f (a top-level symbol of the base is missing)")
+        );
     }
 }

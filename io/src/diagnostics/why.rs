@@ -148,7 +148,7 @@ impl EntityHistory {
                     EpisodeId::OUTSIDE => "command line".to_owned(),
                     episode => episode.to_string(),
                 };
-                format!("{at}  {place:<4}  {}", told_of(event))
+                format!("{at}  {place:<4}  {}", told_of(event, &self.entity))
             })
             .collect();
         lines.extend(self.now.iter().map(now_line));
@@ -200,7 +200,7 @@ pub(super) fn entity_json(subject: &DiagnosedSubject, name: &str) -> Result<Valu
             "kind": event.name(),
             "seq": stored.seq.0,
             "state": judged_state(stored.seq, event),
-            "text": told_of(event),
+            "text": told_of(event, &entity),
         })
     });
     let story: Vec<Value> = story.collect();
@@ -241,8 +241,8 @@ fn is_told(kind: EventKind) -> bool {
     )
 }
 
-/// What an event says, in sentences.
-fn told_of(event: &Event) -> String {
+/// What an event says of an entity, in sentences.
+fn told_of(event: &Event, wanted: &EntityId) -> String {
     match event {
         Event::DiskObserved(DiskObserved {
             path,
@@ -251,6 +251,8 @@ fn told_of(event: &Event) -> String {
         }) => format!("{path} was looked at"),
         event => {
             let told = entries_of(Seq(0), event).into_iter();
+            let told =
+                told.filter(|it| wanted.symbol.is_none() || it.entity.as_ref() == Some(wanted));
             let told = told.map(|entry| entry.sentence(&reason_words(entry.reason)));
             let told: Vec<String> = told.collect();
             match told.is_empty() {
