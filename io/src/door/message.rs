@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use tslp_core::event::Verb;
 use tslp_core::ids::SessionId;
-use tslp_decide::clear::FORCE;
-use tslp_decide::tools::LIFTS_BREACH;
+use tslp_decide::prompt::clear::FORCE;
+use tslp_decide::scope::tools::LIFTS_BREACH;
 
 use crate::VERSION;
 use crate::acts::{Act, DirectiveAct};

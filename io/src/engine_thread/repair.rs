@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tslp_core::entity::EntityId;
 use tslp_core::message::Tools;
-use tslp_decide::draft::{DraftAttempt, JudgedDraft};
+use tslp_decide::judge::draft::{DraftAttempt, JudgedDraft};
 
 use super::EngineThread;
 use crate::channel::{ExchangeId, ResponseEnd};

@@ -15,7 +15,7 @@ use tslp_core::event::{
 use tslp_core::gate::{self, GateReport};
 use tslp_core::ids::SessionId;
 use tslp_core::reason::Reason;
-use tslp_decide::user_line;
+use tslp_decide::wording::user_line;
 
 use super::moments::utc_moment;
 

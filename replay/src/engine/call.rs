@@ -15,10 +15,10 @@ use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 use tslp_core::message::ToolCall;
 use tslp_core::policy::EditRepair;
 use tslp_core::reason::Reason;
-use tslp_decide::check;
-use tslp_decide::fitted;
-use tslp_decide::place::Standpoint;
-use tslp_decide::tools::{self, ToolJudging};
+use tslp_decide::judge::check;
+use tslp_decide::judge::fitted;
+use tslp_decide::scope::place::Standpoint;
+use tslp_decide::scope::tools::{self, ToolJudging};
 use tslp_projections::guardian::ToolSession;
 
 use super::Engine;

@@ -12,11 +12,11 @@ use tslp_core::ids::{EpisodeId, UnixMillis};
 use tslp_core::message::ToolCall;
 use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
-use tslp_decide::draft::{DraftAttempt, JudgedDraft};
-use tslp_decide::found_code::MessageEnd;
-use tslp_decide::prompt;
-use tslp_decide::propose::{GainedCode, JudgingContext, WriteState};
-use tslp_decide::reply::{self, Reply};
+use tslp_decide::judge::draft::{DraftAttempt, JudgedDraft};
+use tslp_decide::judge::found_code::MessageEnd;
+use tslp_decide::judge::propose::{GainedCode, JudgingContext, WriteState};
+use tslp_decide::judge::reply::{self, Reply};
+use tslp_decide::prompt::reader;
 
 use super::Engine;
 use super::seen::ModelSight;
@@ -55,7 +55,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         if found.is_empty() {
             return JudgedDraft::default().compared_with(changed_first);
         }
-        let asked = prompt::last_own_words(&view, &mut self.index.borrow_mut(), session);
+        let asked = reader::last_own_words(&view, &mut self.index.borrow_mut(), session);
         let asked = self.text_around_code(&asked);
         // Whether the model saw what it replaces is another gate's question.
         let seen = ModelSight::UnseenOnRecord(BTreeSet::new());

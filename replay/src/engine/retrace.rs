@@ -23,11 +23,11 @@ use tslp_core::policy::Policy;
 use tslp_core::read_message::ReadMessage;
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
-use tslp_decide::direct::FileText;
-use tslp_decide::prompt_facts::RecordedSight;
-use tslp_decide::receive::ReceivedPrompt;
-use tslp_decide::reply::Reply;
-use tslp_decide::shown::TakenFromDisk;
+use tslp_decide::judge::reply::Reply;
+use tslp_decide::prompt::facts::RecordedSight;
+use tslp_decide::prompt::receive::ReceivedPrompt;
+use tslp_decide::prompt::shown::TakenFromDisk;
+use tslp_decide::user::direct::FileText;
 
 use super::Engine;
 use super::standing::PromptStanding;
