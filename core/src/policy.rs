@@ -77,16 +77,17 @@ stored_words! {
 }
 
 stored_words! {
-    /// What is done about an edit whose old text isn't in its file.
+    /// What is done about a call of the client's tools that misses its file, loses code, or is written as text.
     #[derive(Default)]
-    EditRepair, "repair of edits" {
+    Repair, "choice of repair" {
         /// Nothing but what the client and the notice of the edit say.
         Off = "off",
-        /// The model is told the lines that it must have meant.
-        #[default]
+        /// The model is told, with its next prompt, the lines that it must have meant and the code that it left out.
         Tell = "tell",
-        /// Besides, a call is given the file's own text before the client has it, where exactly one place can be meant.
-        Rewrite = "rewrite",
+        /// A call is looked at before the client has it: it is given the file's own text where exactly one place can be meant, and
+        /// asked for once more where it would lose code.
+        #[default]
+        Fix = "fix",
     }
 }
 
@@ -135,7 +136,7 @@ pub struct Policy {
     /// What the Guardian does with calls of the client's own tools.
     pub client_tools: ClientTools,
     /// What is done about an edit whose old text isn't in its file.
-    pub edit_repair: EditRepair,
+    pub repair: Repair,
     /// The project's rules for code that models write.
     pub code_spec: CodeSpec,
     /// What decisions without evidence do to a clear.
@@ -163,7 +164,7 @@ impl Default for Policy {
             tombstone_episodes: TOMBSTONE_EPISODES_DEFAULT,
             on_stale: OnStale::default(),
             client_tools: ClientTools::default(),
-            edit_repair: EditRepair::default(),
+            repair: Repair::default(),
             code_spec: CodeSpec::default(),
             grounding: Grounding::default(),
             budget_conversation: Budget::default(),
@@ -220,7 +221,7 @@ settings! {
     "tombstone_episodes": tombstone_episodes,
     "etv.on_stale": on_stale,
     "guardian.client_tools": client_tools,
-    "repair.edits": edit_repair,
+    "repair": repair,
     "spec.file": code_spec,
     "clear.grounding": grounding,
     "budget.conversation": budget_conversation,

@@ -60,9 +60,9 @@ use tslp_decide::user::write_head::{self, CodeSource};
 use tslp_projections::stale::Divergence;
 
 use crate::pending::{
-    Batch, BatchBuilder, ComposedPrompt, DiskAnswers, DiskChecks, ExaminedPrompt, FileFinding,
-    JudgedReply, OffFile, PendingAudit, PendingCommand, PendingPrompt, PendingReply, PlaceLook,
-    RequestKind, TouchedText,
+    Batch, BatchBuilder, CalledFiles, ComposedPrompt, DiskAnswers, DiskChecks, ExaminedPrompt,
+    FileFinding, JudgedReply, OffFile, PendingAudit, PendingCommand, PendingPrompt, PendingReply,
+    PlaceLook, RequestKind, TouchedText,
 };
 use crate::trace::RecordedStep;
 use seen::SentPrompts;
@@ -269,17 +269,39 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         candidates
     }
 
-    /// Has the paths looked for that a call names while its reply is still coming.
+    /// Has the paths looked for that a call names while its reply is still coming; returns the files to look at before it is carried out.
     pub fn look_for_called(
         &mut self,
         at: UnixMillis,
         episode: EpisodeId,
         written: &[String],
         look: PlaceLook<'_>,
-    ) -> (Batch, Vec<RelPath>) {
+    ) -> (Batch, CalledFiles) {
         let mut work = self.step_of(at, episode);
         let candidates = self.look_for(written, look, &mut work);
-        (work.finish(&mut self.state), candidates)
+        let view = self.view();
+        let code = self.code_reader(&view, work.session);
+        let mut checks = DiskChecks::default();
+        touch::known_files(code, written).for_each(|path| checks.add_file(&view, &path));
+        let files = CalledFiles {
+            checks: checks.into_vec(),
+            touches: touch::by_reply(code, written, &[], &candidates),
+        };
+        (work.finish(&mut self.state), files)
+    }
+
+    /// Takes what the files hold that a call names, before it is carried out.
+    pub fn look_at_called(
+        &mut self,
+        at: UnixMillis,
+        episode: EpisodeId,
+        touches: Vec<RelPath>,
+        answers: DiskAnswers,
+    ) -> Batch {
+        let mut work = self.step_of(at, episode);
+        self.observe(answers.findings, &mut work);
+        self.take_touched(touches, answers.touched, &mut work);
+        work.finish(&mut self.state)
     }
 
     fn observe_place(&mut self, asked: &str, seen: PlaceObserved, work: &mut BatchBuilder) {
@@ -767,11 +789,6 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// What the state tells.
     pub fn told<T>(&self, tell: impl FnOnce(&StateView<'_>, &dyn Grammars) -> T) -> T {
         tell(&self.view(), &self.grammars)
-    }
-
-    /// The file of a path that a tool call begins with, if nothing is known of it.
-    pub fn unknown_file(&self, session: SessionId, written: &str) -> Option<RelPath> {
-        touch::by_path(self.code_reader(&self.view(), session), written)
     }
 
     /// Whether any entity of the file is true.

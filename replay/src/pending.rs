@@ -160,6 +160,15 @@ pub struct OffFile {
     pub is_code: bool,
 }
 
+/// Files that a call names while its reply is still coming.
+#[derive(Debug, Default)]
+pub struct CalledFiles {
+    /// Known ones, to be looked at.
+    pub checks: Vec<DiskCheck>,
+    /// Unknown ones, whose text may be taken.
+    pub touches: Vec<RelPath>,
+}
+
 /// Disk's answers to the questions of a [`PendingPrompt`], [`PendingReply`] or [`PendingCommand`].
 #[derive(Debug, Default)]
 pub struct DiskAnswers {

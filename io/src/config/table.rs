@@ -8,14 +8,12 @@ use tslp_core::gate::GateProfile;
 use tslp_core::guardian;
 use tslp_core::limits::TOMBSTONE_EPISODES_MAX;
 use tslp_core::policy::{
-    AuditChoice, ClientTools, EditRepair, Grounding, HistoryChoice, OnStale, Placement,
+    AuditChoice, ClientTools, Grounding, HistoryChoice, OnStale, Placement, Repair,
 };
 
 use super::key::{self, ConfigKey, SettingAccess, ValueKind};
 use super::network::{self, Allowed};
-use super::settings::{
-    CallRepair, CodeRepair, NoticesInReply, TokenBudget, ToolsChoice, WindowGuard,
-};
+use super::settings::{NoticesInReply, TokenBudget, ToolsChoice, WindowGuard};
 
 /// The longest time that any timeout can be set to: a day.
 const DAY_SECONDS: u64 = 86_400;
@@ -260,12 +258,8 @@ keys! {
         "What decisions without evidence do to `clear`: with `strict` 95 % of those made since the last one need a quotation that holds or `[ASSUMPTION]`, with `warn` they are told, with `disabled` nobody asks.";
     "notices.in_reply": Reply, choice!(NoticesInReply, notices_in_reply),
         "Which replies end with a line that says what was withheld or refused and which words resolve it: `always` those of chats, whose client offers no tools, and the last one of an agent's turn in which something was refused; only those of `chats`; or `never`.";
-    "repair.edits": Reply, choice!(EditRepair, policy.edit_repair),
-        "`tell` answers an edit whose old text isn't in its file with the lines that it must have meant, in the same request as the client's refusal. `rewrite` besides gives a call the file's own text before the client has it, where exactly one place can be meant (docs/repair.md). `off` leaves that to the client.";
-    "repair.calls": Reply, choice!(CallRepair, call_repair),
-        "`on` gives the client calls of its own tools as calls where the model wrote them as text and ended its turn with them; one that can't be read, or doesn't fit the tool's schema, is asked for once more (docs/repair.md). `off` passes every byte on as it came.";
-    "repair.code": Reply, choice!(CodeRepair, code_repair),
-        "Which replies are held until they are over, and asked for once more where gate A refuses their code (a placeholder, a lost definition): `chats`, whose clients offer no tools, or `writes`, agents' replies as well where `guardian.client_tools` is `hold`. The better of the two goes out. `off` lets each reply through as it comes.";
+    "repair": Reply, choice!(Repair, policy.repair),
+        "`fix` looks at an agent's call before its client has it: one whose old text isn't in its file gets the file's own text, where exactly one place can be meant; one that would lose code is asked for once more; one that was written as text is delivered as a call. `tell` changes no reply, and tells the model with its next prompt the lines that it must have meant and the code that it left out. `off` leaves the first of these to the client (docs/repair.md).";
     "tools.run": Tools, choice!(ToolsChoice, tools.run),
         "Whether the command lines in a reply's closed `tool` fences are run, in the sandbox, where the Guardian allows it (docs/tools.md). Only for a client that offers no tools of its own.";
     "tools.shell_fences": Tools, switch!(tools.shell_fences),

@@ -601,8 +601,8 @@ impl EngineThread {
         let Some(running) = self.running.get(&exchange) else {
             return;
         };
-        // It comes in the place of calls in a text: those are judged once all of it is known.
-        if running.may_hold_calls && running.first.is_some() {
+        // It comes in the place of others: it is judged once all of it is known.
+        if running.first.is_some() {
             return;
         }
         let as_they_come = running.calls == CallRule::AsTheyCome;
@@ -614,15 +614,30 @@ impl EngineThread {
             true => None,
             false => self.text_instead_of(exchange, fitted.as_ref().unwrap_or(call)),
         };
-        if let Some(running) = self.running.get_mut(&exchange)
-            && instead.is_none()
-        {
-            running.calls_passed.push((number, fitted.clone()));
+        if let Some(text) = instead {
+            return self.tell_verdict(exchange, number, CallVerdict::Denied(text));
         }
-        let verdict = match instead {
-            Some(text) => CallVerdict::Denied(text),
-            None => fitted.map_or(CallVerdict::Passes, |it| CallVerdict::Fitted(it.arguments)),
-        };
+        let waits = !as_they_come && self.waits_for_reply(exchange, number, call, fitted.as_ref());
+        if !waits {
+            self.let_call_go(exchange, number, fitted);
+        }
+    }
+
+    /// The client gets a call, as it came or as another one.
+    pub(super) fn let_call_go(
+        &mut self,
+        exchange: ExchangeId,
+        number: usize,
+        instead: Option<ToolCall>,
+    ) {
+        if let Some(running) = self.running.get_mut(&exchange) {
+            running.calls_passed.push((number, instead.clone()));
+        }
+        let verdict = instead.map_or(CallVerdict::Passes, CallVerdict::Replaced);
+        self.tell_verdict(exchange, number, verdict);
+    }
+
+    pub(super) fn tell_verdict(&self, exchange: ExchangeId, number: usize, verdict: CallVerdict) {
         self.wiring.to_loop.send(ToLoop::CallJudged {
             exchange,
             number,
@@ -648,6 +663,15 @@ impl EngineThread {
         let text = format!(
             "The Guardian kept back {why}. It was not run: find a way inside of the workspace, or ask the user to do it.\n"
         );
+        self.in_place_of_call(exchange, text)
+    }
+
+    /// A text that the client gets in the place of a call, which is part of the reply.
+    pub(super) fn in_place_of_call(
+        &mut self,
+        exchange: ExchangeId,
+        text: String,
+    ) -> Option<String> {
         let running = self.running.get_mut(&exchange)?;
         let reply = &mut running.reply;
         // Blocks and items are texts of their own; in the other dialects the text goes on.
@@ -665,7 +689,7 @@ impl EngineThread {
 
     /// The response is over: calls that weren't judged don't reach the client. Whether any was kept back.
     fn keeps_calls_back(&mut self, exchange: ExchangeId, ending: ResponseEnd) -> bool {
-        let is_wanted = self.holds_client_calls();
+        let is_wanted = self.holds_client_calls() || self.has_kept_back(exchange);
         let running = self.running.get_mut(&exchange);
         let Some(running) = running.filter(|it| it.calls != CallRule::AsTheyCome) else {
             return false;

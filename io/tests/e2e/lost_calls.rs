@@ -191,7 +191,7 @@ fn prose_unchanged() {
     );
     check(&tslp, "{\"name\": \"Alice\", \"age\": 7}");
     tslp.stop();
-    let tslp = Tslp::with(&places, &upstream.url, &["--repair-calls", "off"]);
+    let tslp = Tslp::with(&places, &upstream.url, &["--repair", "tell"]);
     check(&tslp, &format!("<tool_call>{CALL}</tool_call>"));
     tslp.stop();
     check_record(&places);

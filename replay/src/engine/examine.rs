@@ -134,8 +134,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             | PromptRepetition::Ambiguous => {
                 let mut touches =
                     touch::by_prompt(self.code_reader(&view, received.session), &prompt);
-                let unknown = |path: &RelPath| self.unknown_file(SessionId(0), path.as_str());
-                touches.extend(cited.iter().filter_map(unknown));
+                let code = self.code_reader(&view, SessionId(0));
+                touches.extend(touch::by_reply(code, &[], &[], &cited));
                 let mut seen = BTreeSet::new();
                 touches.retain(|path| seen.insert(path.clone()));
                 touches

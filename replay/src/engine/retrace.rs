@@ -235,6 +235,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let (aliases, findings) = (self.aliases_on_record(), self.findings_on_record());
         self.observe_aliases(aliases, &mut work);
         self.observe(findings, &mut work);
+        // Those that a call names are taken while its reply is still coming.
+        let touches = self.touched_on_record(&[]);
+        let texts = self.texts_of_touched(&touches);
+        self.take_touched(touches, texts, &mut work);
     }
 
     /// The other names of files that come next on record, as a look finds them.

@@ -19,7 +19,7 @@ use tslp_core::known_lines::identifiers;
 use tslp_core::message::Role;
 use tslp_core::name_hash::search_word;
 use tslp_core::path::RelPath;
-use tslp_core::policy::{EditRepair, Policy};
+use tslp_core::policy::{Policy, Repair};
 use tslp_core::reason::Reason;
 use tslp_core::redact;
 use tslp_core::request::Request;
@@ -58,7 +58,7 @@ pub fn unmatched_edits(
         .filter(|message| message.role == Role::Tool)
         .flat_map(|message| message.texts());
     let says_so = |text: &str| TEXT_NOT_FOUND_REMARKS.iter().any(|it| text.contains(it));
-    if policy.edit_repair == EditRepair::Off || !results.any(says_so) {
+    if policy.repair == Repair::Off || !results.any(says_so) {
         return Vec::new();
     }
     let refused = view.state.sessions().refused_files(ids.1).into_iter();

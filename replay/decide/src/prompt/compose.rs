@@ -44,7 +44,7 @@ use tslp_core::limits::{BYTES_PER_TOKEN, NOTICES_PER_PROMPT_MAX};
 use tslp_core::message::Role;
 use tslp_core::outgoing::{Outgoing, OutgoingMessage};
 use tslp_core::path::RelPath;
-use tslp_core::policy::{EditRepair, Placement, Policy};
+use tslp_core::policy::{Placement, Policy, Repair};
 use tslp_core::reason::{Reason, ReasonClass};
 use tslp_core::request::Request;
 use tslp_projections::sessions::Amendments;
@@ -772,7 +772,7 @@ fn notice_block(
     code_bytes_max: Option<usize>,
 ) -> String {
     let is_off = |it: &EntityId| view.state.scope().off().is_off(it.path.as_str());
-    if prompt.policy.edit_repair != EditRepair::Off
+    if prompt.policy.repair != Repair::Off
         && let Some(file) = notice.entity.as_ref().filter(|it| !is_off(it))
         && let Some(meant) = MeantLines::of_notice(view, notice)
     {

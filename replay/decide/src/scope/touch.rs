@@ -42,14 +42,6 @@ pub fn by_answered_calls(reader: CodeReader<'_>, at: UnixMillis) -> Vec<RelPath>
     touched.files
 }
 
-/// The file of a path in an unfinished tool call, if it is unknown.
-#[must_use]
-pub fn by_path(reader: CodeReader<'_>, written: &str) -> Option<RelPath> {
-    let mut touched = TouchedFiles::new(reader);
-    touched.add_if_unknown(place::exactly(reader.view, reader.at, written).ok()?);
-    touched.files.pop()
-}
-
 /// Unknown files that a reply [names](paths_in_reply), has code of, or may mean by other paths: `candidates`. The client acts on a reply only
 /// once it has its end, so the files are still as they were before.
 #[must_use]
