@@ -14,7 +14,7 @@ extern crate std;
 
 /// The version of the rules: it rises with every change of this crate or of `decide` that can change an outcome (what is captured, resolved,
 /// judged or composed) under the same settings, so that deep verification can tell such a change from a defect or a forgery.
-pub const RULES_VERSION: u32 = 39;
+pub const RULES_VERSION: u32 = 40;
 
 pub mod event;
 

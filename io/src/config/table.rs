@@ -161,7 +161,7 @@ keys! {
     "debug": Proxy, switch!(debug),
         "Whether `/debug/last-prompt` shows what the model saw last.";
     "http.request_body_bytes_max": Proxy, number!(1 << 10..=1 << 30, "bytes", limits.chat_body_bytes_max),
-        "Longest body of a chat request; a longer one gets 413. All chat requests in flight together take about 6 times as much memory at most: the default keeps tslp under 64 MB. One that finds no memory waits, and after `http.request_body_seconds` gets 503 with `Retry-After`.";
+        "Longest body of a chat request; a longer one gets 413. All chat requests in flight together take about 6 times as much memory at most: the default keeps tslp under 64 MB. One that finds no memory waits, and gets 503 with `Retry-After` if none comes free.";
     "log_level": Proxy, field!(
         ValueKind::Text("LEVEL"), "", log_level,
         |written| crate::logging::check_level(written.text()), |it| it.clone()),
