@@ -380,7 +380,9 @@ fn high_water_kib(status: &Path) -> u64 {
 #[test]
 fn listed_tests_exist() {
     let page = include_str!("../../../docs/testing.md");
-    let (_, list) = page.split_once("\n## Faults of files\n").expect("the faults");
+    let (_, list) = page
+        .split_once("\n## Faults of files\n")
+        .expect("the faults");
     let sources = [
         include_str!("faults.rs"),
         include_str!("stale.rs"),

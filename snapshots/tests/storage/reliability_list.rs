@@ -9,7 +9,9 @@ const LIST: &str = include_str!("../../../docs/storage.md");
 #[test]
 fn listed_tests_exist() {
     let tests: BTreeSet<String> = headers::tests().into_iter().map(|test| test.name).collect();
-    let (_, faults) = LIST.split_once("\n## What it survives\n").expect("the faults");
+    let (_, faults) = LIST
+        .split_once("\n## What it survives\n")
+        .expect("the faults");
     let (faults, _) = faults.split_once("\n## ").expect("the next heading");
     let rows = faults.lines().filter(|line| line.starts_with("| "));
     let mut named = 0;
