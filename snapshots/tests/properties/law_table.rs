@@ -218,9 +218,10 @@ fn place(section: &str) -> (bool, Vec<u32>, &str) {
 /// A rule with its reasons and one proof; how many more there are.
 fn line(rule: &str, row: &Row) -> String {
     let reasons: Vec<String> = row.reasons.iter().map(|code| format!("`{code}`")).collect();
-    let reasons = match reasons.is_empty() {
-        true => String::new(),
-        false => format!(" ({})", reasons.join(", ")),
+    let reasons = if reasons.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", reasons.join(", "))
     };
     let mut proofs = row.stories.iter().chain(&row.tests);
     let proof = proofs.next().expect("a header shows the rule");
