@@ -2,7 +2,7 @@
 //!
 //! Nothing here performs I/O, reads a clock, draws randomness or starts a thread. Time, disk contents and model
 //! replies enter as values; parsers enter through [`extract::Grammars`]. Read `event` first, then `artifact`. "spec §6" is a section of
-//! docs/spec.md, the law; docs/law.md restates it rule by rule.
+//! docs/spec.md, the law; docs/rules.md restates it rule by rule.
 
 #![no_std]
 #![forbid(unsafe_code)]

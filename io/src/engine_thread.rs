@@ -1244,7 +1244,7 @@ impl PromptRefusal {
         let refusal = match self {
             Self::Request(error) => Refusal::new("invalid_request", error.to_string()),
             Self::Ledger(WriterStopped(message)) => Refusal::new("ledger_failed", message),
-            // After 422 Codex and aider ask again (docs/decisions.md).
+            // After 422 Codex and aider ask again (docs/rules.md).
             Self::Withheld(withheld) => Refusal::withheld(withheld.reason.code(), withheld.message),
         };
         OwnAnswer::refusal(&refusal, Some(dialect))

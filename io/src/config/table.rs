@@ -159,7 +159,7 @@ keys! {
     "debug": Proxy, switch!(debug),
         "Whether `/debug/last-prompt` shows what the model saw last.";
     "http.request_body_bytes_max": Proxy, number!(1 << 10..=1 << 30, "bytes", limits.chat_body_bytes_max),
-        "Longest body of a chat request; a longer one gets 413. All chat requests in flight together take about 6 times as much memory at most: the default keeps tslp under 64 MB. One that finds no memory waits, and after `http.request_body_seconds` gets 503 with `Retry-After`.";
+        "Longest body of a chat request; a longer one gets 413. All chat requests in flight together take about 6 times as much memory at most: the default keeps tslp under 64 MB. One that finds no memory waits, and gets 503 with `Retry-After` if none comes free.";
     "log_level": Proxy, field!(
         ValueKind::Text("LEVEL"), "", log_level,
         |written| crate::logging::check_level(written.text()), |it| it.clone()),
@@ -253,7 +253,7 @@ keys! {
     "window.guard": Prompt, choice!(WindowGuard, window_guard),
         "What is done about a prompt that is longer than what its model reads at once, of which the server cuts a part off without a word: `warn` says it in the log, in `tslp recent`, in the header `x-tslp-window` and to the user of a chat; with `refuse` it isn't sent.";
     "window.hold_checksum": Prompt, switch!(holds_checksum),
-        "Whether the checksum that Claude Code puts at the top of its system prompt, another with each request, is held still (`cch=00000`), so that a local server goes on from what it has read. It changes the client's bytes; where `CLAUDE_CODE_ATTRIBUTION_HEADER=0` is set there is none (docs/windows.md).";
+        "Whether the checksum that Claude Code puts at the top of its system prompt, another with each request, is held still (`cch=00000`), so that a local server goes on from what it has read. It changes the client's bytes; where `CLAUDE_CODE_ATTRIBUTION_HEADER=0` is set there is none (docs/clients.md).";
     "clear.grounding": Prompt, choice!(Grounding, policy.grounding),
         "What decisions without evidence do to `clear`: with `strict` 95 % of those made since the last one need a quotation that holds or `[ASSUMPTION]`, with `warn` they are told, with `disabled` nobody asks.";
     "notices.in_reply": Reply, choice!(NoticesInReply, notices_in_reply),

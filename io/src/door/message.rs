@@ -484,7 +484,7 @@ mod tests {
 
     #[test]
     fn documentation_of_acts() {
-        let page = include_str!("../../../docs/door.md");
+        let page = include_str!("../../../docs/using.md");
         for act in ACTS {
             let fields = act.fields().map(|field| format!("`{field}`"));
             let fields: Vec<String> = fields.collect();

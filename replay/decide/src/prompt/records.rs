@@ -1,5 +1,5 @@
 //! What is kept for the project: taken if the user says it or the code that it quotes proves it, and shown where it matters, as long as
-//! that stays so (docs/records.md).
+//! that stays so (docs/memory.md).
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;

@@ -1,5 +1,5 @@
 //! Which file a written path means: the one place where a client's, a model's or the user's spelling becomes a file of ours
-//! (docs/decisions.md).
+//! (docs/rules.md).
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;

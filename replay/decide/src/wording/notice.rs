@@ -239,7 +239,7 @@ pub(crate) fn read_failure_text(disk: Option<LastFinding<'_>>) -> &'static str {
         ReadFailure::Denied => "there is no permission to read its file",
         ReadFailure::NotAFile => "its path is not a file",
         ReadFailure::Escapes => "its path leads through a link",
-        ReadFailure::TooLarge => "its file is larger than what is read (`etv.read_bytes_max`)",
+        ReadFailure::TooLarge => "its file is larger than what is read (16 MiB)",
         ReadFailure::Unsteady => "its file changed while it was read",
         ReadFailure::TimedOut => "its file did not answer in time",
         ReadFailure::Failed => "its file on disk can't be read",
