@@ -69,10 +69,12 @@ stored_words! {
         /// Nothing.
         Off = "off",
         /// It records a verdict on each call.
-        #[default]
         Observe = "observe",
-        /// What it denies doesn't reach the client.
+        /// Besides, what no agent should do doesn't reach the client.
+        #[default]
         Hold = "hold",
+        /// Nothing reaches the client that it denies, or that nobody can read; and an agent that goes round in circles is stopped.
+        Strict = "strict",
     }
 }
 

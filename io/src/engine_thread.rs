@@ -178,6 +178,8 @@ struct ReplyUnderWay {
     calls_passed: Vec<(usize, Option<ToolCall>)>,
     /// Whether verdicts on its calls are on record.
     are_calls_judged: bool,
+    /// Whether the client has a text in the place of a call.
+    has_denied: bool,
     /// Whether its text may hold calls of the client's tools.
     may_hold_calls: bool,
     /// Its calls that change files, if they are looked at before the client has them.
@@ -709,6 +711,7 @@ impl EngineThread {
             news: sent.news,
             calls_passed: Vec::new(),
             are_calls_judged: false,
+            has_denied: false,
             tools,
             may_hold_calls,
             repair,

@@ -281,7 +281,7 @@ keys! {
         "Folders with programs in their `bin` that tools may see and run besides the system's, such as `$(rustc --print sysroot)`.",
         unset "none";
     "guardian.client_tools": Tools, choice!(ClientTools, policy.client_tools),
-        "`observe` records the Guardian's verdict on each call that a model has its client make (`tslp log --kind action_judged`), and keeps nothing back. `hold` keeps a call back that is denied, in every dialect, and puts a sentence in its place.";
+        "`observe` records the Guardian's verdict on each call that a model has its client make (`tslp log --kind action_judged`), and keeps nothing back. `hold` keeps back what no agent should do and nothing brings back: deleting all of the home folder or of the workspace, rewriting history that others have, writing what runs later by itself; a sentence stands in its place. `strict` keeps back all that is denied or can't be read, and stops an agent that goes round in circles.";
     "budget.conversation": Budget, budget!(OF_CONVERSATION, policy.budget_conversation),
         "What a conversation may use until you say `tslp resume`: `requests`, `tokens`, `minutes`, and of what replies ask the client to do `files` and `lines` changed, `builds` and `tests`; for instance `tokens 500k, requests 200`. At 90 % model and user are told, above it requests get 400 `BUDGET-EXHAUSTED`.",
         unset "no bound";

@@ -124,7 +124,8 @@ impl EngineThread {
     /// Whether the Guardian denies one of the calls and, since it only observes, wouldn't keep it back: what harms nobody as a text
     /// isn't made a call.
     fn makes_harm(&mut self, exchange: ExchangeId, calls: &[FoundCall]) -> bool {
-        let observes = self.client_tools() == ClientTools::Observe;
+        let choice = self.client_tools();
+        let observes = matches!(choice, ClientTools::Observe | ClientTools::Hold);
         let running = self.running.get_mut(&exchange).filter(|_| observes);
         let Some(running) = running else {
             return false;

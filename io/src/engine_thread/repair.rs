@@ -12,7 +12,6 @@ use tslp_core::path::RelPath;
 use tslp_decide::judge::draft::{DraftAttempt, JudgedDraft};
 use tslp_wire::chat::asked_again::with_results;
 use tslp_wire::chat::reply::ReadReply;
-use tslp_wire::chat::reply_pipe::CallVerdict;
 
 use super::lost_calls::{call_id, calls_written};
 use super::{EngineThread, ReplyUnderWay};
@@ -33,8 +32,6 @@ pub(super) struct CallRepair {
     waiting: Vec<WaitingCall>,
     /// Whether the model was asked once more.
     was_asked: bool,
-    /// Whether a call was kept back for good.
-    has_kept_back: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -99,15 +96,6 @@ impl EngineThread {
             is_replaced: fitted.is_some(),
         });
         true
-    }
-
-    /// Whether a call was kept back because code stood for which it had nothing.
-    pub(super) fn has_kept_back(&self, exchange: ExchangeId) -> bool {
-        let repair = self
-            .running
-            .get(&exchange)
-            .and_then(|it| it.repair.as_ref());
-        repair.is_some_and(|it| it.has_kept_back)
     }
 
     /// A response is over: how it ended, once its calls that wait are settled. Breaks if another response was asked for.
@@ -243,12 +231,11 @@ impl EngineThread {
         let (kept, go_on): (Vec<_>, Vec<_>) = std::mem::take(&mut repair.waiting)
             .into_iter()
             .partition(|it| it.files.contains(file));
-        (repair.waiting, repair.has_kept_back) = (go_on, true);
+        repair.waiting = go_on;
         for (at, call) in kept.iter().enumerate() {
             let text = if at == 0 { why } else { NOT_RUN };
             let text = self.in_place_of_call(exchange, format!("{text}\n"));
-            let verdict = CallVerdict::Denied(text.unwrap_or_default());
-            self.tell_verdict(exchange, call.number, verdict);
+            self.deny_call(exchange, call.number, text.unwrap_or_default());
         }
     }
 

@@ -12,7 +12,7 @@ use tslp_core::event::{
     ActionJudged, ActionRequested, CallId, LinkSeen, ToolCallRef, ToolOutcome, ToolRan,
 };
 use tslp_core::guardian::{
-    self, CallPart, Class, Decision, Door, Jail, Join, JudgedLine, LineContext, Mode,
+    self, CallPart, Class, Decision, Door, Harm, Jail, Join, JudgedLine, LineContext, Mode,
     SimpleCommand, ToolProfile, judge_line,
 };
 use tslp_core::hash::ArtifactHash;
@@ -96,6 +96,14 @@ struct RunningTool {
     class: Class,
     /// Dropped to end it.
     stop: Option<PipeWriter>,
+}
+
+/// A call of the client's own tools that is denied.
+pub(super) struct DeniedCall {
+    /// What is, and why.
+    what: String,
+    /// Whether no agent should do it.
+    is_never_meant: bool,
 }
 
 /// Longest time from a reply's first call to the end of its last one, the most rounds of it, and the most calls of one.
@@ -185,10 +193,11 @@ impl EngineThread {
     /// How the client's calls reach it. A reply that `waits` is read before its end, or its calls, go on.
     pub(super) fn call_rule(&self, dialect: Dialect, waits: bool) -> CallRule {
         // A bare prompt's client has no tools.
-        match self.holds_client_calls() && !dialect.is_bare_prompt() {
-            true => CallRule::Judged,
-            false if waits => CallRule::Complete,
-            false => CallRule::AsTheyCome,
+        match self.client_tools() {
+            ClientTools::Strict if !dialect.is_bare_prompt() => CallRule::Judged,
+            ClientTools::Hold if !dialect.is_bare_prompt() => CallRule::Complete,
+            _ if waits => CallRule::Complete,
+            _ => CallRule::AsTheyCome,
         }
     }
 
@@ -198,8 +207,9 @@ impl EngineThread {
         tools.map_or(ClientTools::Off, |tools| tools.config.client_tools)
     }
 
+    /// Whether calls of the client's own tools are judged before it has them.
     pub(super) fn holds_client_calls(&self) -> bool {
-        self.client_tools() == ClientTools::Hold
+        matches!(self.client_tools(), ClientTools::Hold | ClientTools::Strict)
     }
 
     /// The response of a round is over. Whether the reply goes on.
@@ -615,7 +625,7 @@ impl EngineThread {
             false => self.text_instead_of(exchange, fitted.as_ref().unwrap_or(call)),
         };
         if let Some(text) = instead {
-            return self.tell_verdict(exchange, number, CallVerdict::Denied(text));
+            return self.deny_call(exchange, number, text);
         }
         let waits = !as_they_come && self.waits_for_reply(exchange, number, call, fitted.as_ref());
         if !waits {
@@ -637,7 +647,15 @@ impl EngineThread {
         self.tell_verdict(exchange, number, verdict);
     }
 
-    pub(super) fn tell_verdict(&self, exchange: ExchangeId, number: usize, verdict: CallVerdict) {
+    /// The client gets a text in the place of a call.
+    pub(super) fn deny_call(&mut self, exchange: ExchangeId, number: usize, text: String) {
+        if let Some(running) = self.running.get_mut(&exchange) {
+            running.has_denied = true;
+        }
+        self.tell_verdict(exchange, number, CallVerdict::Denied(text));
+    }
+
+    fn tell_verdict(&self, exchange: ExchangeId, number: usize, verdict: CallVerdict) {
         self.wiring.to_loop.send(ToLoop::CallJudged {
             exchange,
             number,
@@ -655,9 +673,14 @@ impl EngineThread {
             return None;
         }
         let episode = self.running.get(&exchange)?.episode;
+        let is_strict = self.client_tools() == ClientTools::Strict;
         let why = match self.engine.tool_call_count(episode) >= JUDGED_CALLS_MAX {
+            true if !is_strict => return None,
             true => format!("one of more than {JUDGED_CALLS_MAX} calls of a reply"),
-            false => self.judge_client_call(episode, &call.name, &call.arguments)?,
+            false => {
+                let denied = self.judge_client_call(episode, &call.name, &call.arguments);
+                denied.filter(|it| is_strict || it.is_never_meant)?.what
+            }
         };
         let why = delimiter::defused(&why);
         let text = format!(
@@ -689,7 +712,7 @@ impl EngineThread {
 
     /// The response is over: calls that weren't judged don't reach the client. Whether any was kept back.
     fn keeps_calls_back(&mut self, exchange: ExchangeId, ending: ResponseEnd) -> bool {
-        let is_wanted = self.holds_client_calls() || self.has_kept_back(exchange);
+        let is_strict = self.client_tools() == ClientTools::Strict;
         let running = self.running.get_mut(&exchange);
         let Some(running) = running.filter(|it| it.calls != CallRule::AsTheyCome) else {
             return false;
@@ -699,13 +722,14 @@ impl EngineThread {
                 running.read.replace_call(*number, fitted.clone());
             }
         }
-        if !is_wanted {
+        if !is_strict && !running.has_denied {
             return false;
         }
         let calls = running.read.calls.len();
         let passed = running.calls_passed.iter().map(|(number, _)| *number);
         running.read.keep_calls(&passed.collect::<Vec<_>>());
-        ending.is_success() && running.read.is_unreadable || running.read.calls.len() < calls
+        let is_unread = is_strict && ending.is_success() && running.read.is_unreadable;
+        is_unread || running.read.calls.len() < calls
     }
 
     /// Records a verdict on a call of one of the client's own tools; if it is denied, what is, and why.
@@ -714,7 +738,7 @@ impl EngineThread {
         episode: EpisodeId,
         tool: &str,
         arguments: &str,
-    ) -> Option<String> {
+    ) -> Option<DeniedCall> {
         let session = self.engine.session_of(episode)?;
         let parts = guardian::call_parts(tool, arguments);
         let parts: Vec<(CallPart, String)> = parts
@@ -730,8 +754,12 @@ impl EngineThread {
         let request = self.request_of(episode, Door::Client, commands.collect());
         let (batch, judged, _) = self.judge_request(request, session, &shown);
         self.commit_batch(batch);
-        let is_denied = judged.decision == Decision::Deny;
-        is_denied.then(|| format!("`{}` ({})", line_beginning(&shown), denial_text(&judged)))
+        let harms = judged.denials.iter();
+        let mut harms = harms.filter_map(|it| Harm::of_word(&it.code));
+        (judged.decision == Decision::Deny).then(|| DeniedCall {
+            what: format!("`{}` ({})", line_beginning(&shown), denial_text(&judged)),
+            is_never_meant: harms.any(Harm::is_never_meant),
+        })
     }
 
     /// A request in which neither the sandbox nor the disk has a part.

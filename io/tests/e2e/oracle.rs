@@ -329,5 +329,5 @@ fn same_readings() {
 /// Where calls are held, no reading of an odd reply has a call that wasn't judged
 #[test]
 fn held_readings() {
-    check(Mode::Hold, &["--guardian-client-tools", "hold"]);
+    check(Mode::Hold, &["--guardian-client-tools", "strict"]);
 }

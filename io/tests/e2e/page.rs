@@ -911,7 +911,7 @@ fn what_is_left() {
         "--budget-day",
         "requests 200",
         "--guardian-client-tools",
-        "hold",
+        "strict",
     ];
     let tslp = Tslp::with(&places, &upstream.url, &settings);
     places.write("src/ring.c", RING);

@@ -297,7 +297,7 @@ fn exact_text_given() {
         assert_eq!(said["flaw"], "the text that it replaces isn't in src/a.c");
         for settings in [
             &TELL[..],
-            &[TELL[0], TELL[1], "--guardian-client-tools", "hold"],
+            &[TELL[0], TELL[1], "--guardian-client-tools", "strict"],
         ] {
             let (response, recent, sent) =
                 calls_through(settings, form, &[exact.clone(), near.clone()]);

@@ -215,7 +215,7 @@ pub fn withheld(
         return withheld(Reason::AgentBudgetUsed, message);
     }
     let Repetition { calls, refused } = view.state.work().repetition(session);
-    if policy.client_tools != ClientTools::Hold {
+    if policy.client_tools != ClientTools::Strict {
         return None;
     }
     if changed > CHANGED_MAX {
