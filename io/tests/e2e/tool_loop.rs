@@ -940,7 +940,9 @@ fn denied_client_call() {
     let choice = &whole["choices"][0];
     let said = choice["message"]["content"].as_str().unwrap();
     assert!(
-        said.starts_with("I tidy up.\n\nThe Guardian kept back `rm -rf ~` (DENY, DELETE-ALL: it deletes all of "),
+        said.starts_with(
+            "I tidy up.\n\nThe Guardian kept back `rm -rf ~` (DENY, DELETE-ALL: it deletes all of "
+        ),
         "{said}"
     );
     assert_eq!(choice["finish_reason"], "stop");
