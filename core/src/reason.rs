@@ -1,4 +1,4 @@
-//! Reason codes: one stable snake_case word per rule, for events, notices and diagnostics. docs/law.md says what a new one needs.
+//! Reason codes: one stable snake_case word per rule, for events, notices and diagnostics. docs/rules.md lists them, CONTRIBUTING.md says what a new one needs.
 
 use core::fmt;
 
@@ -411,7 +411,7 @@ reasons! {
     /// The user's check was run after a change.
     CheckRan = "check_ran",
 
-    // Records (docs/records.md).
+    // Records (docs/memory.md).
     /// The user keeps a statement for the project.
     RecordNoted = "record_noted" [Done Answer],
     /// The user keeps a statement no longer.

@@ -14,7 +14,7 @@ use tslp_core::goal::{GoalChange, parse_goal};
 use tslp_core::ids::{SessionId, UnixMillis};
 use tslp_core::reason::{Reason, ReasonClass};
 use tslp_core::record;
-use tslp_decide::notice::why_in;
+use tslp_decide::wording::notice::why_in;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
 use tslp_projections::store::{EmptyStore, Store};

@@ -15,7 +15,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use tslp_core::event::ReadFailure;
 use tslp_core::ids::UnixMillis;
 use tslp_core::path::RelPath;
-use tslp_decide::found_code::FoundCode;
+use tslp_decide::judge::found_code::FoundCode;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
 use tslp_projections::store::Store;

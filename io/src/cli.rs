@@ -200,7 +200,7 @@ pub enum CliCommand {
     Goal(GoalArgs),
     /// Keep a statement for the project, or forget one
     ///
-    /// `tslp note fact '#key: STATEMENT'`, `tslp note --forget '#key'` (docs/records.md); `tslp status notes` lists them.
+    /// `tslp note fact '#key: STATEMENT'`, `tslp note --forget '#key'` (docs/memory.md); `tslp status notes` lists them.
     Note(RecordArgs),
     /// Send a conversation's older messages to no model any more
     Clear(ClearArgs),

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use tslp_core::event::Verb;
 use tslp_core::path::RelPath;
-use tslp_decide::clear::FORCE;
+use tslp_decide::prompt::clear::FORCE;
 use tslp_projections::episodes::EpisodeRow;
 use tslp_store::content_cache::ArchiveTrust;
 use tslp_store::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};

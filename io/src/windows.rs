@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tslp_core::event::{PromptCost, ServerKind, ServerUsage, WindowExceeded};
 use tslp_core::ids::SessionId;
 use tslp_core::limits::{CHARS_PER_TOKEN, CHARS_PER_TOKEN_MAX, HYDRATION_TOKENS_DEFAULT};
-use tslp_decide::work::WithheldPrompt;
+use tslp_decide::scope::work::WithheldPrompt;
 use tslp_projections::state::State;
 
 use crate::config::settings::{TokenBudget, WindowGuard};

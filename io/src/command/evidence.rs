@@ -334,7 +334,7 @@ fn event_kind(name: &str) -> Result<EventKind, String> {
 fn known_reason(code: &str) -> Result<Reason, String> {
     Reason::from_code(code).ok_or_else(|| {
         let hint = suggestions::did_you_mean(code, Reason::ALL.iter().map(|reason| reason.code()));
-        format!("`{code}` isn't a reason code{hint} docs/law.md lists all of them")
+        format!("`{code}` isn't a reason code{hint} docs/rules.md lists all of them")
     })
 }
 

@@ -15,7 +15,7 @@ use tslp_core::event::{Event, Verb};
 use tslp_core::guardian::{CallPart, call_parts, judge_client_call};
 use tslp_core::ids::{Seq, SessionId};
 use tslp_core::record::RecordKind;
-use tslp_decide::goal::AT_WORK_MILLIS;
+use tslp_decide::prompt::goal::AT_WORK_MILLIS;
 use tslp_projections::at_hand::AskedRow;
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::records::RecordRow;

@@ -12,7 +12,7 @@ use tslp_core::limits::BYTES_PER_TOKEN;
 use tslp_core::message::Role;
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
-use tslp_decide::work::WithheldPrompt;
+use tslp_decide::scope::work::WithheldPrompt;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
 use tslp_projections::store::{EmptyStore, Store};

@@ -53,15 +53,9 @@ pub struct Settings {
     /// Which replies end with a line for the user.
     #[serde(rename = "notices.in_reply")]
     pub notices_in_reply: NoticesInReply,
-    /// What is done about calls that a model writes as text.
-    #[serde(rename = "repair.calls")]
-    pub call_repair: CallRepair,
     /// What is done about prompts that are too long for their model.
     #[serde(rename = "window.guard")]
     pub window_guard: WindowGuard,
-    /// Which replies are asked for once more where gate A refuses their code.
-    #[serde(rename = "repair.code")]
-    pub code_repair: CodeRepair,
     /// Whether Claude Code's checksum is held still.
     #[serde(rename = "window.hold_checksum")]
     pub holds_checksum: bool,
@@ -180,34 +174,6 @@ words! {
     }
 }
 
-words! {
-    /// What is done about calls of the client's tools that a model writes as text.
-    #[derive(Default, Serialize, Deserialize)]
-    #[serde(rename_all = "lowercase")]
-    CallRepair, "repair of calls" {
-        /// Nothing.
-        Off = "off",
-        /// The client gets them as calls; where they can't be read, the model is asked once more.
-        #[default]
-        On = "on",
-    }
-}
-
-words! {
-    /// Which replies are held until their code was judged, and asked for once more where gate A refuses it.
-    #[derive(Default, Serialize, Deserialize)]
-    #[serde(rename_all = "lowercase")]
-    CodeRepair, "choice of replies that are asked for once more" {
-        /// None.
-        #[default]
-        Off = "off",
-        /// Those to clients that offer no tools.
-        Chats = "chats",
-        /// Those to agents too, where the Guardian holds their calls.
-        Writes = "writes",
-    }
-}
-
 impl NoticesInReply {
     /// Whether replies to a client with these tools end with the line.
     #[must_use]
@@ -302,9 +268,7 @@ impl Default for Settings {
             policy: Policy::default(),
             budget: TokenBudget::default(),
             notices_in_reply: NoticesInReply::default(),
-            call_repair: CallRepair::default(),
             window_guard: WindowGuard::default(),
-            code_repair: CodeRepair::default(),
             holds_checksum: false,
             spec_file: None,
             look_timeout: EtvConfig::default().timeout,

@@ -6,13 +6,13 @@ use tslp_core::budget::Counter;
 use tslp_core::gate::GateProfile;
 use tslp_core::limits::TOMBSTONE_EPISODES_MAX;
 use tslp_core::policy::{
-    AuditChoice, ClientTools, EditRepair, Grounding, HistoryChoice, OnStale, Placement,
+    AuditChoice, ClientTools, Grounding, HistoryChoice, OnStale, Placement, Repair,
 };
 
 use super::kind::ValueKind::{
     self, Budget, Choice, File, Folder, List, Number, NumberOrAuto, Secret, Switch, Text,
 };
-use super::settings::{CallRepair, CodeRepair, NoticesInReply, Settings, ToolsChoice, WindowGuard};
+use super::settings::{NoticesInReply, Settings, ToolsChoice, WindowGuard};
 
 /// One configuration key. Its value is the field of [`Settings`] that serde knows by its name.
 pub struct ConfigKey {
@@ -90,7 +90,7 @@ keys! {
     "debug": Proxy, Switch,
         "Whether `/debug/last-prompt` shows what the model saw last.";
     "http.request_body_bytes_max": Proxy, Number(1 << 10, 1 << 30, "bytes"),
-        "Longest body of a chat request; a longer one gets 413. All chat requests in flight together take about 6 times as much memory at most: the default keeps tslp under 64 MB. One that finds no memory waits, and after 30 s gets 503 with `Retry-After`.";
+        "Longest body of a chat request; a longer one gets 413. All chat requests in flight together take about 6 times as much memory at most: the default keeps tslp under 64 MB. One that finds no memory waits, and gets 503 with `Retry-After` if none comes free.";
     "log_level": Proxy, Text("LEVEL"),
         "What is logged to standard error: off, error, warn, info, debug or trace, or levels by target such as `info,tslp_io::main_loop=debug`. Where it isn't set, warnings are, as plain lines without time and target.";
     "upstream": Model, List("URL|auto|demo|MODELS=URL"),
@@ -135,17 +135,13 @@ keys! {
     "window.guard": Prompt, Choice(WindowGuard::WORDS),
         "What is done about a prompt that is longer than what its model reads at once, of which the server cuts a part off without a word: `warn` says it in the log, in `tslp recent`, in the header `x-tslp-window` and to the user of a chat; with `refuse` it isn't sent.";
     "window.hold_checksum": Prompt, Switch,
-        "Whether the checksum that Claude Code puts at the top of its system prompt, another with each request, is held still (`cch=00000`), so that a local server goes on from what it has read. It changes the client's bytes; where `CLAUDE_CODE_ATTRIBUTION_HEADER=0` is set there is none (docs/windows.md).";
+        "Whether the checksum that Claude Code puts at the top of its system prompt, another with each request, is held still (`cch=00000`), so that a local server goes on from what it has read. It changes the client's bytes; where `CLAUDE_CODE_ATTRIBUTION_HEADER=0` is set there is none (docs/clients.md).";
     "clear.grounding": Prompt, Choice(Grounding::WORDS),
         "What decisions without evidence do to `clear`: with `strict` 95 % of those made since the last one need a quotation that holds or `[ASSUMPTION]`, with `warn` they are told, with `disabled` nobody asks.";
     "notices.in_reply": Reply, Choice(NoticesInReply::WORDS),
         "Which replies end with a line that says what was withheld or refused and which words resolve it: `always` those of chats, whose client offers no tools, and the last one of an agent's turn in which something was refused; only those of `chats`; or `never`.";
-    "repair.edits": Reply, Choice(EditRepair::WORDS),
-        "`tell` answers an edit whose old text isn't in its file with the lines that it must have meant, in the same request as the client's refusal. `rewrite` besides gives a call the file's own text before the client has it, where exactly one place can be meant (docs/repair.md). `off` leaves that to the client.";
-    "repair.calls": Reply, Choice(CallRepair::WORDS),
-        "`on` gives the client calls of its own tools as calls where the model wrote them as text and ended its turn with them; one that can't be read, or doesn't fit the tool's schema, is asked for once more (docs/repair.md). `off` passes every byte on as it came.";
-    "repair.code": Reply, Choice(CodeRepair::WORDS),
-        "Which replies are held until they are over, and asked for once more where gate A refuses their code (a placeholder, a lost definition): `chats`, whose clients offer no tools, or `writes`, agents' replies as well where `guardian.client_tools` is `hold`. The better of the two goes out. `off` lets each reply through as it comes.";
+    "repair": Reply, Choice(Repair::WORDS),
+        "`fix` looks at an agent's call before its client has it: one whose old text isn't in its file gets the file's own text, where exactly one place can be meant; one that would lose code is asked for once more; one that was written as text is delivered as a call. `tell` changes no reply, and tells the model with its next prompt the lines that it must have meant and the code that it left out. `off` leaves the first of these to the client (docs/repair.md).";
     "tools.run": Tools, Choice(ToolsChoice::WORDS),
         "Whether the command lines in a reply's closed `tool` fences are run, in the sandbox, where the Guardian allows it (docs/tools.md). Only for a client that offers no tools of its own.";
     "tools.shell_fences": Tools, Switch,
@@ -154,7 +150,7 @@ keys! {
         "Folders with programs in their `bin` that tools may see and run besides the system's, such as `$(rustc --print sysroot)`.",
         unset "none";
     "guardian.client_tools": Tools, Choice(ClientTools::WORDS),
-        "`observe` records the Guardian's verdict on each call that a model has its client make (`tslp log --kind action_judged`), and keeps nothing back. `hold` keeps a call back that is denied, in every dialect, and puts a sentence in its place.";
+        "`observe` records the Guardian's verdict on each call that a model has its client make (`tslp log --kind action_judged`), and keeps nothing back. `hold` keeps back what no agent should do and nothing brings back: deleting all of the home folder or of the workspace, rewriting history that others have, writing what runs later by itself; a sentence stands in its place. `strict` keeps back all that is denied or can't be read, and stops an agent that goes round in circles.";
     "budget.conversation": Budget, Budget(OF_CONVERSATION),
         "What a conversation may use until you say `tslp resume`: `requests`, `tokens`, `minutes`, and of what replies ask the client to do `files` and `lines` changed, `builds` and `tests`; for instance `tokens 500k, requests 200`. At 90 % model and user are told, above it requests get 400 `BUDGET-EXHAUSTED`.",
         unset "no bound";

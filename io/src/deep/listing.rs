@@ -249,10 +249,10 @@ mod tests {
 
     #[test]
     fn documented_inputs() {
-        let page = include_str!("../../../docs/verify.md");
+        let page = include_str!("../../../docs/storage.md");
         for input in NOT_DERIVED {
             let row = format!("\n* {input}\n");
-            assert!(page.contains(&row), "docs/verify.md lacks: {input}");
+            assert!(page.contains(&row), "docs/storage.md lacks: {input}");
         }
     }
 }

@@ -10,7 +10,7 @@ use tslp_core::extract::Grammars;
 use tslp_core::ids::Seq;
 use tslp_core::limits::RECENT_EPISODES_SHOWN;
 use tslp_core::reason::Reason;
-use tslp_decide::user_line;
+use tslp_decide::wording::user_line;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_migrations::schema::FORMAT_VERSION;
 use tslp_projections::anomalies::AnomalyRow;

@@ -1,4 +1,4 @@
-//! `/overview`: the proxy and what its systems hold, for the page (docs/page.md).
+//! `/overview`: the proxy and what its systems hold, for the page (docs/using.md).
 
 use std::ops::ControlFlow;
 

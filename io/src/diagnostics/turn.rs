@@ -1,4 +1,4 @@
-//! `/turn` and `/sent`: one turn for the page, with its texts, and what the model received in it (docs/page.md).
+//! `/turn` and `/sent`: one turn for the page, with its texts, and what the model received in it (docs/using.md).
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

@@ -311,8 +311,8 @@ fn envelope(
 
 #[cfg(test)]
 mod tests {
-    use tslp_decide::clear::FORCE;
-    use tslp_decide::tools::LIFTS_BREACH;
+    use tslp_decide::prompt::clear::FORCE;
+    use tslp_decide::scope::tools::LIFTS_BREACH;
 
     use super::*;
 
@@ -431,7 +431,7 @@ mod tests {
 
     #[test]
     fn documentation_of_acts() {
-        let page = include_str!("../../../docs/door.md");
+        let page = include_str!("../../../docs/using.md");
         for act in ACTS {
             let fields = act.fields.iter().map(|field| format!("`{field}`"));
             let fields: Vec<String> = fields.collect();

@@ -4,7 +4,7 @@ use tslp_core::entity::EntityId;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::EpisodeId;
 use tslp_core::slice::{self, Span};
-use tslp_decide::lost::missing_lines;
+use tslp_decide::judge::lost::missing_lines;
 use tslp_store::ledger::{LedgerError, LedgerReader};
 
 /// Lines of what is true that a proposal doesn't have.
