@@ -127,8 +127,10 @@ impl TakenFromDisk {
             extraction.clean && text_of(entity).is_empty() && truth_of(entity).is_some_and(is_told)
         };
         // What can't be parsed of a file goes along with it; what a whole file lacks is gone only where all of it can be.
+        let is_left =
+            |entity: &EntityId| tools.read_files() && was_not_saved(view, session, entity);
         let is_whole = is_free
-            && (is_shown(code) || is_the_same_code(&file, &[code]))
+            && (is_shown(code) || is_the_same_code(&file, &[code]) || is_left(&file))
             && !all.iter().any(shows_lost);
         if is_whole {
             let defined = found.symbols().into_iter();
@@ -144,7 +146,7 @@ impl TakenFromDisk {
                     !texts.is_empty()
                         && (texts.iter().all(|text| is_shown(text))
                             || is_the_same_code(entity, &texts)
-                            || tools.read_files() && was_not_saved(view, session, entity))
+                            || is_left(entity))
                 })
         };
         let entities: BTreeSet<EntityId> = all.into_iter().filter(is_taken).collect();
