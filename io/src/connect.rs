@@ -38,6 +38,8 @@ pub(crate) struct RunPlaces<'p> {
     /// The user's key for the model server.
     pub(crate) own_key: Option<&'p str>,
     pub(crate) model: &'p str,
+    /// Tokens that it reads at once, if the server says so.
+    pub(crate) window: Option<u32>,
     /// tslp's own folder for this client.
     pub(crate) folder: &'p Path,
 }
@@ -138,7 +140,8 @@ impl ClientRun {
             };
             name + &value
         };
-        let mut words = shell_words(&self.line).into_iter().peekable();
+        let line = with_window(&self.line, places.window);
+        let mut words = shell_words(&line).into_iter().peekable();
         let mut environment = Vec::new();
         while let Some(word) = words.next_if(|word| is_assignment(word)) {
             let is_key = word.ends_with("=KEY") && places.token.is_none();
@@ -156,11 +159,37 @@ impl ClientRun {
         RunWords {
             environment,
             arguments: own.iter().map(|word| fill(word)).collect(),
-            file: self
-                .file
-                .map(|(name, text)| (places.folder.join(name), fill(text))),
+            file: self.file.map(|(name, text)| {
+                let text = with_window(text, places.window);
+                (places.folder.join(name), fill(&text))
+            }),
         }
     }
+}
+
+/// The most tokens that are left to a reply: a small model says no more that is of use.
+const OUTPUT_TOKENS_MAX: u32 = 8192;
+
+/// A text with what it says of the model's window, or without that.
+fn with_window(text: &str, window: Option<u32>) -> String {
+    let mut out = String::new();
+    for (at, part) in text.split("<<").enumerate() {
+        let (about, rest) = match at {
+            0 => ("", part),
+            _ => part.split_once(">>").unwrap_or(("", part)),
+        };
+        if let Some(tokens) = window {
+            let (output, mut about) = ((tokens / 4).min(OUTPUT_TOKENS_MAX), about.to_owned());
+            // Variables' names hold these words, too.
+            for mark in ["=", ": "] {
+                about = about.replace(&format!("{mark}WINDOW"), &format!("{mark}{tokens}"));
+                about = about.replace(&format!("{mark}OUTPUT"), &format!("{mark}{output}"));
+            }
+            out.push_str(&about);
+        }
+        out.push_str(rest);
+    }
+    out
 }
 
 /// Whether a word gives a variable its value.
@@ -307,6 +336,7 @@ mod tests {
                     token: Some("to\"ken"),
                     own_key: Some("own"),
                     model: &model,
+                    window: Some(16384).filter(|_| name == "pi"),
                     folder: Path::new("/data/x"),
                 },
                 &arguments,
@@ -349,6 +379,21 @@ mod tests {
         assert_eq!(
             (&settings["model"], &settings["apiKey"]),
             (&"qwen:7b".into(), &"to\"ken".into())
+        );
+        let (_, pi) = words("pi", &[]);
+        let pi: serde_json::Value = serde_json::from_str(&pi.expect("its models").1).expect("JSON");
+        let model = &pi["providers"]["local"]["models"][0];
+        assert_eq!(
+            (&model["contextWindow"], &model["maxTokens"]),
+            (&16384.into(), &4096.into())
+        );
+        let claude = client_run("claude").expect("it can be run").line;
+        let told = with_window(&claude, Some(65536));
+        assert!(
+            told.contains(
+                " CLAUDE_CODE_AUTO_COMPACT_WINDOW=65536 CLAUDE_CODE_MAX_OUTPUT_TOKENS=8192 claude"
+            ),
+            "{told}"
         );
         let (python, _) = words("python3", &["x.py"]);
         assert!(

@@ -71,16 +71,17 @@ pub(super) fn run_client(
     // The token takes its place in the client's requests.
     let own_key = run.own_key().filter(|_| running.token.is_none());
     let own_key = own_key.map(Secret::new);
-    let model = match connect::model_named(arguments) {
-        Some(model) => model,
-        None if run.wants_model() => first_model(&running, own_key.as_ref())?,
-        None => String::new(),
+    let named = connect::model_named(arguments);
+    let (model, window) = match run.wants_model() || named.is_some() {
+        true => model_and_window(&running, own_key.as_ref(), named)?,
+        false => (String::new(), None),
     };
     let places = RunPlaces {
         listen: running.address,
         token: running.token.as_ref().map(Secret::reveal),
         own_key: own_key.as_ref().map(Secret::reveal),
         model: &model,
+        window,
         folder: &config.data_dir.join("clients").join(client),
     };
     let words = run.filled_in(&places, arguments);
@@ -357,16 +358,28 @@ pub(super) fn open_page(config: &Settings) -> Result<Exit, CommandFailure> {
     }
 }
 
-/// The first model that the server lists.
-fn first_model(running: &RunningProxy, own_key: Option<&Secret>) -> Result<String, CommandFailure> {
+/// The model that the user named, or the first that the server lists; and how many tokens it reads at once, if the server says so.
+fn model_and_window(
+    running: &RunningProxy,
+    own_key: Option<&Secret>,
+    named: Option<String>,
+) -> Result<(String, Option<u32>), CommandFailure> {
     let target = ProbeTarget {
         url: &running.upstream,
         api_key: running.upstream_api_key.as_ref().or(own_key),
         ca_file: running.upstream_ca_file.as_deref(),
     };
-    let listed = probe::ask_server(&target).map(|server| server.models.into_iter().next());
+    let listed = probe::ask_server(&target).map(|server| {
+        let model = named.clone().or_else(|| server.models.first().cloned());
+        model.map(|model| {
+            let window = server.windows.window_of(&model);
+            (model, window)
+        })
+    });
     let (why, advice) = match listed {
-        Ok(Some(model)) => return Ok(model),
+        Ok(Some(found)) => return Ok(found),
+        // Whoever names a model knows of a server that lists none, or will start it.
+        _ if named.is_some() => return Ok((named.unwrap_or_default(), None)),
         Ok(None) => (
             "it lists none".to_owned(),
             "load one, as by `ollama pull NAME`, or name one, as in `tslp run CLIENT --model NAME`",
