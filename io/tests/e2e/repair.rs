@@ -435,7 +435,7 @@ fn calls_got(form: (Dialect, bool), response: &Response) -> Vec<Value> {
 
 const CLIENT: &str = "nobody/1";
 
-/// law engine 8 | A call that would lose code is asked for once more before the client has it, with what it loses; the second one goes out in its place |
+/// law engine 8 | A call that would lose code is asked for once more before the client has it, with what it loses; the second one goes out in its place
 #[test]
 fn lossy_call() {
     for form in forms() {
@@ -471,7 +471,7 @@ fn lossy_call() {
     }
 }
 
-/// law engine 8 | What the model says twice passes as it came, stays a proposal, and is told to the user |
+/// law engine 8 | What the model says twice passes as it came, stays a proposal, and is told to the user
 #[test]
 fn repeated_call() {
     for form in forms() {
@@ -487,7 +487,7 @@ fn repeated_call() {
     }
 }
 
-/// law engine 8 | A placeholder that the model writes twice is kept back where the client takes a sentence in a call's place, and passes elsewhere |
+/// law engine 8 | A placeholder that the model writes twice is kept back where the client takes a sentence in a call's place, and passes elsewhere
 #[test]
 fn placeholder_twice() {
     let said = "src/a.c was not changed: twice the model wrote \"// ... rest unchanged ...\" for a line of sub. Ask for a smaller edit.\n";
