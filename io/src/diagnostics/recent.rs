@@ -209,7 +209,7 @@ fn step_json(report: &StepReport) -> Value {
 }
 
 /// A client's name for people: the first product that it names, without its version (RFC 9110 §10.1.5).
-fn client_name(user_agent: &str) -> Option<&str> {
+pub(crate) fn client_name(user_agent: &str) -> Option<&str> {
     let product = user_agent.split_whitespace().next()?;
     let is_version = |it: &(&str, &str)| it.1.starts_with(|c: char| c.is_ascii_digit());
     let versioned = product.rsplit_once('/').filter(is_version);

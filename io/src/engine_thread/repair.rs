@@ -16,6 +16,7 @@ use tslp_wire::chat::reply::ReadReply;
 use super::lost_calls::{call_id, calls_written};
 use super::{EngineThread, ReplyUnderWay};
 use crate::channel::{ExchangeId, ResponseEnd};
+use crate::diagnostics::recent::client_name;
 
 /// Whoever has waited longer for a reply isn't made to wait for another one: what it lost is told.
 const ASKED_WITHIN_MILLIS: i64 = 60_000;
@@ -40,6 +41,8 @@ struct WaitingCall {
     call: ToolCall,
     /// Whether it isn't the one that came.
     is_replaced: bool,
+    /// Whether it is the second reply's, of which the Guardian knows nothing yet.
+    is_new: bool,
     /// The files that it changes.
     files: BTreeSet<RelPath>,
 }
@@ -94,6 +97,7 @@ impl EngineThread {
             files: files(&call),
             call,
             is_replaced: fitted.is_some(),
+            is_new: false,
         });
         true
     }
@@ -166,7 +170,9 @@ impl EngineThread {
         let Some(running) = self.running.get_mut(&exchange) else {
             return ending;
         };
-        let (episode, product) = (running.episode, product_of(&running.user_agent).to_owned());
+        let episode = running.episode;
+        let product = client_name(&running.user_agent).unwrap_or_default();
+        let takes_text = vocabulary::TAKES_TEXT_FOR_CALL.contains(&product);
         let second = match is_whole(ending, &running.read) {
             true => calls_written(&mut running.read),
             false => Vec::new(),
@@ -198,7 +204,8 @@ impl EngineThread {
             let same = again.iter().position(|(files, _)| *files == waiting.files);
             if let Some(at) = same.filter(|_| !waiting.files.is_empty()) {
                 let call = again.remove(at).1;
-                waiting.is_replaced |= said_by(&call) != said_by(&waiting.call);
+                waiting.is_new = said_by(&call) != said_by(&waiting.call);
+                waiting.is_replaced |= waiting.is_new;
                 waiting.call = call;
             }
         }
@@ -212,7 +219,6 @@ impl EngineThread {
         if judged.is_faulty() {
             self.refuse_draft(episode, &calls, (&judged, DraftAttempt::Second));
         }
-        let takes_text = vocabulary::TAKES_TEXT_FOR_CALL.contains(&&*product);
         let meaningless = judged.meaningless().filter(|_| takes_text);
         if let Some((entity, why)) = meaningless {
             self.keep_back(exchange, &entity.path, &why);
@@ -247,6 +253,14 @@ impl EngineThread {
             .and_then(|it| it.repair.as_mut());
         let waiting = repair.map(|it| std::mem::take(&mut it.waiting));
         for waiting in waiting.into_iter().flatten() {
+            let denied = match waiting.is_new {
+                true => self.text_instead_of(exchange, &waiting.call),
+                false => None,
+            };
+            if let Some(text) = denied {
+                self.deny_call(exchange, waiting.number, text);
+                continue;
+            }
             let instead = Some(waiting.call).filter(|_| waiting.is_replaced);
             self.let_call_go(exchange, waiting.number, instead);
         }
@@ -262,10 +276,4 @@ impl EngineThread {
         let batch = self.engine.refuse_draft(at, episode, calls, judged);
         self.commit_batch(batch);
     }
-}
-
-/// The first product that a client names, without its version (RFC 9110 §10.1.5).
-fn product_of(user_agent: &str) -> &str {
-    let product = user_agent.split_whitespace().next().unwrap_or_default();
-    product.split('/').next().unwrap_or_default()
 }

@@ -548,6 +548,19 @@ fn one_of_several() {
     }
 }
 
+/// What takes a call's place is judged like any other.
+#[test]
+fn harmful_second_call() {
+    let patch = "*** Begin Patch\n*** Update File: src/a.c\n@@\n-    return a + b;\n+    return b + a;\n*** End Patch\n";
+    let command = format!("apply_patch <<'EOF'\n{patch}EOF\ngit push --force origin main");
+    let form = (Dialect::ChatCompletions, true);
+    let calls = [vec![lossy()], vec![json!({ "command": command })]];
+    let played = play(form, "Turn the sum around.", CLIENT, &calls);
+    let got = read(form.0, &played.response);
+    assert!(got.text.contains("The Guardian kept back"), "{}", got.text);
+    assert_eq!(got.calls, []);
+}
+
 /// A file that the conversation wasn't shown is looked at before it is overwritten.
 #[test]
 fn unseen_file_overwritten() {
