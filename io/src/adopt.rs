@@ -25,7 +25,7 @@ use tslp_store::content_cache::{ArchiveTrust, ContentCache};
 use tslp_store::ledger::lock::DataDirLock;
 use tslp_store::ledger::writer::{self, Commit, LedgerWriter, WriterLimits};
 use tslp_store::ledger::{
-    DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory, TablesState, history,
+    DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory, history,
 };
 use tslp_store::progress::WalkProgress;
 use tslp_store::project;
@@ -417,8 +417,9 @@ impl<'c> Adopter<'c> {
             DecisionSink::Writer {
                 commits, writer, ..
             } => {
-                let Batch { recorded, changes } = self.engine.finish(work);
-                if commits.send(Commit { recorded, changes }).is_err() {
+                let Batch { recorded } = work.finish();
+                let rows = Some(self.engine.take_rows());
+                if commits.send(Commit { recorded, rows }).is_err() {
                     let stopped = writer.durable().stop_reason();
                     return Err(AdoptError::Writer(stopped.map_or_else(
                         || "the ledger's writer has stopped".to_owned(),
@@ -482,10 +483,9 @@ fn new_ledger(config: &Settings) -> Result<OpenLedger, AdoptError> {
 fn state_on_record(files: &DataFiles) -> Result<(State, ContentCache), AdoptError> {
     let readers = ReaderFactory::new(files, &OpenOptions::default());
     let reader = readers.open()?;
-    let tables = startup::state_of_tables(&reader);
-    let (state, archives) = match (reader.tables_state()?, tables) {
-        (TablesState::Current, Ok(state)) => (state, ArchiveTrust::Sound),
-        _ => {
+    let (state, archives) = match reader.state() {
+        Ok(state) => (state, ArchiveTrust::Sound),
+        Err(_) => {
             let folded = history::check_all(&reader, |_| ControlFlow::Continue(()))?;
             let (state, _) = folded.expect("nobody breaks it off");
             (state, ArchiveTrust::Doubtful)

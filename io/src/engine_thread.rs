@@ -91,6 +91,12 @@ const IDLE: Duration = Duration::from_millis(50);
 const REPLY_KEPT_BYTES_MAX: usize = 1 << 20;
 const REPLIES_KEPT_BYTES_MAX: usize = 4 << 20;
 
+/// Rows are written after so long without a message while no reply is under way, and anyway once they are so late or those of so many
+/// events: what comes and goes meanwhile never is.
+const QUIET: Duration = Duration::from_millis(200);
+const ROWS_LATE: Duration = Duration::from_secs(2);
+const ROWS_LATE_EVENTS: usize = 2000;
+
 /// Longest header with answers to directives, in characters.
 const ANSWERS_MAX: usize = 1000;
 
@@ -145,6 +151,10 @@ pub struct EngineThread {
     is_stopped: bool,
     /// The thread that parses long texts, if there is one.
     parser: Option<Sender<Unparsed>>,
+    /// Since when rows are to be written.
+    rows_late_since: Option<Instant>,
+    /// Events since then.
+    rows_late_events: usize,
 }
 
 /// A reply under way.
@@ -341,6 +351,9 @@ impl EngineThread {
             mode: None,
             is_stopped: false,
             parser: None,
+            // Those of the events that the start has folded.
+            rows_late_since: Some(Instant::now()),
+            rows_late_events: 0,
         }
     }
 
@@ -352,6 +365,7 @@ impl EngineThread {
                 break;
             }
         }
+        self.write_rows();
     }
 
     /// Continues where the last process stopped. To be called once, before anything else.
@@ -436,7 +450,7 @@ impl EngineThread {
             ToEngine::AdoptFile { file, answer } => {
                 let (mut work, mut summary) = (BatchBuilder::default(), AdoptSummary::default());
                 adopt::decide_read_file(&mut self.engine, *file, &mut work, &mut summary);
-                let batch = self.engine.finish(work);
+                let batch = work.finish();
                 let last = batch.last();
                 self.commit_batch(batch);
                 let _ = answer.send((summary, last));
@@ -459,7 +473,38 @@ impl EngineThread {
                 }
             }
         }
-        self.wiring.from_loop.recv().ok()
+        let late_for = self.rows_late_since.map(|since| since.elapsed());
+        let Some(late_for) = late_for else {
+            return self.wiring.from_loop.recv().ok();
+        };
+        let left = match self.rows_late_events {
+            0..ROWS_LATE_EVENTS => ROWS_LATE.saturating_sub(late_for),
+            _ => Duration::ZERO,
+        };
+        let is_quiet = self.running.is_empty();
+        let wait = if is_quiet { left.min(QUIET) } else { left };
+        match self.wiring.from_loop.recv_timeout(wait) {
+            Ok(message) => Some(message),
+            Err(RecvTimeoutError::Disconnected) => None,
+            Err(RecvTimeoutError::Timeout) => {
+                self.write_rows();
+                self.wiring.from_loop.recv().ok()
+            }
+        }
+    }
+
+    /// Has the rows written that have changed since the last time.
+    pub fn write_rows(&mut self) {
+        if self.rows_late_since.take().is_none() {
+            return;
+        }
+        self.rows_late_events = 0;
+        let commit = Commit {
+            recorded: Vec::new(),
+            rows: Some(self.engine.take_rows()),
+        };
+        // A writer that has stopped has told the loop itself, and the next start folds the events.
+        let _ = self.wiring.commits.send(commit);
     }
 
     fn handle_prompt(&mut self, mut prompt: ToEngine) {
@@ -1224,9 +1269,11 @@ impl EngineThread {
             }
         }
         self.warn_of_stale(looked_at);
+        self.rows_late_since.get_or_insert_with(Instant::now);
+        self.rows_late_events += batch.recorded.len();
         let commit = Commit {
             recorded: batch.recorded,
-            changes: batch.changes,
+            rows: None,
         };
         if self.wiring.commits.send(commit).is_err() {
             tracing::error!(%last, "a decision could not be recorded: the ledger's writer has stopped");

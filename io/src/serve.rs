@@ -657,9 +657,9 @@ fn start_engine(
         queue,
         WriterLimits::default(),
         Box::new(move |durability| match durability {
-            Durability::Reached(seq) => {
-                tell.send(ToLoop::Durable(seq));
-                // If it is full, it is going to look anyway.
+            Durability::Reached(seq) => tell.send(ToLoop::Durable(seq)),
+            // It reads texts by their rows. If it is full, it is going to look anyway.
+            Durability::RowsWritten(_) => {
                 if let Some(report) = &report {
                     let _ = report.try_send(());
                 }

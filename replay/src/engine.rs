@@ -57,6 +57,7 @@ use tslp_decide::touch;
 use tslp_decide::verify;
 use tslp_decide::work::{self as agents_work, RequestToBill, WithheldPrompt};
 use tslp_decide::write_head::{self, CodeSource};
+use tslp_projections::changes::RowsUpTo;
 use tslp_projections::stale::Divergence;
 
 use crate::pending::{
@@ -145,9 +146,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         &self.state
     }
 
-    /// The batch of what was folded with it.
-    pub fn finish(&mut self, work: BatchBuilder) -> Batch {
-        work.finish(&mut self.state)
+    /// The rows that have changed since the last call, or since the store's own. To be called between two batches.
+    pub fn take_rows(&mut self) -> RowsUpTo {
+        RowsUpTo {
+            seq: self.state.head(),
+            changes: self.state.take_changes(),
+        }
     }
 
     /// Notes no longer which rows change: no store is told.
@@ -160,12 +164,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.policy.budget_tokens = tokens;
     }
 
-    /// Frees what the store can supply from now on: everything up to `durable` is committed and visible to the store.
+    /// Frees what the store can supply from now on: everything up to `durable` is committed and visible to the store, apart from
+    /// rows that are still to be written.
     pub fn rows_made_durable(&mut self, durable: Seq) {
         self.forget_contents(durable);
-        if self.store.has_archives() {
-            self.state.rows_made_durable(durable);
-        }
+        self.state
+            .rows_made_durable(durable.min(self.store.archived()));
     }
 
     /// Frees the bytes of content events up to `until`, even those that aren't stored: nothing will read them.
@@ -279,7 +283,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     ) -> (Batch, Vec<RelPath>) {
         let mut work = self.step_of(at, episode);
         let candidates = self.look_for(written, look, &mut work);
-        (work.finish(&mut self.state), candidates)
+        (work.finish(), candidates)
     }
 
     fn observe_place(&mut self, asked: &str, seen: PlaceObserved, work: &mut BatchBuilder) {
@@ -346,7 +350,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 return ComposedPrompt {
                     episode,
                     withheld,
-                    batch: work.finish(&mut self.state),
+                    batch: work.finish(),
                     outgoing: compose::compose_side_request(
                         &self.view(),
                         &self.policy,
@@ -529,7 +533,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         };
         ComposedPrompt {
             episode: received.episode,
-            batch: work.finish(&mut self.state),
+            batch: work.finish(),
             request,
             outgoing,
             conversation: Some((received.session, history)),
@@ -555,7 +559,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 audit::audit_answered(&self.view(), episode, AuditOutcome::Cancelled, None);
             self.fold(events, &mut work);
         }
-        work.finish(&mut self.state)
+        work.finish()
     }
 
     /// Records a directive given on the command line, and returns the file to look at before it is carried out. What it says
@@ -600,7 +604,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.decide(&mut work, |engine, policy| {
             engine.carry_out(policy, at, ids, &directive, text.clone())
         });
-        work.finish(&mut self.state)
+        work.finish()
     }
 
     /// Whether a command with these words may be a call's of an agent ([`direct::is_said_by_call`]).
@@ -985,7 +989,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let mut work = self.step_of(at, prompt.episode);
         let events = sent::record_sent(&self.view(), prompt);
         self.fold(events, &mut work);
-        work.finish(&mut self.state)
+        work.finish()
     }
 
     /// The session of an episode that is among the recent ones; side requests have none.
@@ -1014,7 +1018,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let mut work = self.step_of(at, episode);
         let events = reply.segment(&self.view(), extent);
         self.fold(events, &mut work);
-        work.finish(&mut self.state)
+        work.finish()
     }
 
     /// Records the arguments of calls while their reply is still coming, each in a step of its own.
@@ -1026,7 +1030,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     ) -> Batch {
         let mut work = self.step_of(at, episode);
         self.fold_arguments(arguments.iter(), &mut work);
-        work.finish(&mut self.state)
+        work.finish()
     }
 
     /// Records calls' arguments, each in a step of its own.
@@ -1164,7 +1168,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let measured = measured.chain(exceeded.map(Event::WindowExceeded));
         self.fold(measured.collect(), &mut work);
         JudgedReply {
-            batch: work.finish(&mut self.state),
+            batch: work.finish(),
             audit,
         }
     }
@@ -1202,7 +1206,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.decide(&mut work, |engine, _| {
             audit::audit_answered(&engine.view(), episode, outcome, answer.as_deref())
         });
-        work.finish(&mut self.state)
+        work.finish()
     }
 
     fn code_reader<'r>(&'r self, view: &'r StateView<'r>, session: SessionId) -> CodeReader<'r> {

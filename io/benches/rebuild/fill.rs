@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use tslp_core::event::{DiskFinding, ReplyOutcome};
+use tslp_core::event::{DiskFinding, Recorded, ReplyOutcome};
 use tslp_core::ids::{EpisodeId, UnixMillis};
 use tslp_core::message::{Attempt, Message, Role, Tools};
 use tslp_core::policy::{AuditChoice, Policy};
@@ -70,10 +70,7 @@ pub(crate) fn fill(
         clock: i64::try_from(state.head().0)?,
         engine: new_engine(state, &policy, store),
         log: opened.log,
-        waiting: Batch {
-            recorded: Vec::new(),
-            changes: Vec::new(),
-        },
+        waiting: Vec::new(),
         conversation: Vec::new(),
         versions: HashMap::new(),
     };
@@ -102,7 +99,7 @@ pub(crate) fn fill(
 struct Project {
     engine: Engine<TreeSitterGrammars, ContentCache>,
     log: SqliteLog,
-    waiting: Batch,
+    waiting: Vec<Recorded>,
     clock: i64,
     conversation: Vec<Message>,
     /// The true version of each function that the model has given.
@@ -199,9 +196,8 @@ impl Project {
     }
 
     fn take(&mut self, batch: Batch) -> Result<(), Box<dyn Error>> {
-        self.waiting.recorded.extend(batch.recorded);
-        self.waiting.changes.extend(batch.changes);
-        if self.waiting.recorded.len() >= COMMIT_EVENTS {
+        self.waiting.extend(batch.recorded);
+        if self.waiting.len() >= COMMIT_EVENTS {
             self.commit()?;
         }
         Ok(())
@@ -209,12 +205,10 @@ impl Project {
 
     fn commit(&mut self) -> Result<(), Box<dyn Error>> {
         let mut transaction = self.log.begin_batch()?;
-        for recorded in self.waiting.recorded.drain(..) {
+        for recorded in self.waiting.drain(..) {
             transaction.record_all([recorded])?;
         }
-        for change in self.waiting.changes.drain(..) {
-            transaction.change_all(&[change])?;
-        }
+        transaction.write_rows(&self.engine.take_rows())?;
         let head = transaction.commit()?;
         self.log.checkpoint(CheckpointMode::Passive)?;
         self.engine.rows_made_durable(head.seq);

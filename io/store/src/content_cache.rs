@@ -59,8 +59,14 @@ impl ContentCache {
 }
 
 impl Store for ContentCache {
-    fn has_archives(&self) -> bool {
-        self.archives == ArchiveTrust::Sound
+    fn archived(&self) -> Seq {
+        match self.archives {
+            ArchiveTrust::Sound => self.reader.rows_written().unwrap_or_else(|error| {
+                tracing::error!(%error, "memory keeps what may be stored");
+                Seq(0)
+            }),
+            ArchiveTrust::Doubtful => Seq(0),
+        }
     }
 
     fn content(&self, seq: Seq) -> Option<Arc<[u8]>> {
@@ -102,7 +108,7 @@ impl Store for ContentCache {
         if let Some(location) = self.locations.borrow_mut().get(&artifact) {
             return Ok(Some(location.clone()));
         }
-        let location = self.archive_row::<VaultLocation>((artifact,))?;
+        let location = self.archive_row::<VaultLocation>(|it| it.find_stored((artifact,)))?;
         // Only what was found: an artifact that isn't there yet may be captured with the next reply.
         if let Some(location) = &location {
             let mut locations = self.locations.borrow_mut();
@@ -112,33 +118,29 @@ impl Store for ContentCache {
     }
 
     fn outdated_since(&self, artifact: ArtifactHash) -> Result<Option<Seq>, Unreadable> {
-        let found = self.archive_row::<OutdatedRow>((artifact,))?;
+        let found = self.archive_row::<OutdatedRow>(|it| it.find_stored((artifact,)))?;
         Ok(found.map(|row| row.seq))
     }
 
     fn made_by(&self, text: ArtifactHash, until: Seq) -> Result<Option<ArtifactHash>, Unreadable> {
-        if !self.has_archives() {
-            return Ok(None);
-        }
-        let found = readable::<EditRow>(self.reader.find_row_until((text, until)))?;
+        let found = self.archive_row::<EditRow>(|it| it.find_row_until((text, until)))?;
         Ok(found.map(|row| row.artifact))
     }
 }
 
 impl ContentCache {
-    fn archive_row<R: StoredRow>(&self, key: R::Key) -> Result<Option<R>, Unreadable> {
-        match self.archives {
-            ArchiveTrust::Sound => readable(self.reader.find_row(key)),
-            ArchiveTrust::Doubtful => Ok(None),
+    /// The row that is found, if there is one and it is written; logs why it can't be read.
+    fn archive_row<R: StoredRow>(
+        &self,
+        find: impl FnOnce(&LedgerReader) -> Result<Option<R>, LedgerError>,
+    ) -> Result<Option<R>, Unreadable> {
+        if self.archives == ArchiveTrust::Doubtful {
+            return Ok(None);
         }
+        find(&self.reader).map_err(|error| {
+            let table = R::TABLE.name;
+            tracing::error!(%error, table, "a row can't be read; nothing is shown that depends on it");
+            Unreadable
+        })
     }
-}
-
-/// The row, if there is one; logs why it can't be read.
-fn readable<R: StoredRow>(found: Result<Option<R>, LedgerError>) -> Result<Option<R>, Unreadable> {
-    found.map_err(|error| {
-        let table = R::TABLE.name;
-        tracing::error!(%error, table, "a row can't be read; nothing is shown that depends on it");
-        Unreadable
-    })
 }

@@ -6,11 +6,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use tslp_core::ids::Seq;
+use tslp_projections::TABLES;
 use tslp_projections::changes::RowChange;
-use tslp_projections::row::UnfitRow;
 use tslp_projections::state::State;
-use tslp_projections::table::RowsHash;
-use tslp_projections::{EventAt, TABLES};
+use tslp_replay::chain::ChainHash;
 use tslp_replay::fold::{ChainCheck, ReplayError};
 use tslp_replay::log::{Head, Log, Stored};
 
@@ -36,16 +35,18 @@ pub fn start(
     let mut opened = options.open(data_dir, workspace)?;
     let restored = match &opened.tables {
         TablesState::Rebuild { reason } => Err(reason.clone()),
-        TablesState::Current => {
+        TablesState::UpTo(applied) => {
             let mut restoring = State::default();
             restoring.set_stored_files(Box::new(opened.readers.open()?), CODE_BYTES_KEPT);
-            restore(restoring, &opened.log, opened.log.head()?.seq)
+            opened.log.restore(restoring, *applied)
         }
     };
     let state = match restored {
         Ok(state) => {
-            verify_tail(&opened.readers.open()?)?;
-            state
+            let (rows, head) = (state.head(), opened.log.head()?.seq);
+            tracing::info!(%head, %rows, "the state was taken from the projections' tables");
+            verify_tail(&opened.log)?;
+            opened.log.fold_tail(state)?
         }
         Err(reason) => {
             let mut state = rebuild_because(&mut opened.log, &reason)?;
@@ -80,46 +81,6 @@ pub(crate) fn check_after(reader: &LedgerReader, before: Seq) -> Result<ChainChe
     Ok(ChainCheck::from(Head { seq: before, chain }))
 }
 
-/// The state that the tables of a reader's ledger hold, all of it in memory.
-///
-/// # Errors
-/// The reason why there is none, for people.
-pub fn state_of_tables(reader: &LedgerReader) -> Result<State, String> {
-    let restored = reader.in_snapshot(|| Ok(restore(State::default(), reader, reader.head()?.seq)));
-    restored.map_err(|error| error.to_string())?
-}
-
-/// The state that the tables hold, or why they can't be believed.
-fn restore(mut restoring: State, reader: &LedgerReader, head: Seq) -> Result<State, String> {
-    let begun = Instant::now();
-    let event: EventAt<'_> = &|seq| reader.event_at(seq);
-    let mut hash = RowsHash::default();
-    for (index, table) in TABLES.iter().enumerate() {
-        if table.is_archive() {
-            continue;
-        }
-        let mut taken = Ok(());
-        let read = reader.read_table(index, &mut |row| {
-            hash.add(table, row);
-            taken = restoring.restore_row(index, row, event);
-            match taken {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break(()),
-            }
-        });
-        read.map_err(|error| error.to_string())?;
-        taken.map_err(|UnfitRow(what)| format!("table {}: {what}", table.name))?;
-    }
-    let kept = reader.rows_hash().map_err(|error| error.to_string())?;
-    if kept != Some(hash) {
-        return Err("a table was changed since it was written".to_owned());
-    }
-    let state = restoring.restored(head, event);
-    let state = state.map_err(|UnfitRow(what)| format!("the tables: {what}"))?;
-    tracing::info!(%head, took = ?begun.elapsed(), "the state was taken from the projections' tables");
-    Ok(state)
-}
-
 fn rebuild_because(log: &mut SqliteLog, reason: &str) -> Result<State, StartError> {
     let begun = Instant::now();
     let events = log.head()?.seq.0;
@@ -151,7 +112,7 @@ pub fn rebuild_tables(log: &mut SqliteLog) -> Result<State, StartError> {
     };
     let put = |rows: &[RowChange]| rebuild.put_archived(rows);
     let folded = history::fold_events(
-        scratch::folding_state(),
+        (scratch::folding_state(), ChainHash::GENESIS),
         rebuild.reader(),
         head,
         course,

@@ -87,7 +87,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let calls = reply::call_refs(&self.view(), calls);
         let events = draft.refuse(&self.view(), (segments, calls), attempt);
         self.fold(events, &mut work);
-        work.finish(&mut self.state)
+        work.finish()
     }
 
     /// A reply that was refused before its client had it.

@@ -91,7 +91,7 @@ impl Process {
         let options = around.disk.open_options();
         let (opened, state) = startup::start(&options, Path::new(DATA_DIR), Path::new(ROOT))?;
         let findings = StartFindings {
-            from_tables: opened.tables == TablesState::Current,
+            from_tables: matches!(opened.tables, TablesState::UpTo(_)),
             ..StartFindings::of_state(&state)
         };
         let scrub = Scrub::of(&opened)?;
@@ -134,6 +134,7 @@ impl Process {
             Box::new(move |durability| {
                 to_loop.send(match durability {
                     Durability::Reached(seq) => ToLoop::Durable(seq),
+                    Durability::RowsWritten(_) => return,
                     Durability::Failed(failure) => ToLoop::LedgerFailed {
                         message: failure.message,
                     },
@@ -198,6 +199,11 @@ impl Process {
     pub(super) fn engine_step(&mut self) -> Option<ControlFlow<()>> {
         let message = self.from_loop.try_recv().ok()?;
         Some(self.engine.handle_message(message))
+    }
+
+    /// The engine has rows written, as it does when nothing has come for a while.
+    pub(super) fn write_rows(&mut self) {
+        self.engine.write_rows();
     }
 
     /// The commits that the engine decided since the last call, in order.

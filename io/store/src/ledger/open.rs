@@ -257,11 +257,7 @@ fn connect_writer(
         });
     }
     Ok(SqliteLog {
-        reader: LedgerReader {
-            connection,
-            database,
-            tables,
-        },
+        reader: LedgerReader::new(connection, database, tables),
         anchor,
         head,
         soundness: Soundness::default(),
@@ -280,11 +276,11 @@ fn prepare_tables(log: &mut SqliteLog) -> Result<TablesState, LedgerError> {
     match state {
         TablesState::Rebuild { .. } if log.head.seq == Seq(0) => {
             log.begin_rebuild()?.commit(Seq(0))?;
-            Ok(TablesState::Current)
+            Ok(TablesState::UpTo(Seq(0)))
         }
         TablesState::Rebuild { .. } => Ok(state),
-        TablesState::Current => {
-            log.applied = Some(log.head.seq);
+        TablesState::UpTo(applied) => {
+            log.applied = Some(applied);
             Ok(state)
         }
     }

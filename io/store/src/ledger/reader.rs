@@ -1,5 +1,8 @@
 //! Read-only connections to the ledger: for diagnostics, for the Vault's bytes, and for a ledger in safe mode.
 
+mod tail;
+
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::path::{Path, PathBuf};
@@ -27,6 +30,8 @@ use super::recognise::{
     check_format, check_pages, check_schema, check_version, moved_from, other_workspace,
     recorded_workspace, stored_workspace,
 };
+use tail::FoldedTail;
+
 use super::tables::{APPLIED_SEQ, ProjectionTables, TableStatements, TablesState};
 
 /// Events read at once.
@@ -75,22 +80,37 @@ impl ReaderFactory {
         {
             return Err(error);
         }
-        Ok(LedgerReader {
+        Ok(LedgerReader::new(
             connection,
-            database: self.database.clone(),
-            tables: self.tables.clone(),
-        })
+            self.database.clone(),
+            self.tables.clone(),
+        ))
     }
 }
 
-/// A connection for what is read.
+/// A connection for what is read. Rows are those of the ledger's head, also where they are still to be written.
 pub struct LedgerReader {
     pub(super) connection: Connection,
     pub(super) database: Database,
     pub(super) tables: ProjectionTables,
+    /// The tail as it was folded last.
+    tail: RefCell<Option<FoldedTail>>,
 }
 
 impl LedgerReader {
+    pub(super) const fn new(
+        connection: Connection,
+        database: Database,
+        tables: ProjectionTables,
+    ) -> Self {
+        Self {
+            connection,
+            database,
+            tables,
+            tail: RefCell::new(None),
+        }
+    }
+
     /// The bytes of the content event at a position, checked against their hash.
     ///
     /// # Errors
@@ -156,9 +176,13 @@ impl LedgerReader {
         first: &str,
         visit: &mut dyn FnMut(R) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
-        let first = Value::text(first);
+        let first = [Value::text(first)];
         self.visit_fitting(visit, |visit| {
-            self.ask(R::INDEX, |table, it| table.read_from(it, &first, visit))
+            self.with_tail(R::INDEX, |tail| {
+                tail.merged(&first, visit, |visit| {
+                    self.ask(R::INDEX, |table, it| table.read_from(it, &first[0], visit))
+                })
+            })
         })
     }
 
@@ -186,11 +210,25 @@ impl LedgerReader {
     /// # Errors
     /// When the table is missing, or holds what it can't.
     pub fn find_row<R: StoredRow>(&self, key: R::Key) -> Result<Option<R>, LedgerError> {
+        let key = key.into_cells();
+        let cells = self.with_tail(R::INDEX, |tail| {
+            tail.found(&key, || {
+                self.ask(R::INDEX, |table, it| table.find_row(it, &key))
+            })
+        })?;
+        self.read_found(cells)
+    }
+
+    /// The row with this key as it is written, for a state that holds those that aren't.
+    ///
+    /// # Errors
+    /// When the table is missing, or holds what it can't.
+    pub fn find_stored<R: StoredRow>(&self, key: R::Key) -> Result<Option<R>, LedgerError> {
         let cells = self.ask(R::INDEX, |table, it| table.find_row(it, &key.into_cells()))?;
         self.read_found(cells)
     }
 
-    /// The last row whose key isn't beyond this one, and differs from it in the key's last column at most.
+    /// The last written row whose key isn't beyond this one, and differs from it in the key's last column at most.
     ///
     /// # Errors
     /// When the table is missing, or holds what it can't.
@@ -233,10 +271,21 @@ impl LedgerReader {
         table: usize,
         visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
+        self.with_tail(table, |tail| {
+            tail.merged(&[], visit, |visit| self.read_stored(table, visit))
+        })
+    }
+
+    /// As [`Self::read_table`], the rows as they are written.
+    pub(super) fn read_stored(
+        &self,
+        table: usize,
+        visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
+    ) -> Result<(), LedgerError> {
         self.ask(table, |table, it| table.read(it, visit))
     }
 
-    /// The last row of a projection's table whose key isn't beyond this one, and differs from it in the key's last column
+    /// The last written row of a projection's table whose key isn't beyond this one, and differs from it in the key's last column
     /// at most.
     ///
     /// # Errors
@@ -258,6 +307,16 @@ impl LedgerReader {
         self.tables
             .state(&self.connection, head)
             .map_err(|error| self.database.table_failed("read the tables of", error))
+    }
+
+    /// The last event whose rows are written; 0 if none are, or they must be made anew.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn rows_written(&self) -> Result<Seq, LedgerError> {
+        let applied = self.tables.applied(&self.connection);
+        let applied = applied.map_err(self.database.sqlite_error("read"))?;
+        Ok(applied.unwrap_or_default())
     }
 
     /// Hands every event from `from` on, in order, to `visit` until it breaks.
@@ -299,11 +358,11 @@ impl LedgerReader {
     /// # Errors
     /// When the file can't be opened.
     pub fn without_wal(&self) -> Result<Self, LedgerError> {
-        Ok(Self {
-            connection: self.database.connect_without_wal()?,
-            database: self.database.clone(),
-            tables: self.tables.clone(),
-        })
+        Ok(Self::new(
+            self.database.connect_without_wal()?,
+            self.database.clone(),
+            self.tables.clone(),
+        ))
     }
 
     /// Hands every event from a position on to `visit`, in order, decoded.
@@ -475,7 +534,7 @@ impl LedgerReader {
         self.ask(table, |table, it| table.rows_hash_until(it, until))
     }
 
-    /// Reads as the ledger is at one moment.
+    /// Reads as the ledger is at one moment; within such a reading that is its moment.
     ///
     /// # Errors
     /// Those of `read`; when the database can't be read.
@@ -483,6 +542,9 @@ impl LedgerReader {
         &self,
         read: impl FnOnce() -> Result<T, LedgerError>,
     ) -> Result<T, LedgerError> {
+        if !self.connection.is_autocommit() {
+            return read();
+        }
         let failed = self.database.sqlite_error("read");
         self.connection.execute_batch("BEGIN").map_err(&failed)?;
         let found = read();

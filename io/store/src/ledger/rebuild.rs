@@ -81,7 +81,7 @@ impl<'a> TableRebuild<'a> {
             (0..count).try_for_each(|table| log.tables.complete_table(&log.connection, table));
         sealed.map_err(|error| self.batch.table_failed(error))?;
         self.batch.set_applied(applied)?;
-        self.batch.commit_sealed().map(drop)
+        self.batch.commit().map(drop)
     }
 }
 

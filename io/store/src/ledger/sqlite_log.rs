@@ -1,4 +1,4 @@
-//! The ledger in SQLite: events and the rows that they change, appended in one transaction, then anchored.
+//! The ledger in SQLite: events, appended in one transaction, then anchored; and the rows that they change, written later.
 
 use std::borrow::Cow;
 use std::ops::{ControlFlow, Deref};
@@ -8,7 +8,7 @@ use rusqlite::{CachedStatement, params};
 use tslp_core::event::{Envelope, Recorded};
 use tslp_core::ids::Seq;
 use tslp_migrations::encode;
-use tslp_projections::changes::RowChange;
+use tslp_projections::changes::RowsUpTo;
 use tslp_projections::table::RowsHash;
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{AppendError, Head, Log, Stored};
@@ -36,7 +36,7 @@ pub struct SqliteLog {
     pub(super) soundness: Soundness,
     /// The hash of all rows but the archives'.
     pub(super) rows_hash: RowsHash,
-    /// The position up to which the projections' rows are folded; `None` if they must be rebuilt.
+    /// The last event whose rows are written; `None` if they must be rebuilt.
     pub(super) applied: Option<Seq>,
     pub(super) packer: Packer,
     pub(super) poisoned: Option<String>,
@@ -91,6 +91,7 @@ impl SqliteLog {
         let head = self.head;
         let batch = Batch {
             rows_hash: self.rows_hash,
+            applied: self.applied,
             log: self,
             head,
             payload_bytes: 0,
@@ -104,6 +105,28 @@ impl SqliteLog {
             });
         }
         Ok(batch)
+    }
+
+    /// Writes rows, as one transaction that nobody waits for: it isn't synced, since a power cut costs no more than the fold of their
+    /// events.
+    ///
+    /// # Errors
+    /// When a row doesn't fit its table, or SQLite fails; the log is poisoned then.
+    pub fn write_rows(&mut self, all: &[RowsUpTo]) -> Result<(), LedgerError> {
+        self.sync_commits("NORMAL")?;
+        let written = self.begin_batch().and_then(|mut batch| {
+            all.iter().try_for_each(|rows| batch.write_rows(rows))?;
+            batch.commit().map(drop)
+        });
+        // Whatever has happened: the next commit is one that somebody waits for.
+        self.sync_commits("FULL")?;
+        written
+    }
+
+    fn sync_commits(&self, how: &str) -> Result<(), LedgerError> {
+        self.connection
+            .pragma_update(None, "synchronous", how)
+            .map_err(self.database.sqlite_error("set up"))
     }
 
     /// Makes all existing events durable and lets the anchor vouch for them.
@@ -283,7 +306,6 @@ impl Log for SqliteLog {
         self.reader.read(from, visit)
     }
 
-    /// Appends without rows, so that the projections' tables aren't current afterwards.
     fn append(&mut self, expected: Seq, batch: &[Stored]) -> Result<Head, AppendError> {
         if self.poisoned.is_none() && expected != self.head.seq {
             return Err(AppendError::Conflict(self.head));
@@ -291,8 +313,7 @@ impl Log for SqliteLog {
         let mut append = || -> Result<Head, LedgerError> {
             let mut transaction = self.begin_batch()?;
             batch.iter().try_for_each(|it| transaction.append(it))?;
-            // The folded position stays behind, so that the next start makes the rows anew.
-            transaction.commit_sealed()
+            transaction.commit()
         };
         append().map_err(|error| match error {
             LedgerError::Moved { found, .. } => AppendError::Conflict(found),
@@ -307,6 +328,7 @@ impl Log for SqliteLog {
 pub struct Batch<'a> {
     pub(super) log: &'a mut SqliteLog,
     pub(super) rows_hash: RowsHash,
+    applied: Option<Seq>,
     head: Head,
     payload_bytes: u64,
     open: bool,
@@ -416,16 +438,30 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Changes rows of projections, in order.
+    /// Changes rows, which are then those of an event.
     ///
     /// # Errors
     /// When one doesn't fit its table, or SQLite fails.
-    pub fn change_all(&mut self, changes: &[RowChange]) -> Result<(), LedgerError> {
+    pub fn write_rows(&mut self, rows: &RowsUpTo) -> Result<(), LedgerError> {
+        // Rows that never were written would be missing for good under a position that covers them.
+        assert!(
+            self.applied.is_some_and(|it| it <= rows.seq) && rows.seq <= self.head.seq,
+            "rows follow those that are there, and no event that isn't"
+        );
         let Self { log, rows_hash, .. } = self;
         let applied = log
             .tables
-            .apply_changes(&log.connection, changes, rows_hash);
-        applied.map_err(|error| self.table_failed(error))
+            .apply_changes(&log.connection, &rows.changes, rows_hash);
+        applied.map_err(|error| self.table_failed(error))?;
+        self.set_applied(rows.seq)
+    }
+
+    pub(super) fn set_applied(&mut self, applied: Seq) -> Result<(), LedgerError> {
+        let log = &*self.log;
+        let set = (log.tables).set_applied(&log.connection, applied, self.rows_hash);
+        set.map_err(|error| self.table_failed(error))?;
+        self.applied = Some(applied);
+        Ok(())
     }
 
     /// Makes everything durable: commits, syncs, then moves the anchor.
@@ -433,23 +469,6 @@ impl Batch<'_> {
     /// # Errors
     /// When any of it fails; the state on disk is unknown then.
     pub fn commit(mut self) -> Result<Head, LedgerError> {
-        // Rows count as folded up to the new head only if they were folded up to the old one: without that, a gap would be
-        // covered by the next commit and never be noticed.
-        if self.log.applied == Some(self.log.head.seq) {
-            self.set_applied(self.head.seq)?;
-        }
-        self.commit_sealed()
-    }
-
-    pub(super) fn set_applied(&mut self, applied: Seq) -> Result<(), LedgerError> {
-        let log = &*self.log;
-        let set = (log.tables).set_applied(&log.connection, applied, self.rows_hash);
-        set.map_err(|error| self.table_failed(error))?;
-        self.log.applied = Some(applied);
-        Ok(())
-    }
-
-    pub(super) fn commit_sealed(mut self) -> Result<Head, LedgerError> {
         assert!(self.open, "a batch is committed once");
         assert!(
             self.head.seq >= self.log.head.seq,
@@ -459,6 +478,7 @@ impl Batch<'_> {
         committed.map_err(|error| self.table_failed(error.into()))?;
         self.open = false;
         self.log.rows_hash = self.rows_hash;
+        self.log.applied = self.applied;
         // The anchor follows the commit: it may lag behind the ledger after a crash, which is repaired, but an anchor ahead of the
         // ledger means a lost tail.
         assert!(

@@ -1,7 +1,7 @@
 //! Projection tables in SQLite, made from their descriptions: created, filled, changed and read, all generically.
 //!
-//! They are plain tables for anyone with a `sqlite3` shell. `meta` has each table's version as `table:NAME`, the last folded
-//! position as `applied_seq`, the hash of all rows up to there as `rows_hash`, and the version of tslp that folded them as
+//! They are plain tables for anyone with a `sqlite3` shell. `meta` has each table's version as `table:NAME`, the position of the last
+//! event whose rows are written as `applied_seq`, the hash of all rows up to there as `rows_hash`, and the version of tslp that folded them as
 //! `folded_by`; the log writes them in the transaction of the rows. Archives aren't in the hash: they grow with history, so no
 //! start reads them.
 
@@ -30,14 +30,18 @@ const FOLDED_BY: &str = "folded_by";
 /// The `meta` key of the hash of all rows but the archives'.
 const ROWS_HASH: &str = "rows_hash";
 
+/// Most events of a tail. The engine has rows written long before; a longer tail has another cause, such as a copy.
+const TAIL_EVENTS_MAX: u64 = 16_384;
+
 /// The prefix of a table's name in the `meta` key of its version.
 pub(super) const VERSION_PREFIX: &str = "table:";
 
 /// Whether stored tables can be used as they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TablesState {
-    /// All of them have the current version and hold everything up to the ledger's head.
-    Current,
+    /// All of them have the current version and hold what the events up to here say. Later events are the *tail*, which whoever
+    /// reads them folds.
+    UpTo(Seq),
     /// They must be rebuilt from the ledger.
     Rebuild {
         /// The reason, for the log.
@@ -119,17 +123,22 @@ impl ProjectionTables {
                 "tslp {by} folded the tables, and this is {VERSION}"
             ));
         }
-        let applied: Option<i64> = meta_value(connection, APPLIED_SEQ)?;
-        match applied {
-            Some(applied) if applied != to_sql(head) => {
-                rebuild(format!("tables stand at #{applied}, the ledger at {head}"))
+        match self.applied(connection)? {
+            Some(applied) if applied > head || head.0 - applied.0 > TAIL_EVENTS_MAX => {
+                rebuild(format!("tables stand at {applied}, the ledger at {head}"))
             }
             Some(_) if self.rows_hash(connection)?.is_none() => {
                 rebuild("the tables have no hash that this tslp can read".to_owned())
             }
-            Some(_) => Ok(TablesState::Current),
+            Some(applied) => Ok(TablesState::UpTo(applied)),
             None => rebuild("the tables were found wrong, or never filled".to_owned()),
         }
+    }
+
+    /// The last event whose rows are written; `None` if the tables must be rebuilt.
+    pub(super) fn applied(&self, connection: &Connection) -> rusqlite::Result<Option<Seq>> {
+        let applied: Option<i64> = meta_value(connection, APPLIED_SEQ)?;
+        Ok(applied.map(|applied| Seq(applied.unsigned_abs())))
     }
 
     /// Drops a table and makes it anew, empty and without the triggers that protect an archive. Call it in a transaction,

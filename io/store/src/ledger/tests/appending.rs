@@ -90,7 +90,7 @@ fn dropped_batch() {
     let head = append_one(&mut log, 1);
     let mut batch = log.begin_batch().unwrap();
     batch.record_all([recorded(2)]).unwrap();
-    batch.change_all(&[order(2)]).unwrap();
+    batch.write_rows(&rows_of(2, &[order(2)])).unwrap();
     assert_eq!(batch.head().seq, Seq(2));
     drop(batch);
     assert_eq!(verified(&log), head);

@@ -15,7 +15,7 @@ use tslp_core::event::{Content, ContentKind, Envelope, Event, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{Seq, UnixMillis};
 use tslp_migrations::encode;
-use tslp_projections::changes::{Change, RowChange};
+use tslp_projections::changes::{Change, RowChange, RowsUpTo};
 use tslp_projections::row;
 use tslp_projections::row::{Row as _, StoredRow};
 use tslp_projections::table::{Table, Value};
@@ -212,12 +212,19 @@ fn append_one(log: &mut SqliteLog, seq: u64) -> Head {
     append_next(log, &[order(seq)]).unwrap()
 }
 
+fn rows_of(seq: u64, changes: &[RowChange]) -> RowsUpTo {
+    RowsUpTo {
+        seq: Seq(seq),
+        changes: changes.to_vec(),
+    }
+}
+
 /// Appends the next event with these changes.
 fn append_next(log: &mut SqliteLog, changes: &[RowChange]) -> Result<Head, LedgerError> {
     let head = log.head()?;
     let mut batch = log.begin_batch()?;
     batch.append(&stored(head.chain, head.seq.0 + 1))?;
-    batch.change_all(changes)?;
+    batch.write_rows(&rows_of(head.seq.0 + 1, changes))?;
     batch.commit()
 }
 
