@@ -24,9 +24,7 @@ use tslp_replay::pending::{Batch, BatchBuilder};
 use tslp_store::content_cache::{ArchiveTrust, ContentCache};
 use tslp_store::ledger::lock::DataDirLock;
 use tslp_store::ledger::writer::{self, Commit, LedgerWriter, WriterLimits};
-use tslp_store::ledger::{
-    DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory, history,
-};
+use tslp_store::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory, history};
 use tslp_store::progress::WalkProgress;
 use tslp_store::project;
 use tslp_store::startup::{self, StartError};

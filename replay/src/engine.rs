@@ -548,7 +548,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             self.begin_step_of(call.episode, &mut work);
             self.fold(tools::record_interrupted(call), &mut work);
         }
-        for episode in self.state.sessions().in_flight() {
+        for episode in self.state.episodes().in_flight() {
             self.begin_step_of(episode, &mut work);
             let events = Reply::default().end(&self.view(), ReplyOutcome::Interrupted);
             self.fold(events, &mut work);

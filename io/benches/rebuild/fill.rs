@@ -18,7 +18,6 @@ use tslp_grammars::TreeSitterGrammars;
 use tslp_io::engine::new_engine;
 use tslp_projections::VAULT;
 use tslp_replay::engine::Engine;
-use tslp_replay::log::Log as _;
 use tslp_replay::pending::{Batch, DiskAnswers, DiskCheck, FileFinding};
 use tslp_store::content_cache::{ArchiveTrust, ContentCache};
 use tslp_store::ledger::{CheckpointMode, OpenOptions, SqliteLog};

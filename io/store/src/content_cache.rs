@@ -1,6 +1,7 @@
 //! Content and the archives' rows, which the engine's state doesn't hold: read from the ledger, the latest cached.
 
 use std::cell::RefCell;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use tslp_core::event::{Event, RecordChanged};
@@ -11,6 +12,7 @@ use tslp_projections::edits::EditRow;
 use tslp_projections::row::StoredRow;
 use tslp_projections::sources::OutdatedRow;
 use tslp_projections::store::{Store, Unreadable};
+use tslp_projections::table::Value;
 use tslp_projections::vault::VaultLocation;
 
 use crate::ledger::{LedgerError, LedgerReader};
@@ -123,7 +125,18 @@ impl Store for ContentCache {
     }
 
     fn made_by(&self, text: ArtifactHash, until: Seq) -> Result<Option<ArtifactHash>, Unreadable> {
-        let found = self.archive_row::<EditRow>(|it| it.find_row_until((text, until)))?;
+        let found = self.archive_row(|it| {
+            let (first, mut last) = (Value::Hash(text.0), None);
+            it.visit_stored_from(&first, &mut |row: EditRow| {
+                let is_meant = row.text == text && row.seq <= until;
+                if !is_meant {
+                    return ControlFlow::Break(());
+                }
+                last = Some(row);
+                ControlFlow::Continue(())
+            })?;
+            Ok(last)
+        })?;
         Ok(found.map(|row| row.artifact))
     }
 }

@@ -11,7 +11,7 @@ use tslp_projections::changes::RowChange;
 use tslp_projections::state::State;
 use tslp_replay::chain::ChainHash;
 use tslp_replay::fold::{ChainCheck, ReplayError};
-use tslp_replay::log::{Head, Log, Stored};
+use tslp_replay::log::{Head, Stored};
 
 use crate::ledger::history;
 use crate::ledger::scratch;

@@ -302,8 +302,8 @@ impl<'t> World<'t> {
             return self.step_writer();
         }
         let stepped = process.engine_step();
-        if self.chance.percent(20) {
-            self.process().write_rows();
+        if process.state().head().0 % 4 == 0 {
+            process.write_rows();
         }
         if let Some(engine_course) = stepped {
             assert_eq!(

@@ -14,7 +14,7 @@ use tslp_projections::changes::RowsUpTo;
 use tslp_projections::state::State;
 use tslp_replay::chain::ChainHash;
 use tslp_replay::fold::Replay;
-use tslp_replay::log::{Head, Log, Stored};
+use tslp_replay::log::{Head, Stored};
 use tslp_snapshots::replay_check;
 use tslp_snapshots::script;
 use tslp_snapshots::stage::Stage;
@@ -134,11 +134,16 @@ pub(crate) fn open(disk: &SimDisk) -> Result<(OpenLedger, State), StartError> {
     startup::start(&options, Path::new(DATA_DIR), Path::new(WORKSPACE))
 }
 
-/// Appends a group; after every other one the rows are written that are due.
-pub(crate) fn append(log: &mut SqliteLog, group: &Group) -> Result<Head, LedgerError> {
+/// Appends a group's events.
+pub(crate) fn append_events(log: &mut SqliteLog, group: &Group) -> Result<Head, LedgerError> {
     let mut batch = log.begin_batch()?;
     group.stored.iter().try_for_each(|it| batch.append(it))?;
-    let head = batch.commit()?;
+    batch.commit()
+}
+
+/// Appends a group; after every other one the rows are written that are due.
+pub(crate) fn append(log: &mut SqliteLog, group: &Group) -> Result<Head, LedgerError> {
+    let head = append_events(log, group)?;
     let done = groups().iter().take_while(|it| it.rows.seq <= head.seq);
     if done.clone().count() % 2 == 0 {
         let written = log.rows_written()?;
@@ -273,7 +278,10 @@ pub(crate) fn check_tables(log: &SqliteLog, state: &State, story: &str) {
         // What is written, the state holds no more.
         if table.is_archive() {
             let has_tail = log.rows_written().unwrap() < state.head();
-            assert!(has_tail || replay_check::rows(state, index).is_empty(), "{story}");
+            assert!(
+                has_tail || replay_check::rows(state, index).is_empty(),
+                "{story}"
+            );
             continue;
         }
         assert_eq!(

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, InterruptHandle, OptionalExtension};
 use tslp_core::event::{Event, EventKind, Recorded};
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
+use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
 use tslp_migrations::decode_content;
 use tslp_projections::row::{Key as _, StoredRow, UnfitRow};
@@ -228,13 +228,18 @@ impl LedgerReader {
         self.read_found(cells)
     }
 
-    /// The last written row whose key isn't beyond this one, and differs from it in the key's last column at most.
+    /// Hands the written rows to `visit`, in the order of the key, from this value of its first column on.
     ///
     /// # Errors
     /// When the table is missing, or holds what it can't.
-    pub fn find_row_until<R: StoredRow>(&self, key: R::Key) -> Result<Option<R>, LedgerError> {
-        let cells = self.row_until(R::INDEX, &key.into_cells())?;
-        self.read_found(cells)
+    pub fn visit_stored_from<R: StoredRow>(
+        &self,
+        first: &Value,
+        visit: &mut dyn FnMut(R) -> ControlFlow<()>,
+    ) -> Result<(), LedgerError> {
+        self.visit_fitting(visit, |visit| {
+            self.ask(R::INDEX, |table, it| table.read_from(it, first, visit))
+        })
     }
 
     fn read_found<R: StoredRow>(
@@ -283,19 +288,6 @@ impl LedgerReader {
         visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
         self.ask(table, |table, it| table.read(it, visit))
-    }
-
-    /// The last written row of a projection's table whose key isn't beyond this one, and differs from it in the key's last column
-    /// at most.
-    ///
-    /// # Errors
-    /// When the table is missing, or holds what it can't.
-    pub fn row_until(
-        &self,
-        table: usize,
-        key: &[Value],
-    ) -> Result<Option<Vec<Value>>, LedgerError> {
-        self.ask(table, |table, it| table.row_until(it, key))
     }
 
     /// Whether the projections' tables can be used as they are.
@@ -562,14 +554,6 @@ impl LedgerReader {
         let removed = connection.execute("DELETE FROM meta WHERE key = ?1", [APPLIED_SEQ]);
         let removed = removed.map_err(self.database.sqlite_error("write to"));
         removed.map(drop)
-    }
-
-    /// The time at which an event was recorded, if there is such an event.
-    ///
-    /// # Errors
-    /// When the database can't be read.
-    pub fn recorded_at(&self, seq: Seq) -> Result<Option<UnixMillis>, LedgerError> {
-        connection::recorded_at(&self.connection, seq).map_err(self.database.sqlite_error("read"))
     }
 
     /// Checks that all pages are laid out consistently, so that the file may be written to. Reads the whole file.

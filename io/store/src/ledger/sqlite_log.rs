@@ -1,7 +1,7 @@
 //! The ledger in SQLite: events, appended in one transaction, then anchored; and the rows that they change, written later.
 
 use std::borrow::Cow;
-use std::ops::{ControlFlow, Deref};
+use std::ops::Deref;
 use std::sync::Arc;
 
 use rusqlite::{CachedStatement, params};
@@ -11,7 +11,7 @@ use tslp_migrations::encode;
 use tslp_projections::changes::RowsUpTo;
 use tslp_projections::table::RowsHash;
 use tslp_replay::chain::ChainHash;
-use tslp_replay::log::{AppendError, Head, Log, Stored};
+use tslp_replay::log::{Head, Stored};
 
 use super::anchor::Anchor;
 use super::connection::{self, to_sql};
@@ -129,10 +129,10 @@ impl SqliteLog {
             .map_err(self.database.sqlite_error("set up"))
     }
 
-    /// Makes all existing events durable and lets the anchor vouch for them.
+    /// Makes everything durable that is there, and lets the anchor vouch for it.
     ///
     /// A process that ended between a commit and the anchor's sync leaves events that were never acknowledged, and that may
-    /// not be on disk. Continuing from them acknowledges them, so call this first.
+    /// not be on disk; rows never are vouched for. Continuing from them acknowledges them, so call this first.
     ///
     /// # Errors
     /// When it may not be on disk; the log is poisoned then.
@@ -148,12 +148,12 @@ impl SqliteLog {
         );
         if vouched != self.head {
             tracing::info!(from = %vouched.seq, to = %self.head.seq, "settling what a crash left unacknowledged");
-            // After a failed sync of the WAL a later one may succeed though its bytes were dropped. So they are written
-            // once more, to the database; what a reader keeps in the WAL is at least synced.
-            self.checkpoint(CheckpointMode::Truncate)?;
-            let synced = self.database.sync_files();
-            synced.map_err(|error| self.poison(error))?;
         }
+        // Its lock keeps other programs from writing.
+        let batch = self.begin_batch()?;
+        let synced = batch.log.database.rewrite_wal();
+        drop(batch);
+        synced.map_err(|error| self.poison(error))?;
         // Written again though it may be the same head: whoever wrote it may have died before its sync.
         let anchored = self.anchor.advance(self.head);
         anchored.map_err(|error| self.poison(error))
@@ -263,62 +263,24 @@ impl SqliteLog {
 /// Longest wait for another program's lock.
 const BUSY_MILLIS: u64 = 5000;
 
-/// Why stored events can't follow a new ledger's head.
-#[derive(Debug, thiserror::Error)]
-#[error("the new ledger can't be written: {0}")]
-pub struct NotAppended(String);
-
 impl SqliteLog {
-    /// Appends stored events from another ledger or an export in one transaction, and leaves `waiting` empty.
+    /// The durable head.
     ///
     /// # Errors
-    /// [`NotAppended`]
-    pub fn append_waiting(&mut self, waiting: &mut Vec<Stored>) -> Result<(), NotAppended> {
-        let Some(first) = waiting.first() else {
-            return Ok(());
-        };
-        let before = first.seq.0.checked_sub(1);
-        let expected = Seq(before.expect("the caller's chain check refuses position 0"));
-        let appended = self.append(expected, waiting);
-        waiting.clear();
-        appended.map(drop).map_err(|error| match error {
-            AppendError::Conflict(head) => {
-                NotAppended(format!("it stands at {} already", head.seq))
-            }
-            AppendError::Unknown(reason) => NotAppended(reason),
-        })
-    }
-}
-
-impl Log for SqliteLog {
-    type Error = LedgerError;
-
-    fn head(&self) -> Result<Head, LedgerError> {
+    /// When the log is poisoned.
+    pub fn head(&self) -> Result<Head, LedgerError> {
         self.check_usable()?;
         Ok(self.head)
     }
 
-    fn read(
-        &self,
-        from: Seq,
-        visit: &mut dyn FnMut(Stored) -> ControlFlow<()>,
-    ) -> Result<(), LedgerError> {
-        self.reader.read(from, visit)
-    }
-
-    fn append(&mut self, expected: Seq, batch: &[Stored]) -> Result<Head, AppendError> {
-        if self.poisoned.is_none() && expected != self.head.seq {
-            return Err(AppendError::Conflict(self.head));
-        }
-        let mut append = || -> Result<Head, LedgerError> {
-            let mut transaction = self.begin_batch()?;
-            batch.iter().try_for_each(|it| transaction.append(it))?;
-            transaction.commit()
-        };
-        append().map_err(|error| match error {
-            LedgerError::Moved { found, .. } => AppendError::Conflict(found),
-            error => AppendError::Unknown(error.to_string()),
-        })
+    /// Appends stored events in one transaction, all or nothing.
+    ///
+    /// # Errors
+    /// When they don't follow the head, or SQLite fails.
+    pub fn append(&mut self, all: &[Stored]) -> Result<Head, LedgerError> {
+        let mut transaction = self.begin_batch()?;
+        all.iter().try_for_each(|it| transaction.append(it))?;
+        transaction.commit()
     }
 }
 

@@ -70,7 +70,6 @@ pub(super) struct TableStatements {
     remove: String,
     read: String,
     find: String,
-    row_until: String,
     /// The rows from a value of the key's first column on.
     read_from: String,
 }
@@ -255,14 +254,6 @@ impl TableStatements {
         let name = format!("\"{}\"", table.name);
         let all = names.join(", ");
         let is_key = columns_compared(key, "=");
-        let is_until = match key.split_last() {
-            Some((last, before)) => {
-                let mut conditions: Vec<String> = column_terms(before, "=");
-                conditions.push(format!("{last} <= ?{}", table.key));
-                conditions.join(" AND ")
-            }
-            None => "true".to_owned(),
-        };
         Self {
             table,
             drop: format!("DROP TABLE IF EXISTS {name}"),
@@ -280,10 +271,6 @@ impl TableStatements {
                 "SELECT {all} FROM {name} WHERE {} >= ?1 ORDER BY {}",
                 key[0],
                 key.join(", ")
-            ),
-            row_until: format!(
-                "SELECT {all} FROM {name} WHERE {is_until} ORDER BY {keys} DESC LIMIT 1",
-                keys = key.join(" DESC, "),
             ),
         }
     }
@@ -360,16 +347,6 @@ impl TableStatements {
     ) -> Result<(), TableError> {
         let first = core::slice::from_ref(first);
         self.query(connection, (&self.read_from, first), visit)
-    }
-
-    /// The last row whose key isn't beyond this one, and differs from it in the key's last column at most.
-    pub(super) fn row_until(
-        &self,
-        connection: &Connection,
-        key: &[Value],
-    ) -> Result<Option<Vec<Value>>, TableError> {
-        self.check_values(key, self.table.key)?;
-        self.first_row(connection, &self.row_until, key)
     }
 
     /// The hash of its rows; of an archive's, those that events up to `until` have put.

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::path::RelPath;
-use tslp_projections::file_code::{TrackedFileRow, TrueEntity};
 use tslp_projections::STATE_MAP;
+use tslp_projections::file_code::{TrackedFileRow, TrueEntity};
 use tslp_projections::row::{Cell as _, UnfitRow};
 use tslp_projections::state_map::StoredFiles;
 use tslp_projections::table::Value;

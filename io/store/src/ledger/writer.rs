@@ -8,13 +8,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
 use tslp_core::event::Recorded;
 use tslp_core::ids::Seq;
 use tslp_projections::changes::RowsUpTo;
-use tslp_replay::log::{Head, Log};
+use tslp_replay::log::Head;
 
 use super::durable::{DurableHead, WriterFigures};
 use super::error::LedgerError;
@@ -393,7 +393,6 @@ impl Writer {
 
     /// Commits the events of everything that is queued, up to the bounds, in one transaction, and announces it.
     fn commit_group(&mut self, first: Commit) -> Result<Head, LedgerError> {
-        let started = Instant::now();
         // Before and after the commit: a WAL that was cut meanwhile has its old length again afterwards.
         self.check_files()?;
         let mut events = 0;
@@ -412,7 +411,6 @@ impl Writer {
                 self.commits.try_recv().ok()
             };
         }
-        let bytes = batch.payload_bytes();
         let before = batch.start();
         let head = batch.commit()?;
         assert_eq!(
@@ -425,12 +423,8 @@ impl Writer {
         if events == 0 {
             return Ok(head);
         }
-        let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
         self.figures.commits.fetch_add(1, Relaxed);
         self.figures.events.fetch_add(events, Relaxed);
-        self.figures.payload_bytes.fetch_add(bytes, Relaxed);
-        self.figures.largest_batch_events.fetch_max(events, Relaxed);
-        self.figures.last_commit_micros.store(micros, Relaxed);
         self.announcer.announce_reached(head.seq);
         Ok(head)
     }
@@ -471,10 +465,6 @@ impl Writer {
 
     fn look_at_wal(&mut self) -> Result<WalState, LedgerError> {
         self.groups_since_look = 0;
-        let wal = self.log.wal_state()?;
-        self.figures
-            .wal_pages_pending
-            .store(wal.pages_pending, Relaxed);
-        Ok(wal)
+        self.log.wal_state()
     }
 }

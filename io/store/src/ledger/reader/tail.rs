@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use tslp_core::ids::Seq;
+use tslp_projections::TABLES;
 use tslp_projections::changes::{Change, RowChange};
 use tslp_projections::row::{EventAt, UnfitRow};
 use tslp_projections::state::State;
 use tslp_projections::table::{RowsHash, Value};
-use tslp_projections::TABLES;
 use tslp_replay::fold::{Replay, ReplayError};
 
 use super::{LedgerError, LedgerReader, TablesState};
@@ -24,11 +24,7 @@ type Changed = Option<Vec<Value>>;
 
 /// The rows of one table that the tail changes, by their keys.
 #[derive(Default)]
-pub(crate) struct TableTail {
-    rows: BTreeMap<Vec<Value>, Changed>,
-    /// Whether a row that is there stays.
-    keeps_first: bool,
-}
+pub(crate) struct TableTail(BTreeMap<Vec<Value>, Changed>);
 
 /// The tail between two events.
 pub(crate) struct FoldedTail {
@@ -44,11 +40,8 @@ impl TableTail {
         key: &[Value],
         stored: impl FnOnce() -> Result<Changed, LedgerError>,
     ) -> Result<Changed, LedgerError> {
-        match self.rows.get(key) {
-            Some(changed) if self.keeps_first => Ok(stored()?.or_else(|| changed.clone())),
-            Some(changed) => Ok(changed.clone()),
-            None => stored(),
-        }
+        let changed = self.0.get(key);
+        changed.map_or_else(stored, |changed| Ok(changed.clone()))
     }
 
     /// Hands the rows from a key on to `visit`, in the order of their keys, where `read` reads the written ones.
@@ -59,14 +52,11 @@ impl TableTail {
         read: impl FnOnce(&mut dyn FnMut(&[Value]) -> ControlFlow<()>) -> Result<(), LedgerError>,
     ) -> Result<(), LedgerError> {
         let from = (Bound::Included(from), Bound::Unbounded);
-        let mut changed = self.rows.range::<[Value], _>(from).peekable();
+        let mut changed = self.0.range::<[Value], _>(from).peekable();
         let mut course = ControlFlow::Continue(());
         read(&mut |row| {
             while let Some((key, new)) = changed.next_if(|(key, _)| key[..] <= row[..key.len()]) {
                 let is_same = row.starts_with(key);
-                if is_same && self.keeps_first {
-                    break;
-                }
                 course = new.iter().try_for_each(|new| visit(new));
                 if is_same || course.is_break() {
                     return course;
@@ -157,15 +147,16 @@ impl LedgerReader {
         };
         let mut replay = Replay::from(state, self.chain_at(applied)?.ok_or(gap)?);
         let mut flaw = None;
-        self.read(applied.next(), &mut |stored| {
-            match replay.step(&stored, tslp_migrations::decode) {
+        self.read(
+            applied.next(),
+            &mut |stored| match replay.step(&stored, tslp_migrations::decode) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => {
                     flaw = Some(StartError::from_replay_error(error, &stored));
                     ControlFlow::Break(())
                 }
-            }
-        })?;
+            },
+        )?;
         flaw.map_or_else(|| Ok(replay.into_state()), Err)
     }
 
@@ -209,16 +200,19 @@ impl LedgerReader {
             empty.set_stored_files(Box::new(files), CODE_BYTES_KEPT);
         }
         let mut state = self.state_from(empty, applied)?;
-        let mut tables: Vec<_> = TABLES.iter().map(|table| TableTail {
-            rows: BTreeMap::new(),
-            keeps_first: table.is_archive(),
-        }).collect();
+        let mut tables: Vec<_> = TABLES.iter().map(|_| TableTail::default()).collect();
         for RowChange { table, change } in state.take_changes() {
             let (key, row) = match change {
                 Change::Put(row) => (row[..TABLES[table].key].to_vec(), Some(row)),
                 Change::Remove(key) => (key, None),
             };
-            tables[table].rows.insert(key, row);
+            // The first row of an archive stays.
+            let find = || self.ask(table, |table, it| table.find_row(it, &key));
+            let is_kept =
+                TABLES[table].is_archive() && find().map_err(|error| error.to_string())?.is_some();
+            if !is_kept {
+                tables[table].0.insert(key, row);
+            }
         }
         Ok(tables)
     }

@@ -20,7 +20,7 @@ use tslp_projections::row;
 use tslp_projections::row::{Row as _, StoredRow};
 use tslp_projections::table::{Table, Value};
 use tslp_replay::chain::ChainHash;
-use tslp_replay::log::{Head, Log, Stored};
+use tslp_replay::log::{Head, Stored};
 
 use super::{
     DataFiles, LedgerError, LedgerReader, OpenLedger, OpenOptions, ReaderFactory, SqliteLog,
@@ -229,7 +229,7 @@ fn append_next(log: &mut SqliteLog, changes: &[RowChange]) -> Result<Head, Ledge
 }
 
 /// Reads the whole log; panics where the chain doesn't hold. Returns its head.
-fn verified(log: &impl Log<Error = LedgerError>) -> Head {
+fn verified(log: &SqliteLog) -> Head {
     let mut head = Head {
         seq: Seq(0),
         chain: ChainHash::GENESIS,

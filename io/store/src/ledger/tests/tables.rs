@@ -129,24 +129,6 @@ fn first_row_kept() {
     assert_eq!(rows(&fixture.open().log, VAULT), expected);
 }
 
-#[test]
-fn last_row_of_key() {
-    let fixture = Fixture::new();
-    let mut log = fixture.open().log;
-    let all = [("a.c", "f"), ("b.c", "f"), ("b.c", "h"), ("c.c", "a")];
-    let puts = all.map(|(path, symbol)| put(STATE, state(path, symbol, None)));
-    change(&mut log, &puts).unwrap();
-    let reader = fixture.open_reader();
-    let until = |path: &str, symbol: &str| {
-        let found = reader.row_until(STATE, &[Value::text(path), Value::text(symbol)]);
-        found.unwrap().map(|row| row[1].clone())
-    };
-    assert_eq!(until("b.c", "h"), Some("h".into()));
-    assert_eq!(until("b.c", "g"), Some("f".into()));
-    assert_eq!(until("b.c", "z"), Some("h".into()));
-    assert_eq!(until("b.c", "e"), None);
-}
-
 /// Rows that are still to be written are no reason to make all anew, unless they are too many.
 #[test]
 fn tail_without_rows() {
@@ -160,7 +142,7 @@ fn tail_without_rows() {
             next
         });
         let batch: Vec<_> = next.collect();
-        head = log.append(head.seq, &batch).unwrap();
+        head = log.append(&batch).unwrap();
         log.tables_state().unwrap()
     };
     assert_eq!(append(16_384), TablesState::UpTo(Seq(1)));

@@ -56,7 +56,6 @@ fn grouped_commits() {
     assert_eq!(durable.reached(), Seq(100));
     assert_eq!(figures.commits.load(Relaxed), 1);
     assert_eq!(figures.events.load(Relaxed), 100);
-    assert_eq!(figures.largest_batch_events.load(Relaxed), 100);
     assert_eq!(
         announced.iter().collect::<Vec<_>>(),
         [Durability::Reached(Seq(100))]
