@@ -20,7 +20,7 @@ use tslp_projections::state::State;
 use tslp_projections::store::{EmptyStore, Store};
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, DiskAnswers};
-use tslp_store::content_cache::{ArchiveTrust, ContentCache};
+use tslp_store::content_cache::ContentCache;
 use tslp_store::ledger::{DataFiles, OpenOptions};
 use tslp_store::project;
 use tslp_store::startup::{self, StartError};
@@ -493,7 +493,7 @@ pub fn carry_out_here(config: &Settings, act: &Act) -> Result<Vec<ActResult>, St
     project::prepare(&config.data_dir, &config.workspace)?;
     let (mut opened, state) =
         startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
-    let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
+    let contents = ContentCache::new(opened.readers.open()?);
     let mut engine = new_engine(state, &config.policy, contents);
     let (results, batch) = decide_act(&mut engine, &mut observer, now(), act);
     if let Some(batch) = batch {

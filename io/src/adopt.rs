@@ -21,7 +21,7 @@ use tslp_projections::state::State;
 use tslp_projections::store::Store;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, BatchBuilder};
-use tslp_store::content_cache::{ArchiveTrust, ContentCache};
+use tslp_store::content_cache::ContentCache;
 use tslp_store::ledger::lock::DataDirLock;
 use tslp_store::ledger::writer::{self, Commit, LedgerWriter, WriterLimits};
 use tslp_store::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory, history};
@@ -373,7 +373,7 @@ impl<'c> Adopter<'c> {
             (true, AdoptMode::Append) => {
                 let (opened, state) =
                     startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
-                let store = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
+                let store = ContentCache::new(opened.readers.open()?);
                 (state, Some(store), DecisionSink::start_writer(opened)?)
             }
         };
@@ -397,7 +397,7 @@ impl<'c> Adopter<'c> {
                 return Ok(());
             }
             let opened = new_ledger(self.config)?;
-            let store = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
+            let store = ContentCache::new(opened.readers.open()?);
             self.engine.set_store(Some(store));
             let files = opened.readers.open()?;
             self.engine
@@ -481,13 +481,10 @@ fn new_ledger(config: &Settings) -> Result<OpenLedger, AdoptError> {
 fn state_on_record(files: &DataFiles) -> Result<(State, ContentCache), AdoptError> {
     let readers = ReaderFactory::new(files, &OpenOptions::default());
     let reader = readers.open()?;
-    let (state, archives) = match reader.state() {
-        Ok(state) => (state, ArchiveTrust::Sound),
-        Err(_) => {
-            let folded = history::check_all(&reader, |_| ControlFlow::Continue(()))?;
-            let (state, _) = folded.expect("nobody breaks it off");
-            (state, ArchiveTrust::Doubtful)
-        }
-    };
-    Ok((state, ContentCache::new(reader, archives)))
+    if let Ok(state) = reader.state() {
+        return Ok((state, ContentCache::new(reader)));
+    }
+    let folded = history::check_all(&reader, |_| ControlFlow::Continue(()))?;
+    let (state, _) = folded.expect("nobody breaks it off");
+    Ok((state, ContentCache::new(reader).without_archives()))
 }

@@ -12,7 +12,7 @@ use signal_hook::iterator::Signals;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
 use tslp_scripted::Server;
-use tslp_store::content_cache::{ArchiveTrust, ContentCache};
+use tslp_store::content_cache::ContentCache;
 use tslp_store::ledger::lock::DataDirLock;
 use tslp_store::ledger::writer::{
     self, Durability, LedgerWriter, Remedy, WriterFailure, WriterLimits,
@@ -647,7 +647,7 @@ fn start_engine(
     ask_for_windows: Option<Sender<()>>,
 ) -> Result<(JoinHandle<()>, LedgerWriter), ServeError> {
     let handle = surroundings.handle;
-    let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
+    let contents = ContentCache::new(opened.readers.open()?);
     let (commits, queue) = writer::commit_queue(COMMIT_QUEUE);
     let tell = handle.clone();
     let mut space_watcher = Some(surroundings.space_watcher);

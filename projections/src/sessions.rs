@@ -3,6 +3,7 @@
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::Deref;
 
 use rkyv::with::AsVec;
 use rkyv::{Archive, Deserialize as Load, Serialize as Store};
@@ -22,8 +23,6 @@ use tslp_core::message::Role;
 use tslp_core::path::RelPath;
 use tslp_core::reason::{Reason, ReasonClass};
 
-pub mod rows;
-
 mod answers;
 
 pub use answers::{
@@ -32,7 +31,29 @@ pub use answers::{
 };
 
 use crate::row_map::RowMap;
-use rows::SessionRow;
+
+row! {
+    /// `sessions`: conversations that can be continued, each as a whole.
+    pub struct SessionRow in table "sessions", version 10;
+    key {
+        /// The session.
+        session: SessionId,
+    }
+    values {
+        /// All that is known of it.
+        state: Session,
+    }
+}
+
+crate::stored_cells!(Session);
+
+impl Deref for SessionRow {
+    type Target = Session;
+
+    fn deref(&self) -> &Session {
+        &self.state
+    }
+}
 
 /// Most points kept of one session's conversation from which a later prompt may continue.
 const POINTS_PER_SESSION: usize = 256;

@@ -19,7 +19,7 @@ macro_rules! for_each_table {
             DISK: crate::disk::DiskRow => state_map,
             STALE: crate::stale::StaleRow => stale.differing,
             ACKNOWLEDGED: crate::stale::AcknowledgedRow => stale.acknowledged,
-            SESSIONS: crate::sessions::rows::SessionRow => sessions.sessions,
+            SESSIONS: crate::sessions::SessionRow => sessions.sessions,
             EPISODES: crate::episodes::EpisodeRow => episodes.rows,
             ANOMALIES: crate::anomalies::AnomalyRow => anomalies.events,
             AUDITS: crate::audits::AuditRow => audits.rows,

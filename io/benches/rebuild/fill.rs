@@ -19,7 +19,7 @@ use tslp_io::engine::new_engine;
 use tslp_projections::VAULT;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, DiskAnswers, DiskCheck, FileFinding};
-use tslp_store::content_cache::{ArchiveTrust, ContentCache};
+use tslp_store::content_cache::ContentCache;
 use tslp_store::ledger::{CheckpointMode, OpenOptions, SqliteLog};
 use tslp_store::startup;
 
@@ -59,7 +59,7 @@ pub(crate) fn fill(
     events: u64,
 ) -> Result<Filled, Box<dyn Error>> {
     let (opened, state) = startup::start(&OpenOptions::default(), data_dir, workspace)?;
-    let store = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
+    let store = ContentCache::new(opened.readers.open()?);
     let policy = Policy {
         audit: AuditChoice::Off,
         workspace_root: workspace.to_string_lossy().into_owned(),

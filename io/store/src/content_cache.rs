@@ -27,19 +27,11 @@ const RECORDS_BYTES_MAX: usize = 256 << 10;
 /// up: as many as one request may have, since a cyclic scan of one more than fits misses every time.
 const GENERATION_LOCATIONS: usize = 8192;
 
-/// Whether the archives' tables are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ArchiveTrust {
-    /// They are what the ledger says.
-    Sound,
-    /// They may be damaged, missing or of another version, so they count as empty.
-    Doubtful,
-}
-
 /// The ledger through a read-only connection.
 pub struct ContentCache {
     reader: LedgerReader,
-    archives: ArchiveTrust,
+    /// Whether the archives' tables are read.
+    has_archives: bool,
     contents: RefCell<RecentMap<Seq, Arc<[u8]>>>,
     records: RefCell<RecentMap<Seq, Arc<RecordChanged>>>,
     /// Rows of the Vault never change, so what was found stays found.
@@ -49,26 +41,35 @@ pub struct ContentCache {
 impl ContentCache {
     /// Reads through this connection.
     #[must_use]
-    pub fn new(reader: LedgerReader, archives: ArchiveTrust) -> Self {
+    pub fn new(reader: LedgerReader) -> Self {
         Self {
             reader,
-            archives,
+            has_archives: true,
             contents: RefCell::new(RecentMap::of_bytes(GENERATION_BYTES_MAX)),
             records: RefCell::new(RecentMap::of_bytes(RECORDS_BYTES_MAX)),
             locations: RefCell::new(RecentMap::new(GENERATION_LOCATIONS)),
+        }
+    }
+
+    /// The same with archives that count as empty, since they may be damaged, missing or of another version.
+    #[must_use]
+    pub fn without_archives(self) -> Self {
+        Self {
+            has_archives: false,
+            ..self
         }
     }
 }
 
 impl Store for ContentCache {
     fn archived(&self) -> Seq {
-        match self.archives {
-            ArchiveTrust::Sound => self.reader.rows_written().unwrap_or_else(|error| {
-                tracing::error!(%error, "memory keeps what may be stored");
-                Seq(0)
-            }),
-            ArchiveTrust::Doubtful => Seq(0),
+        if !self.has_archives {
+            return Seq(0);
         }
+        self.reader.rows_written().unwrap_or_else(|error| {
+            tracing::error!(%error, "memory keeps what may be stored");
+            Seq(0)
+        })
     }
 
     fn content(&self, seq: Seq) -> Option<Arc<[u8]>> {
@@ -147,7 +148,7 @@ impl ContentCache {
         &self,
         find: impl FnOnce(&LedgerReader) -> Result<Option<R>, LedgerError>,
     ) -> Result<Option<R>, Unreadable> {
-        if self.archives == ArchiveTrust::Doubtful {
+        if !self.has_archives {
             return Ok(None);
         }
         find(&self.reader).map_err(|error| {

@@ -10,8 +10,6 @@ use tslp_projections::TABLES;
 use tslp_projections::changes::RowChange;
 use tslp_projections::state::State;
 use tslp_replay::chain::ChainHash;
-use tslp_replay::fold::{ChainCheck, ReplayError};
-use tslp_replay::log::{Head, Stored};
 
 use crate::ledger::history;
 use crate::ledger::scratch;
@@ -70,17 +68,6 @@ pub fn verify_tail(reader: &LedgerReader) -> Result<Seq, StartError> {
     verify_after(reader, Seq(head.0.saturating_sub(TAIL_EVENTS)))
 }
 
-/// A check of what follows an event, which is taken at its word.
-///
-/// # Errors
-/// When there is none, or the ledger can't be read.
-pub(crate) fn check_after(reader: &LedgerReader, before: Seq) -> Result<ChainCheck, StartError> {
-    let (after, found) = (before.0.saturating_sub(1), before.0 + 1);
-    let chain = reader.chain_at(before)?;
-    let chain = chain.ok_or(ReplayError::Gap { after, found })?;
-    Ok(ChainCheck::from(Head { seq: before, chain }))
-}
-
 fn rebuild_because(log: &mut SqliteLog, reason: &str) -> Result<State, StartError> {
     let begun = Instant::now();
     let events = log.head()?.seq.0;
@@ -136,28 +123,11 @@ pub fn rebuild_tables(log: &mut SqliteLog) -> Result<State, StartError> {
 /// When they can't be read or believed.
 pub(crate) fn verify_after(reader: &LedgerReader, before: Seq) -> Result<Seq, StartError> {
     let progress = WalkProgress::new(reader.head()?.seq.0, "events verified");
-    let mut chain = check_after(reader, before)?;
-    visit_all(reader, before.next(), |stored| {
+    let mut chain = reader.check_after(before)?;
+    reader.visit_believed(before.next(), |stored| {
         progress.set_done(stored.seq.0);
         let decoded = chain.step_decoded(stored, tslp_migrations::decode);
         decoded.map(drop)
     })?;
     Ok(chain.head().seq)
-}
-
-/// Hands every stored event from a position on to `step` until one can't be believed.
-pub(crate) fn visit_all(
-    reader: &LedgerReader,
-    from: Seq,
-    mut step: impl FnMut(&Stored) -> Result<(), ReplayError>,
-) -> Result<(), StartError> {
-    let mut flaw = None;
-    reader.read(from, &mut |stored| match step(&stored) {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(error) => {
-            flaw = Some(StartError::from_replay_error(error, &stored));
-            ControlFlow::Break(())
-        }
-    })?;
-    flaw.map_or(Ok(()), Err)
 }

@@ -19,7 +19,7 @@ use tslp_io::engine_thread::{EngineThread, EngineWiring};
 use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop};
 use tslp_projections::state::State;
 use tslp_projections::table::RowsHash;
-use tslp_store::content_cache::{ArchiveTrust, ContentCache};
+use tslp_store::content_cache::ContentCache;
 use tslp_store::ledger::writer::{
     Commit, Durability, Writer, WriterFailure, WriterLimits, WriterStep,
 };
@@ -95,7 +95,7 @@ impl Process {
             ..StartFindings::of_state(&state)
         };
         let scrub = Scrub::of(&opened)?;
-        let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
+        let contents = ContentCache::new(opened.readers.open()?);
         let network = Network::new(around.clock.clone(), chance);
         let (to_engine, from_loop) = bounded(chance.pick(&[1, 2, 16, 256]));
         let (to_diagnostics, _) = bounded(1);

@@ -302,7 +302,7 @@ impl<'t> World<'t> {
             return self.step_writer();
         }
         let stepped = process.engine_step();
-        if process.state().head().0 % 4 == 0 {
+        if process.state().head().0.is_multiple_of(4) {
             process.write_rows();
         }
         if let Some(engine_course) = stepped {

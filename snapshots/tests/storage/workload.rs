@@ -145,7 +145,7 @@ pub(crate) fn append_events(log: &mut SqliteLog, group: &Group) -> Result<Head, 
 pub(crate) fn append(log: &mut SqliteLog, group: &Group) -> Result<Head, LedgerError> {
     let head = append_events(log, group)?;
     let done = groups().iter().take_while(|it| it.rows.seq <= head.seq);
-    if done.clone().count() % 2 == 0 {
+    if done.clone().count().is_multiple_of(2) {
         let written = log.rows_written()?;
         let due = done.filter(|it| it.rows.seq > written);
         let due: Vec<RowsUpTo> = due.map(|it| it.rows.clone()).collect();

@@ -74,12 +74,6 @@ impl<'a> TableRebuild<'a> {
     /// # Errors
     /// When it fails; what was there before stays.
     pub fn commit(mut self, applied: Seq) -> Result<(), LedgerError> {
-        let log = &*self.batch.log;
-        let count = log.tables.descriptions().count();
-        // Triggers come last: they would be asked for each row of an archive that is filled.
-        let sealed =
-            (0..count).try_for_each(|table| log.tables.complete_table(&log.connection, table));
-        sealed.map_err(|error| self.batch.table_failed(error))?;
         self.batch.set_applied(applied)?;
         self.batch.commit().map(drop)
     }
@@ -124,5 +118,8 @@ impl SqliteLog {
 fn make_anew(log: &SqliteLog) -> Result<(), TableError> {
     log.tables.drop_unknown(&log.connection)?;
     let count = log.tables.descriptions().count();
-    (0..count).try_for_each(|table| log.tables.recreate_table(&log.connection, table))
+    (0..count).try_for_each(|table| {
+        log.tables.recreate_table(&log.connection, table)?;
+        log.tables.note_version(&log.connection, table)
+    })
 }

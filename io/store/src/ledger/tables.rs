@@ -62,8 +62,6 @@ pub(super) struct TableStatements {
     drop: String,
     /// The table, as SQLite keeps it in its schema.
     create: String,
-    /// The statements that make an archive's triggers.
-    refusals: Vec<String>,
     /// Inserts a row whose key is new, and does nothing if it isn't.
     insert: String,
     put: String,
@@ -110,8 +108,7 @@ impl ProjectionTables {
                 )?
                 .query_map([table.name], |row| row.get(0))?
                 .collect::<Result<_, _>>()?;
-            let wanted = std::iter::once(&statements.create).chain(&statements.refusals);
-            if !stored.iter().eq(wanted) {
+            if !stored.iter().eq([&statements.create]) {
                 return rebuild(format!("table {} is missing or was altered", table.name));
             }
         }
@@ -140,8 +137,7 @@ impl ProjectionTables {
         Ok(applied.map(|applied| Seq(applied.unsigned_abs())))
     }
 
-    /// Drops a table and makes it anew, empty and without the triggers that protect an archive. Call it in a transaction,
-    /// while no row of any table is being read.
+    /// Drops a table and makes it anew, empty. Call it in a transaction, while no row of any table is being read.
     ///
     /// # Errors
     /// When SQLite fails.
@@ -152,17 +148,17 @@ impl ProjectionTables {
         Ok(())
     }
 
-    /// Completes a recreated table after it was filled: creates its triggers and records its version.
+    /// Records a recreated table's version.
     ///
     /// # Errors
     /// When SQLite fails.
-    pub fn complete_table(&self, connection: &Connection, table: usize) -> Result<(), TableError> {
-        let statements = &self.tables[table];
-        for refusal in &statements.refusals {
-            connection.execute_batch(refusal)?;
-        }
-        let version = i64::from(statements.table.version);
-        set_meta(connection, &version_key(statements.table.name), version)?;
+    pub fn note_version(&self, connection: &Connection, table: usize) -> Result<(), TableError> {
+        let table = self.tables[table].table;
+        set_meta(
+            connection,
+            &version_key(table.name),
+            i64::from(table.version),
+        )?;
         Ok(())
     }
 
@@ -258,10 +254,6 @@ impl TableStatements {
             table,
             drop: format!("DROP TABLE IF EXISTS {name}"),
             create: create_statement(table),
-            refusals: match table.keep {
-                Keep::Latest => Vec::new(),
-                Keep::First { .. } => archive_triggers(table),
-            },
             insert: put_statement(table, &names, OnConflict::Keep),
             put: put_statement(table, &names, OnConflict::Replace),
             remove: format!("DELETE FROM {name} WHERE {is_key}"),
@@ -283,17 +275,15 @@ impl TableStatements {
         hash: &mut RowsHash,
     ) -> Result<(), TableError> {
         self.check_values(row, self.table.columns.len())?;
-        let is_archive = self.table.is_archive();
         // Most rows are new, so that a look-up before would find nothing.
-        match self.execute_with(connection, &self.insert, row) {
-            Err(TableError::Sqlite(error)) if is_archive && is_refused_put(&error) => return Ok(()),
-            Ok(_) if is_archive => return Ok(()),
-            Ok(1) => {
-                hash.add(self.table, row);
-                return Ok(());
-            }
-            inserted => inserted?,
-        };
+        let inserted = self.execute_with(connection, &self.insert, row)?;
+        if self.table.is_archive() {
+            return Ok(());
+        }
+        if inserted == 1 {
+            hash.add(self.table, row);
+            return Ok(());
+        }
         let known = self.find_row(connection, &row[..self.table.key])?;
         if known.as_deref() != Some(row) {
             self.execute_with(connection, &self.put, row)?;
@@ -311,6 +301,7 @@ impl TableStatements {
         key: &[Value],
         hash: &mut RowsHash,
     ) -> Result<(), TableError> {
+        assert!(!self.table.is_archive(), "an archive's rows stay");
         let known = self.find_row(connection, key)?;
         self.execute_with(connection, &self.remove, key)?;
         known
@@ -496,13 +487,6 @@ fn columns_compared(columns: &[String], operator: &str) -> String {
     column_terms(columns, operator).join(" AND ")
 }
 
-/// Whether an archive's trigger has said that the key is taken: the row that is there stays, as it should. It says so
-/// before there is a conflict, and asking first would cost every new row a look-up.
-fn is_refused_put(error: &rusqlite::Error) -> bool {
-    let error = error.sqlite_error();
-    error.is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_TRIGGER)
-}
-
 /// The handling of a row whose key is taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OnConflict {
@@ -556,30 +540,6 @@ fn create_statement(table: &Table) -> String {
         sql.push_str(", WITHOUT ROWID");
     }
     sql
-}
-
-/// Triggers that refuse whatever isn't a new row. `INSERT OR REPLACE` fires no delete trigger, so it needs its own.
-fn archive_triggers(table: &Table) -> Vec<String> {
-    let name = table.name;
-    let refuse = |verb: &str, event: &str, when: &str| {
-        format!(
-            "CREATE TRIGGER \"{name}_refuses_{verb}\" BEFORE {event} ON \"{name}\" {when}\
-             BEGIN SELECT RAISE(ABORT, '{name} is append-only'); END"
-        )
-    };
-    let same: Vec<String> = table.columns[..table.key]
-        .iter()
-        .map(|column| format!("\"{0}\" IS NEW.\"{0}\"", column.name))
-        .collect();
-    let when = format!(
-        "WHEN EXISTS (SELECT 1 FROM \"{name}\" WHERE {}) ",
-        same.join(" AND ")
-    );
-    vec![
-        refuse("update", "UPDATE", ""),
-        refuse("delete", "DELETE", ""),
-        refuse("replace", "INSERT", &when),
-    ]
 }
 
 fn version_key(name: &str) -> String {

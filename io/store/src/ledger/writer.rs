@@ -223,10 +223,6 @@ impl Announcer {
         (self.announce)(Durability::Reached(seq));
     }
 
-    fn announce_rows(&mut self, seq: Seq) {
-        (self.announce)(Durability::RowsWritten(seq));
-    }
-
     fn announce_end(&mut self, ended: &Result<Head, WriterFailure>) {
         match ended {
             Ok(_) => self
@@ -385,9 +381,9 @@ impl Writer {
         self.check_files()?;
         self.log.write_rows(&self.rows)?;
         self.check_files()?;
-        let last = self.rows.drain(..).next_back();
-        last.into_iter()
-            .for_each(|rows| self.announcer.announce_rows(rows.seq));
+        if let Some(last) = self.rows.drain(..).next_back() {
+            (self.announcer.announce)(Durability::RowsWritten(last.seq));
+        }
         Ok(())
     }
 

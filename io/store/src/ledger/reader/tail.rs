@@ -11,13 +11,12 @@ use tslp_projections::changes::{Change, RowChange};
 use tslp_projections::row::{EventAt, UnfitRow};
 use tslp_projections::state::State;
 use tslp_projections::table::{RowsHash, Value};
-use tslp_replay::fold::{Replay, ReplayError};
+use tslp_replay::fold::{ChainCheck, Replay, ReplayError};
+use tslp_replay::log::{Head, Stored};
 
 use super::{LedgerError, LedgerReader, TablesState};
+use crate::ledger::scratch::CODE_BYTES_KEPT;
 use crate::ledger::start_error::StartError;
-
-/// Bytes of files' code that a fold of the tail keeps in memory.
-const CODE_BYTES_KEPT: usize = 2 << 20;
 
 /// A row that the tail changes; `None`: it removes it.
 type Changed = Option<Vec<Value>>;
@@ -26,11 +25,13 @@ type Changed = Option<Vec<Value>>;
 #[derive(Default)]
 pub(crate) struct TableTail(BTreeMap<Vec<Value>, Changed>);
 
+/// The rows of all tables that the tail changes, or why it can't be folded: then rows are shown as they are.
+type TailRows = Result<Arc<Vec<TableTail>>, String>;
+
 /// The tail between two events.
 pub(crate) struct FoldedTail {
     between: (Seq, Seq),
-    /// Or why it can't be folded: then rows are shown as they are.
-    tables: Result<Arc<Vec<TableTail>>, String>,
+    rows: TailRows,
 }
 
 impl TableTail {
@@ -140,24 +141,39 @@ impl LedgerReader {
     /// # Errors
     /// When it can't be read or believed.
     pub(crate) fn fold_tail(&self, state: State) -> Result<State, StartError> {
-        let applied = state.head();
-        let gap = ReplayError::Gap {
-            after: applied.0.saturating_sub(1),
-            found: applied.0 + 1,
-        };
-        let mut replay = Replay::from(state, self.chain_at(applied)?.ok_or(gap)?);
+        let chain = self.check_after(state.head())?.head().chain;
+        let from = state.head().next();
+        let mut replay = Replay::from(state, chain);
+        self.visit_believed(from, |stored| replay.step(stored, tslp_migrations::decode))?;
+        Ok(replay.into_state())
+    }
+
+    /// A check of what follows an event, which is taken at its word.
+    ///
+    /// # Errors
+    /// When there is none, or the ledger can't be read.
+    pub(crate) fn check_after(&self, before: Seq) -> Result<ChainCheck, StartError> {
+        let (after, found) = (before.0.saturating_sub(1), before.0 + 1);
+        let chain = self.chain_at(before)?;
+        let chain = chain.ok_or(ReplayError::Gap { after, found })?;
+        Ok(ChainCheck::from(Head { seq: before, chain }))
+    }
+
+    /// Hands every stored event from a position on to `step` until one can't be believed.
+    pub(crate) fn visit_believed(
+        &self,
+        from: Seq,
+        mut step: impl FnMut(&Stored) -> Result<(), ReplayError>,
+    ) -> Result<(), StartError> {
         let mut flaw = None;
-        self.read(
-            applied.next(),
-            &mut |stored| match replay.step(&stored, tslp_migrations::decode) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    flaw = Some(StartError::from_replay_error(error, &stored));
-                    ControlFlow::Break(())
-                }
-            },
-        )?;
-        flaw.map_or_else(|| Ok(replay.into_state()), Err)
+        self.read(from, &mut |stored| match step(&stored) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                flaw = Some(StartError::from_replay_error(error, &stored));
+                ControlFlow::Break(())
+            }
+        })?;
+        flaw.map_or(Ok(()), Err)
     }
 
     /// Asks about a table as it is at the head.
@@ -173,7 +189,7 @@ impl LedgerReader {
     }
 
     /// The rows that are still to be written; `None` if there are none.
-    fn tail(&self) -> Result<Option<Result<Arc<Vec<TableTail>>, String>>, LedgerError> {
+    fn tail(&self) -> Result<Option<TailRows>, LedgerError> {
         let between = (self.rows_written()?, self.head()?.seq);
         if between.0 >= between.1 {
             return Ok(None);
@@ -183,10 +199,10 @@ impl LedgerReader {
             Some(tail) => tail,
             None => FoldedTail {
                 between,
-                tables: self.tail_rows().map(Arc::new),
+                rows: self.tail_rows().map(Arc::new),
             },
         };
-        Ok(Some(known.insert(tail).tables.clone()))
+        Ok(Some(known.insert(tail).rows.clone()))
     }
 
     fn tail_rows(&self) -> Result<Vec<TableTail>, String> {
