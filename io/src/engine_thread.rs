@@ -499,9 +499,14 @@ impl EngineThread {
             return;
         }
         self.rows_late_events = 0;
+        let rows = self.engine.take_rows();
+        // A start after which nothing happens writes nothing.
+        if rows.changes.is_empty() {
+            return;
+        }
         let commit = Commit {
             recorded: Vec::new(),
-            rows: Some(self.engine.take_rows()),
+            rows: Some(rows),
         };
         // A writer that has stopped has told the loop itself, and the next start folds the events.
         let _ = self.wiring.commits.send(commit);
