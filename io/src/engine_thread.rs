@@ -94,7 +94,7 @@ const REPLIES_KEPT_BYTES_MAX: usize = 4 << 20;
 /// Rows are written after so long without a message while no reply is under way, and anyway once they are so late or those of so many
 /// events: what comes and goes meanwhile never is.
 const QUIET: Duration = Duration::from_millis(200);
-const ROWS_LATE: Duration = Duration::from_secs(2);
+const ROWS_LATE: Duration = Duration::from_millis(250);
 const ROWS_LATE_EVENTS: usize = 2000;
 
 /// Longest header with answers to directives, in characters.
