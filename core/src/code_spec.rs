@@ -107,15 +107,6 @@ impl CodeSpec {
         self.rules().any(|(_, it)| matches!(it, SpecRule::OneBlock))
     }
 
-    /// The file that all code has to be of.
-    #[must_use]
-    pub fn file(&self) -> Option<RelPath> {
-        self.rules().find_map(|(_, rule)| match rule {
-            SpecRule::File(path) => RelPath::read(path).ok(),
-            _ => None,
-        })
-    }
-
     fn rules(&self) -> impl Iterator<Item = (&str, SpecRule<'_>)> {
         lines(&self.0).filter_map(|(_, line)| Some((line, SpecRule::parse(line)?)))
     }

@@ -23,7 +23,7 @@ pub const RECENT_OPEN: &str = "[RECENT CONTEXT: READ-ONLY]";
 /// Closes the Recent Context window (spec §8.4).
 pub const RECENT_CLOSE: &str = "[END RECENT CONTEXT]";
 
-/// Opens what the user keeps for the project (docs/records.md).
+/// Opens what the user keeps for the project (docs/memory.md).
 pub const MEMORY_OPEN: &str = "[PROJECT MEMORY: READ-ONLY]";
 /// Closes what the user keeps for the project.
 pub const MEMORY_CLOSE: &str = "[END PROJECT MEMORY]";

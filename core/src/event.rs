@@ -1417,18 +1417,16 @@ pub struct CheckRan {
     pub duration_ms: u64,
 }
 
-/// Gate A refuses a reply's code before the client has it (docs/repair.md). The first reply is asked for once more; if the second is
-/// no better, it is refused likewise, and the first one is the reply.
+/// Gate A refuses what calls do to code before their client has them (docs/repair.md). The first ones are asked for once more; if those
+/// of the second reply are no better, they are refused likewise.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct DraftRefused {
-    /// The reply's text, as it was recorded.
-    pub segments: Vec<ArtifactHash>,
-    /// Its calls of the client's tools.
+    /// The calls.
     pub tool_calls: Vec<ToolCallRef>,
-    /// What keeps its code out, and of a second reply what it lacks of the first one's.
+    /// What keeps their code out.
     pub refused: Vec<DraftFault>,
-    /// What the prompt goes on with when the reply is asked for once more; `None` for the second one.
+    /// What the model is told when it is asked for them once more; `None` for the second ones.
     pub told: Option<ArtifactHash>,
 }
 
@@ -1438,7 +1436,7 @@ pub struct DraftRefused {
 pub struct DraftFault {
     /// The entity.
     pub entity: EntityId,
-    /// The rule of gate A that isn't met; [`Reason::OmittedByUpdate`] where the second reply doesn't define it.
+    /// The rule of gate A that isn't met.
     pub reason: Reason,
 }
 

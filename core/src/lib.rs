@@ -2,7 +2,7 @@
 //!
 //! Nothing here performs I/O, reads a clock, draws randomness or starts a thread. Time, disk contents and model
 //! replies enter as values; parsers enter through [`extract::Grammars`]. Read `event` first, then `artifact`. "spec §6" is a section of
-//! docs/spec.md, the law; docs/law.md restates it rule by rule.
+//! docs/spec.md, the law; docs/rules.md restates it rule by rule.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -14,7 +14,7 @@ extern crate std;
 
 /// The version of the rules: it rises with every change of this crate or of `decide` that can change an outcome (what is captured, resolved,
 /// judged or composed) under the same settings, so that deep verification can tell such a change from a defect or a forgery.
-pub const RULES_VERSION: u32 = 39;
+pub const RULES_VERSION: u32 = 40;
 
 pub mod event;
 

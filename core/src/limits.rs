@@ -78,6 +78,12 @@ pub const HASH_DIGITS_SHOWN_MIN: usize = 12;
 /// Bytes per token for a count that rather overestimates: code averages 3 to 4 with current tokenizers.
 pub const BYTES_PER_TOKEN: usize = 3;
 
+/// Characters per token, for an estimate of text that no server has counted.
+pub const CHARS_PER_TOKEN: u32 = 4;
+
+/// Characters per token that no text has on the whole: a server that counts fewer tokens hasn't read all of it.
+pub const CHARS_PER_TOKEN_MAX: u32 = 8;
+
 /// Definitions of one block that are named one by one where their code isn't taken again; of more the file is.
 pub const SAID_BEFORE_NAMED_MAX: usize = 3;
 

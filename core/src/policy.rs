@@ -69,24 +69,27 @@ stored_words! {
         /// Nothing.
         Off = "off",
         /// It records a verdict on each call.
-        #[default]
         Observe = "observe",
-        /// What it denies doesn't reach the client.
+        /// Besides, what no agent should do doesn't reach the client.
+        #[default]
         Hold = "hold",
+        /// Nothing reaches the client that it denies, or that nobody can read; and an agent that goes round in circles is stopped.
+        Strict = "strict",
     }
 }
 
 stored_words! {
-    /// What is done about an edit whose old text isn't in its file.
+    /// What is done about a call of the client's tools that misses its file, loses code, or is written as text.
     #[derive(Default)]
-    EditRepair, "repair of edits" {
+    Repair, "choice of repair" {
         /// Nothing but what the client and the notice of the edit say.
         Off = "off",
-        /// The model is told the lines that it must have meant.
-        #[default]
+        /// The model is told, with its next prompt, the lines that it must have meant and the code that it left out.
         Tell = "tell",
-        /// Besides, a call is given the file's own text before the client has it, where exactly one place can be meant.
-        Rewrite = "rewrite",
+        /// A call is looked at before the client has it: it is given the file's own text where exactly one place can be meant, and
+        /// asked for once more where it would lose code.
+        #[default]
+        Fix = "fix",
     }
 }
 
@@ -107,7 +110,7 @@ stored_words! {
 /// The settings that the decisions of this crate read. They are on record in `rules_in_force`, so deep verification can tell
 /// what another value has changed. What changes only what is observed is a setting of the binary's alone.
 ///
-/// On record by name: one that a ledger doesn't hold, because it is younger, has its default.
+/// On record by the name in the configuration: one that a ledger doesn't hold, because it is younger, has its default.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[serde(default)]
@@ -131,22 +134,29 @@ pub struct Policy {
     /// Episodes for which a removed symbol is remembered as removed (spec §9.2).
     pub tombstone_episodes: u32,
     /// What becomes of STALE code.
+    #[serde(rename = "etv.on_stale")]
     pub on_stale: OnStale,
     /// What the Guardian does with calls of the client's own tools.
+    #[serde(rename = "guardian.client_tools")]
     pub client_tools: ClientTools,
-    /// What is done about an edit whose old text isn't in its file.
-    pub edit_repair: EditRepair,
+    /// What is done about calls that miss their file or lose code.
+    pub repair: Repair,
     /// The project's rules for code that models write.
     pub code_spec: CodeSpec,
     /// What decisions without evidence do to a clear.
+    #[serde(rename = "clear.grounding")]
     pub grounding: Grounding,
     /// What may be done in one conversation, until the Operator resumes it.
+    #[serde(rename = "budget.conversation")]
     pub budget_conversation: Budget,
     /// What may be done in one day (UTC), in all conversations.
+    #[serde(rename = "budget.day")]
     pub budget_day: Budget,
     /// What one prompt may take.
+    #[serde(rename = "budget.prompt")]
     pub budget_prompt: Budget,
     /// What models' tokens cost.
+    #[serde(rename = "price")]
     pub prices: Prices,
 }
 
@@ -163,7 +173,7 @@ impl Default for Policy {
             tombstone_episodes: TOMBSTONE_EPISODES_DEFAULT,
             on_stale: OnStale::default(),
             client_tools: ClientTools::default(),
-            edit_repair: EditRepair::default(),
+            repair: Repair::default(),
             code_spec: CodeSpec::default(),
             grounding: Grounding::default(),
             budget_conversation: Budget::default(),
@@ -220,7 +230,7 @@ settings! {
     "tombstone_episodes": tombstone_episodes,
     "etv.on_stale": on_stale,
     "guardian.client_tools": client_tools,
-    "repair.edits": edit_repair,
+    "repair": repair,
     "spec.file": code_spec,
     "clear.grounding": grounding,
     "budget.conversation": budget_conversation,

@@ -1,4 +1,4 @@
-//! Reason codes: one stable snake_case word per rule, for events, notices and diagnostics. docs/law.md says what a new one needs.
+//! Reason codes: one stable snake_case word per rule, for events, notices and diagnostics. docs/rules.md lists them, CONTRIBUTING.md says what a new one needs.
 
 use core::fmt;
 
@@ -109,7 +109,7 @@ reasons! {
     NoDefinition = "no_definition" [Unjudged],
     /// The path differs from a tracked one in upper and lower case alone.
     PathCaseDiffers = "path_case_differs",
-    /// The edit applies exactly to the authoritative code.
+    /// The edit applies exactly to the code that is true.
     EditApplied = "edit_applied",
     /// The edit can't be read, or is too large.
     EditMalformed = "edit_malformed",
@@ -117,7 +117,7 @@ reasons! {
     EditWithoutPath = "edit_without_path",
     /// Nothing of the edited file is known.
     BaseUnknown = "base_unknown",
-    /// A text that the edit replaces isn't in the authoritative code.
+    /// A text that the edit replaces isn't in the code that is true.
     EditTextNotFound = "edit_text_not_found" [NextStep],
     /// A text that the edit replaces is there more than once.
     EditTextNotUnique = "edit_text_not_unique",
@@ -133,15 +133,15 @@ reasons! {
     Unjudged = "unjudged" [Unjudged],
     /// The block is larger than what is parsed.
     TooLargeToParse = "too_large_to_parse" [Unjudged],
-    /// The block quotes the proxy's own delimiters and could forge state if it were hydrated.
+    /// The block quotes the proxy's own delimiters and could forge state if it were shown.
     QuotesDelimiters = "quotes_delimiters" [NextStep],
     /// The block held a credential, which was redacted before it was recorded.
     CredentialRedacted = "credential_redacted",
 
     // Gate A (spec §6, §7).
-    /// The entity's resolution is CONFIRMED.
+    /// The code surely belongs to the entity.
     Confirmed = "confirmed",
-    /// The entity's resolution isn't CONFIRMED.
+    /// It isn't sure that the code belongs to the entity.
     NotConfirmed = "not_confirmed",
     /// The definition is there in full.
     FullDefinition = "full_definition",
@@ -167,11 +167,11 @@ reasons! {
     SpecBroken = "spec_broken" [LeftToUser NextStep],
     /// The reply has one block of code, as the project's rules want it.
     OneBlock = "one_block",
-    /// The AST node count has not collapsed.
+    /// Its syntax tree has about as many nodes as before, or more.
     NodesKept = "nodes_kept",
     /// Its syntax tree has far fewer nodes than before.
     NodesCollapsed = "nodes_collapsed" [LostCode NextStep],
-    /// The token count has not collapsed.
+    /// It has about as many tokens as before, or more.
     TokensKept = "tokens_kept",
     /// It has far fewer tokens than before.
     TokensCollapsed = "tokens_collapsed" [LostCode NextStep],
@@ -224,11 +224,11 @@ reasons! {
     DiskHoldsSuperseded = "disk_holds_superseded" [Divergence],
 
     // Transitions.
-    /// A newer authoritative version took its place.
+    /// A newer version that is true took its place.
     Replaced = "replaced",
     /// A part of the file changed by itself, so the older whole is no longer true.
     PartReplaced = "part_replaced",
-    /// An authoritative update of the whole file left the symbol out.
+    /// An update of the whole file that is true left the symbol out.
     OmittedByUpdate = "omitted_by_update",
     /// The user supplied the code, so the model's proposal is moot.
     ProposalOverruled = "proposal_overruled",
@@ -411,7 +411,7 @@ reasons! {
     /// The user's check was run after a change.
     CheckRan = "check_ran",
 
-    // Records (docs/records.md).
+    // Records (docs/memory.md).
     /// The user keeps a statement for the project.
     RecordNoted = "record_noted" [Done Answer],
     /// The user keeps a statement no longer.

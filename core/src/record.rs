@@ -1,4 +1,4 @@
-//! Records: statements that are kept for the project, as they are written (docs/records.md).
+//! Records: statements that are kept for the project, as they are written (docs/memory.md).
 
 use alloc::collections::BTreeSet;
 use alloc::format;

@@ -395,7 +395,7 @@ mod tests {
         check_same("\n  a\n    b\n", "\na\n  b\n");
     }
 
-    /// A decision, and a limit: what is inside a literal is cut as all else is (docs/external-truth.md).
+    /// A decision, and a limit: what is inside a literal is cut as all else is (docs/rules.md).
     #[test]
     fn blanks_in_literals() {
         check_same("let t = `x\n  y`;\n", "let t = `x  \n  y`;\n");

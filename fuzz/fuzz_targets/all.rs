@@ -1,4 +1,4 @@
-//! `TSLP_FUZZ_TARGET=decode_event cargo fuzz run all`: see docs/fuzzing.md.
+//! `TSLP_FUZZ_TARGET=decode_event cargo fuzz run all`: see docs/testing.md.
 
 #![no_main]
 #![allow(

@@ -42,9 +42,9 @@ pub(crate) fn door_line(data: &[u8]) {
     answered(data);
     let text = String::from_utf8_lossy(data);
     for act in message::ACTS {
-        let fields = act.fields().map(|field| {
+        let fields = act.fields.iter().map(|field| {
             let value = serde_json::from_str(&text).unwrap_or_else(|_| json!([text]));
-            (field.to_owned(), value)
+            ((*field).to_owned(), value)
         });
         let payload = Value::Object(fields.collect());
         answered(message::request_line(act.name(), "1", "see", payload).as_bytes());

@@ -1,6 +1,6 @@
 //! Fuzz targets as plain functions: each takes any bytes and panics where something that must hold doesn't.
 //!
-//! The same functions run under libFuzzer (`fuzz_targets/all.rs`, see docs/fuzzing.md) and, over a few thousand generated
+//! The same functions run under libFuzzer (`fuzz_targets/all.rs`, see docs/testing.md) and, over a few thousand generated
 //! inputs, in `cargo test`.
 
 mod events;

@@ -11,7 +11,7 @@ use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::redact;
 use tslp_core::slice::Span;
-use tslp_decide::mention;
+use tslp_decide::prompt::mention;
 
 use tslp_snapshots::script::{self, Step};
 use tslp_snapshots::stage::{AT, ROOT, Stage};

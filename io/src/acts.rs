@@ -14,7 +14,7 @@ use tslp_core::goal::{GoalChange, parse_goal};
 use tslp_core::ids::{SessionId, UnixMillis};
 use tslp_core::reason::{Reason, ReasonClass};
 use tslp_core::record;
-use tslp_decide::notice::why_in;
+use tslp_decide::wording::notice::why_in;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
 use tslp_projections::store::{EmptyStore, Store};
@@ -445,7 +445,11 @@ pub fn answer_words(verb: Verb, target: &str, reason: Reason) -> Cow<'static, st
         }
         (_, Reason::QuotesDelimiters) => "not taken: it quotes the proxy's own delimiters",
         (_, Reason::UnknownDirective) => {
-            "no directive: accept, reject, confirm, off, on, lock, unlock, external, note, forget, goal, clear, allow, revoke, stop and resume are"
+            let known = Verb::ALL
+                .iter()
+                .filter(|it| !matches!(it, Verb::Unknown | Verb::Signal));
+            let known: Vec<&str> = known.map(|verb| verb.as_str()).collect();
+            return format!("no directive; these are: {}", known.join(", ")).into();
         }
         (_, other) => {
             let (kept, taken) = (why_in("record", other), why_in("accept", other));
@@ -478,7 +482,7 @@ pub const fn failure_words(failure: ReadFailure) -> &'static str {
 pub fn carry_out_here(config: &Settings, act: &Act) -> Result<Vec<ActResult>, StartError> {
     let mut observer = Observer::new(
         &config.workspace,
-        config.etv,
+        config.etv(),
         Arc::new(TreeSitterGrammars),
         Arc::new(SystemClock),
     );

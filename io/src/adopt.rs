@@ -15,7 +15,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use tslp_core::event::ReadFailure;
 use tslp_core::ids::UnixMillis;
 use tslp_core::path::RelPath;
-use tslp_decide::found_code::FoundCode;
+use tslp_decide::judge::found_code::FoundCode;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
 use tslp_projections::store::Store;
@@ -276,7 +276,13 @@ pub fn decide_read_file<S: Store>(
 fn open_readers(config: &Settings) -> Result<Vec<FileReader>, AdoptError> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     (0..cores)
-        .map(|_| FileReader::open(&config.workspace, config.etv, Arc::new(TreeSitterGrammars)))
+        .map(|_| {
+            FileReader::open(
+                &config.workspace,
+                config.etv(),
+                Arc::new(TreeSitterGrammars),
+            )
+        })
         .collect::<Result<_, _>>()
         .map_err(AdoptError::Workspace)
 }
@@ -292,7 +298,7 @@ fn walk_targets(
     walk::visit_files(&config.workspace, targets, &mut |seen| {
         match seen {
             WalkedFile::Skipped { name, why } => skipped.count_skipped(&name, why),
-            WalkedFile::File { path, bytes } if bytes > config.etv.read_bytes_max => {
+            WalkedFile::File { path, bytes } if bytes > config.etv().read_bytes_max => {
                 skipped.count_skipped(path.as_str(), SkipReason::Unreadable(ReadFailure::TooLarge));
             }
             WalkedFile::File { path, bytes } => {

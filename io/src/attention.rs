@@ -5,17 +5,13 @@ use serde_json::{Value, json};
 use tslp_core::words;
 use tslp_projections::episodes::EpisodeRow;
 
+use crate::diagnostics::price::PromptPrice;
+
 /// From how many tokens on a mark is reached, where the model's window isn't known (spec 003).
 const MARKS: [u32; 3] = [5_000, 10_000, 15_000];
 
 /// From how many hundredths of a known window on.
 const MARKS_PERCENT: [u64; 3] = [50, 75, 90];
-
-/// Characters of a token, before more is known.
-const CHARS_PER_TOKEN: u32 = 4;
-
-/// Characters of a token that no text has on the whole.
-const CHARS_PER_TOKEN_MAX: u32 = 8;
 
 words! {
     /// How much there is for the model to attend to.
@@ -68,14 +64,8 @@ impl Attention {
     /// Of a prompt on record; `None` before its reply has ended.
     #[must_use]
     pub fn of_row(row: &EpisodeRow) -> Option<Self> {
-        let measured = row.measured.as_ref()?;
-        let characters = measured.sent.chars_total;
-        let estimated = characters / CHARS_PER_TOKEN;
-        // Some servers count only what they had to read.
-        let is_whole = |tokens: &u32| tokens.saturating_mul(CHARS_PER_TOKEN_MAX) >= characters;
-        let counted = measured.server.and_then(|server| server.prompt_tokens);
-        let tokens = counted.filter(is_whole).unwrap_or(estimated);
-        Some(Self::new(tokens, measured.window))
+        let tokens = PromptPrice::of_row(row)?.tokens();
+        Some(Self::new(tokens, row.measured.as_ref()?.window))
     }
 
     /// The response's header, from the first mark on.

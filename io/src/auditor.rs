@@ -108,7 +108,7 @@ impl Auditor {
         let deadline = Instant::now() + self.settings.timeouts.audit;
         let upstream = &self.settings.upstream;
         let model = audit.addressee.model.as_deref();
-        let number = ServerNumber::for_model(model, &upstream.by_model);
+        let number = ServerNumber::for_model(model, &upstream.named.by_model);
         let server = &upstream.servers()[number.0];
         let route = resolve::resolve_route(server, self.tls.take());
         let route = route.map_err(io::Error::other)?;

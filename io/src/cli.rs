@@ -22,9 +22,9 @@ pub use self::tool::{
     CommandArgs, GrantArgs, LockArgs, PatternArgs, PreviewArgs, RecordArgs, TargetArgs, ToolArgs,
     ToolCommand, ToolLine,
 };
-use crate::config::key::{ConfigKey, ValueKind};
+use crate::config::kind::ValueKind;
 use crate::config::layers::WrittenFlags;
-use crate::config::table::KEYS;
+use crate::config::table::{ConfigKey, KEYS};
 use crate::connect;
 use crate::exit::Exit;
 use crate::out::Out;
@@ -200,7 +200,7 @@ pub enum CliCommand {
     Goal(GoalArgs),
     /// Keep a statement for the project, or forget one
     ///
-    /// `tslp note fact '#key: STATEMENT'`, `tslp note --forget '#key'` (docs/records.md); `tslp status notes` lists them.
+    /// `tslp note fact '#key: STATEMENT'`, `tslp note --forget '#key'` (docs/memory.md); `tslp status notes` lists them.
     Note(RecordArgs),
     /// Send a conversation's older messages to no model any more
     Clear(ClearArgs),
@@ -606,7 +606,7 @@ const HEADING: &str = "Settings (`tslp config --all` lists the others, which are
 
 fn config_flag(key: &'static ConfigKey) -> Arg {
     let arg = Arg::new(key.name)
-        .long(key.flag)
+        .long(key.flag.as_str())
         .help(flag_help(key))
         .help_heading(HEADING)
         .hide_short_help(key.name != "workspace")
@@ -621,20 +621,19 @@ fn config_flag(key: &'static ConfigKey) -> Arg {
             .value_name("WORD")
             .value_parser(PossibleValuesParser::new(words)),
         ValueKind::Text(name) => arg.value_name(name),
-        ValueKind::List(name) | ValueKind::Servers(name) => {
-            arg.value_name(name).action(ArgAction::Append)
-        }
+        ValueKind::List(name) => arg.value_name(name).action(ArgAction::Append),
+        ValueKind::Budget(_) => arg.value_name("BUDGET"),
         ValueKind::Secret => arg.value_name("SECRET"),
         ValueKind::Folder => arg.value_name("DIR").value_hint(ValueHint::DirPath),
         ValueKind::File => arg.value_name("FILE").value_hint(ValueHint::FilePath),
-        ValueKind::Number => arg.value_name("N"),
-        ValueKind::NumberOrWord => arg.value_name("N|auto"),
+        ValueKind::Number(..) => arg.value_name("N"),
+        ValueKind::NumberOrAuto(..) => arg.value_name("N|auto"),
     }
 }
 
 fn flag_help(key: &ConfigKey) -> String {
-    let default = key.default_shown();
-    format!("{} [{}] [default: {default}]", key.meaning, key.variable)
+    let (variable, default) = (&key.variable, &key.default_shown);
+    format!("{} [{variable}] [default: {default}]", key.meaning)
 }
 
 /// The command line's texts for a key, if any.

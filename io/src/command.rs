@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use tslp_core::event::Verb;
 use tslp_core::path::RelPath;
-use tslp_decide::clear::FORCE;
+use tslp_decide::prompt::clear::FORCE;
 use tslp_projections::episodes::EpisodeRow;
 use tslp_store::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use tslp_store::project;
@@ -38,10 +38,8 @@ use crate::config::upstream::{UpstreamSetting, UpstreamUrl};
 use crate::config::{self, page};
 use crate::connect;
 use crate::deep::{self, DeepReport};
-use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::doctor::{self, CheckHealth, DoctorReport};
 use crate::diagnostics::state::{AsOf, EntityState};
-use crate::diagnostics::tool_check::ToolCheck;
 use crate::diagnostics::vouched::VouchedPage;
 use crate::diagnostics::{self, DiagnosedSubject, recent, state};
 use crate::door::client::{DoorClient, RunningProxy};
@@ -177,11 +175,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
                     OutputFormat::Json => MissingLines::Hidden,
                 },
             };
-            let page = if has_ledger(&config)? {
-                recent::read_recent(&diagnosed_subject(&config), wanted)?
-            } else {
-                VouchedPage::default()
-            };
+            let page = read_or_default(&config, |it| recent::read_recent(it, wanted))?;
             print_vouched(
                 common.output,
                 page,
@@ -371,7 +365,7 @@ fn config_of_running(flags: &WrittenFlags) -> Result<Settings, CommandFailure> {
     let Some(running) = RunningProxy::find(&config.data_dir)? else {
         return Ok(config);
     };
-    let is_named = |key| matches!(layers.source_of_key(key), Some(ConfigSource::Flag(_)));
+    let is_named = |key| matches!(layers.source_of_key(key), ConfigSource::Flag(_));
     if !is_named("listen") {
         config.listen = running.address;
     }
@@ -379,7 +373,7 @@ fn config_of_running(flags: &WrittenFlags) -> Result<Settings, CommandFailure> {
         config.access.token = running.token;
     }
     if !is_named("upstream") {
-        config.upstream.place = UpstreamSetting::Url(running.upstream);
+        config.upstream.named.place = UpstreamSetting::Url(running.upstream);
         config.upstream.api_key = running.upstream_api_key;
         config.upstream.ca_file = running.upstream_ca_file;
     }
@@ -444,7 +438,7 @@ fn log_to(reader: LogReader, level: &str) -> Result<(), CommandFailure> {
 fn start_logging(layers: &ConfigLayers) -> Result<(), CommandFailure> {
     let level = layers.settings.log_level.as_str();
     let reader = match layers.source_of_key("log_level") {
-        Some(ConfigSource::Default) => LogReader::User,
+        ConfigSource::Default => LogReader::User,
         _ => LogReader::Developer,
     };
     log_to(reader, level)?;
@@ -490,29 +484,31 @@ fn has_ledger(config: &Settings) -> Result<bool, CommandFailure> {
     }
 }
 
+/// What the ledger says, or nothing where there is none yet.
+fn read_or_default<T: Default, E>(
+    config: &Settings,
+    read: impl FnOnce(&DiagnosedSubject) -> Result<T, E>,
+) -> Result<T, CommandFailure>
+where
+    CommandFailure: From<E>,
+{
+    match has_ledger(config)? {
+        true => Ok(read(&diagnosed_subject(config))?),
+        false => Ok(T::default()),
+    }
+}
+
 /// The diagnostics' subject for a workspace, whether its proxy runs or not.
 fn diagnosed_subject(config: &Settings) -> DiagnosedSubject {
     DiagnosedSubject {
-        upstream: upstream_url(&config.upstream.place),
+        upstream: upstream_url(&config.upstream.named.place),
         ..ledger_subject(config)
     }
 }
 
 /// The subject of what is asked of the ledger alone: no model server is looked for.
 fn ledger_subject(config: &Settings) -> DiagnosedSubject {
-    DiagnosedSubject {
-        readers: ReaderFactory::new(&DataFiles::of(&config.data_dir), &OpenOptions::default()),
-        data_dir: config.data_dir.clone(),
-        workspace: config.workspace.clone(),
-        upstream: None,
-        api_key: config.upstream.api_key.clone(),
-        ca_file: config.upstream.ca_file.clone(),
-        safe_mode: None,
-        scrub: None,
-        tools: ToolCheck::for_config(config),
-        disk_now: DiskNow::for_workspace(config),
-        metrics: Arc::default(),
-    }
+    DiagnosedSubject::of_ledger(Arc::new(config.clone()))
 }
 
 /// The configured server, or the local one that `auto` takes; none is the demo.
@@ -621,7 +617,7 @@ fn show_deep(
 ) -> Result<Exit, CommandFailure> {
     let is_sound = report.is_healthy();
     let subject = diagnosed_subject(config);
-    let (data_dir, readers) = (&subject.data_dir, &subject.readers);
+    let (data_dir, readers) = (&subject.settings.data_dir, &subject.readers);
     let deep = deep::verify_decisions(data_dir, readers, &config.policy, is_sound);
     match &deep {
         Ok(deep) => deep.add_to(&mut report),

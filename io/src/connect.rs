@@ -285,12 +285,12 @@ mod tests {
     const LISTEN: &str = "127.0.0.1:4141";
 
     #[test]
-    fn same_as_readme() {
-        let readme = include_str!("../../README.md");
+    fn same_as_page() {
+        let page = include_str!("../../docs/clients.md");
         for client in clients() {
             let line = client.filled_in(LISTEN.parse().expect("an address"), None);
             let line = line.replace("-H 'Authorization: Bearer local' ", "");
-            assert!(readme.contains(&line), "{line}");
+            assert!(page.contains(&line), "{line}");
         }
     }
 

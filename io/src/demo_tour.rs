@@ -13,12 +13,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tslp_core::ids::Seq;
+use tslp_core::reason::Reason;
 use tslp_projections::TABLES;
 use tslp_store::ledger::{self, DataFiles};
 
 use crate::config::environment::Environment;
 use crate::config::settings::Settings;
 use crate::config::upstream::UpstreamSetting;
+use crate::evidence::describe::reason_words;
 use crate::exit::Exit;
 use crate::json_client;
 use crate::main_loop::LoopHandle;
@@ -116,7 +118,7 @@ impl<'o, W: io::Write> Tour<'o, W> {
         let after = self.proxy.find_entity(ENTITY)?;
         let is_other = after["artifact"] != before["artifact"];
         ensure_all(&[
-            (is_hydrated, "the prompt was hydrated"),
+            (is_hydrated, "the prompt shows the true code"),
             (is_shown, "the model was shown the function"),
             (is_other, "the update has another hash"),
             (
@@ -124,7 +126,7 @@ impl<'o, W: io::Write> Tour<'o, W> {
                 "the model's full update was promoted",
             ),
         ])?;
-        self.print_line("  It answered with the whole function, so the update is promoted:")?;
+        self.print_line("  It answered with the whole function, so it is taken:")?;
         self.tell_entity(&after)?;
         self.apply_reply(&reply)?;
         self.print_line("  Your editor applies it to the file.")
@@ -142,12 +144,13 @@ impl<'o, W: io::Write> Tour<'o, W> {
                 after["artifact"] == before["artifact"],
                 "the truth is what it was",
             ),
-            (reason == "elided", "the refusal names the placeholder"),
+            (
+                reason == Reason::Elided.code(),
+                "the refusal names the placeholder",
+            ),
         ])?;
-        let truth = short_hash(&before["artifact"])?;
-        self.print_line(&format!(
-            "  Refused: `{reason}`. The truth is still {truth}."
-        ))
+        let why = reason_words(Reason::Elided);
+        self.print_line(&format!("  Refused: {why}. What is true is what it was."))
     }
 
     fn hand_edit_goes_stale(&mut self) -> Result<(), TourError> {
@@ -205,13 +208,8 @@ impl<'o, W: io::Write> Tour<'o, W> {
     }
 
     fn tell_entity(&mut self, entity: &Value) -> Result<(), TourError> {
-        let (hash, from) = (
-            short_hash(&entity["artifact"])?,
-            text_of(&entity["origin"])?,
-        );
-        self.print_line(&format!(
-            "  {ENTITY} is AUTHORITATIVE: artifact {hash}, from the {from}."
-        ))
+        let from = text_of(&entity["origin"])?;
+        self.print_line(&format!("  {ENTITY} is true now, from the {from}."))
     }
 
     fn print_quoted(&mut self, text: &str, lines_max: usize) -> Result<(), TourError> {
@@ -247,7 +245,7 @@ impl TourProxy {
             is_quiet: true,
             ..Settings::default()
         };
-        settings.upstream.place = UpstreamSetting::Demo;
+        settings.upstream.named.place = UpstreamSetting::Demo;
         settings.settle(&Environment::of_process())?;
         let server = BoundServer::bind_and_open(&settings)?;
         let (address, handle) = (server.listen_address(), server.loop_handle());
@@ -325,9 +323,4 @@ impl TourProxy {
 fn text_of(value: &Value) -> Result<&str, TourError> {
     let text = value.as_str();
     text.ok_or_else(|| failed(format_args!("{value} is a text")))
-}
-
-fn short_hash(hash: &Value) -> Result<&str, TourError> {
-    let short = text_of(hash)?.get(..12);
-    short.ok_or_else(|| failed(format_args!("{hash} is a hash")))
 }

@@ -6,7 +6,6 @@ mod coloured;
 pub mod disk_now;
 pub mod doctor;
 pub(crate) mod guardian;
-pub mod missing;
 mod overview;
 pub mod price;
 pub mod recent;
@@ -23,7 +22,6 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
@@ -34,7 +32,7 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::path::RelPath;
 use tslp_projections::row::Row;
 use tslp_projections::table::Value as Cell;
-use tslp_store::ledger::{LedgerError, LedgerReader, ReaderFactory};
+use tslp_store::ledger::{DataFiles, LedgerError, LedgerReader, OpenOptions, ReaderFactory};
 use tslp_store::scrub::{ScrubProgress, SharedProgress};
 use tslp_store::startup::StartError;
 use tslp_wire::http::error::Refusal;
@@ -46,7 +44,7 @@ use self::vouched::VouchedPage;
 use crate::channel::{
     DiagnosticPage, DiagnosticQuery, MissingLines, OwnAnswer, StateQuery, ToLoop, TurnQuery,
 };
-use crate::config::secret::Secret;
+use crate::config::settings::Settings;
 use crate::config::upstream::UpstreamUrl;
 use crate::main_loop::LoopHandle;
 use crate::memory;
@@ -56,18 +54,12 @@ use crate::sent_prompts::{NotShown, last_sent};
 
 /// The sources of the diagnostics pages.
 pub struct DiagnosedSubject {
+    /// The settings.
+    pub settings: Arc<Settings>,
     /// Makes read-only connections.
     pub readers: ReaderFactory,
-    /// The data directory of the ledger.
-    pub data_dir: PathBuf,
-    /// The project folder.
-    pub workspace: PathBuf,
     /// The model server; `None` for the embedded demo.
     pub upstream: Option<UpstreamUrl>,
-    /// Its key.
-    pub api_key: Option<Secret>,
-    /// Certificates to trust in addition to the system's.
-    pub ca_file: Option<PathBuf>,
     /// The reason for safe mode, if the proxy started in it.
     pub safe_mode: Option<String>,
     /// The scrub of a running proxy, which checks the ledger after the start.
@@ -81,6 +73,24 @@ pub struct DiagnosedSubject {
 }
 
 impl DiagnosedSubject {
+    /// The ledger alone, whether a proxy runs or not; no model server is looked for.
+    #[must_use]
+    pub fn of_ledger(settings: Arc<Settings>) -> Self {
+        Self {
+            readers: ReaderFactory::new(
+                &DataFiles::of(&settings.data_dir),
+                &OpenOptions::default(),
+            ),
+            upstream: None,
+            safe_mode: None,
+            scrub: None,
+            tools: ToolCheck::for_config(&settings),
+            disk_now: DiskNow::for_workspace(&settings),
+            metrics: Arc::default(),
+            settings,
+        }
+    }
+
     /// The reason for safe mode, if the proxy is in it: from the start, or since the scrub found a flaw.
     #[must_use]
     pub fn safe_mode_reason(&self) -> Option<String> {

@@ -1,4 +1,4 @@
-//! The door of a running proxy: a Unix socket by which the user's other commands act on it (docs/door.md). One line of JSON in,
+//! The door of a running proxy: a Unix socket by which the user's other commands act on it (docs/using.md). One line of JSON in,
 //! one out. Nothing else acts on a proxy from outside: no HTTP endpoint does.
 
 pub mod client;

@@ -3,7 +3,7 @@
 use tslp_core::ids::UnixMillis;
 use tslp_core::policy::Policy;
 use tslp_core::request::Request;
-use tslp_decide::work::WithheldPrompt;
+use tslp_decide::scope::work::WithheldPrompt;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
 use tslp_projections::store::Store;

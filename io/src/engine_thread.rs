@@ -10,7 +10,7 @@ mod repair;
 mod tools;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ use tslp_core::event::{
 };
 use tslp_core::guardian::Mode;
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::{EpisodeId, Seq, SessionId};
+use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::limits::REPLY_SEGMENT_BYTES;
 use tslp_core::message::{Attempt, ToolCall, Tools};
 use tslp_core::outgoing::Outgoing;
@@ -34,14 +34,14 @@ use tslp_core::read_message::ReadMessage;
 use tslp_core::reason::{Reason, ReasonClass};
 use tslp_core::redact;
 use tslp_core::request::Request;
-use tslp_decide::reply::{Reply, SegmentExtent};
-use tslp_decide::user_line::{self, UserNews};
-use tslp_decide::work::WithheldPrompt;
+use tslp_decide::judge::reply::{Reply, SegmentExtent};
+use tslp_decide::scope::work::WithheldPrompt;
+use tslp_decide::wording::user_line::{self, UserNews};
 use tslp_grammars::{TreeSitterGrammars, remembering};
 use tslp_projections::state::State;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{
-    Batch, BatchBuilder, DiskAnswers, DiskCheck, FileFinding, PendingReply, TouchedText,
+    Batch, BatchBuilder, DiskAnswers, DiskCheck, FileFinding, PendingReply,
 };
 
 use crate::acts;
@@ -63,12 +63,11 @@ use crate::tool_loop::BODY_BYTES_MAX;
 use crate::windows::Windows;
 use ahead::Unparsed;
 use check::CheckState;
-use repair::CodeRepairState;
+use repair::CallRepair;
 use tools::{ToolLoop, ToolReply};
 use tslp_store::content_cache::ContentCache;
 use tslp_store::ledger::writer::Commit;
 use tslp_store::ledger::{DurableHead, WriterStopped};
-use tslp_wire::chat::asked_again::asked_again;
 use tslp_wire::chat::bad_request::BadRequest;
 use tslp_wire::chat::checksum::hold_checksum;
 use tslp_wire::chat::dialect::Dialect;
@@ -174,9 +173,8 @@ struct ReplyUnderWay {
     added: Duration,
     /// The arguments of calls that are complete and not on record, although the reply is still coming.
     calls_unrecorded: Vec<String>,
-    /// Files that they name and that nothing is known of, as they were then: some clients run a call while the reply is
-    /// still coming.
-    touched: TouchedTexts,
+    /// Files that its calls name and that were looked at then: some clients run a call while the reply is still coming.
+    looked_at: BTreeSet<RelPath>,
     /// Whether the prompt is too long for its model, as far as its length shows that.
     exceeded: Option<WindowExceeded>,
     /// How its calls reach the client. As they come, nothing is added to it either.
@@ -190,10 +188,14 @@ struct ReplyUnderWay {
     calls_passed: Vec<(usize, Option<ToolCall>)>,
     /// Whether verdicts on its calls are on record.
     are_calls_judged: bool,
+    /// Whether the client has a text in the place of a call.
+    has_denied: bool,
     /// Whether its text may hold calls of the client's tools.
     may_hold_calls: bool,
-    /// Whether its code is judged before it goes out.
-    repair: Option<CodeRepairState>,
+    /// Its calls that change files, if they are looked at before the client has them.
+    repair: Option<CallRepair>,
+    /// When its prompt went to the model.
+    sent_at: UnixMillis,
     /// The request's body, if it may be asked for once more.
     body: Option<Arc<Vec<u8>>>,
     /// The one in the place of which it was asked for.
@@ -245,12 +247,6 @@ impl ReplyUnderWay {
         std::mem::take(&mut self.read)
     }
 
-    /// The calls of the response that is over.
-    fn tool_calls(&self) -> Vec<ToolCall> {
-        let calls = self.read.calls.iter();
-        calls.map(|(_, call)| call.clone()).collect()
-    }
-
     /// What the response that came last cost.
     fn last_usage(&self) -> ServerUsage {
         self.usages.last().copied().flatten().unwrap_or_default()
@@ -264,9 +260,6 @@ impl ReplyUnderWay {
         }
     }
 }
-
-/// The texts of files that a reply names, as they were when it did; `None` of those that may not be taken.
-type TouchedTexts = BTreeMap<RelPath, Option<TouchedText>>;
 
 /// A request, ready for the model server.
 enum ComposedRequest {
@@ -302,6 +295,8 @@ struct PromptToModel {
     rules: PipeRules,
     /// Whether its reply may ask for tools of tslp's.
     may_go_on: bool,
+    /// Whether its calls are looked at before the client has them.
+    is_repaired: bool,
     /// What its user has to hear; `None` if they aren't told in the reply.
     news: Option<News>,
 }
@@ -664,11 +659,10 @@ impl EngineThread {
             }
         });
         let can_change = has_one_choice && composed.conversation.is_some();
-        let waits = news.is_some() || offered.are_offered() && self.engine.fits_edits();
-        let is_held = can_be_repeated && can_change && self.holds_replies(offered);
+        let is_repaired = can_change && offered.are_offered() && self.engine.repairs_calls();
         let may_go_on = can_change && can_go_on && self.runs_tools();
         let calls = match can_change {
-            true => self.call_rule(dialect, waits || is_held || may_go_on),
+            true => self.call_rule(dialect, news.is_some() || is_repaired || may_go_on),
             false => CallRule::AsTheyCome,
         };
         let watched = tools.filter(|_| can_be_repeated && composed.conversation.is_some());
@@ -685,7 +679,6 @@ impl EngineThread {
         let rules = PipeRules {
             calls,
             offered: watched,
-            is_held,
         };
         let body = Arc::new(sent_body);
         let durable_at = composed.batch.last().unwrap_or(self.engine.state().head());
@@ -698,7 +691,7 @@ impl EngineThread {
             durable_at,
             episode: composed.episode,
             headers,
-            may_ask_again: may_go_on || is_held || rules.offered.is_some(),
+            may_ask_again: may_go_on || is_repaired || rules.offered.is_some(),
             rules: rules.clone(),
         };
         let sent = PromptToModel {
@@ -719,6 +712,7 @@ impl EngineThread {
             exceeded,
             rules,
             may_go_on,
+            is_repaired: is_repaired && can_be_repeated,
             news,
         };
         Ok(ComposedRequest::Prompt(Box::new((
@@ -740,7 +734,7 @@ impl EngineThread {
         );
         let last = sent.messages.last().map(|last| last.bytes.clone());
         let may_hold_calls = sent.rules.offered.is_some();
-        let repair = sent.rules.is_held.then(CodeRepairState::default);
+        let repair = sent.is_repaired.then(CallRepair::default);
         let is_kept = may_hold_calls || repair.is_some();
         let body = is_kept.then(|| Arc::clone(&sent.body));
         let tools = match (sent.may_go_on, sent.conversation, last) {
@@ -761,15 +755,17 @@ impl EngineThread {
             user_agent,
             added: Duration::ZERO,
             calls_unrecorded: Vec::new(),
-            touched: BTreeMap::new(),
+            looked_at: BTreeSet::new(),
             exceeded: sent.exceeded,
             calls: sent.rules.calls,
             news: sent.news,
             calls_passed: Vec::new(),
             are_calls_judged: false,
+            has_denied: false,
             tools,
             may_hold_calls,
             repair,
+            sent_at: self.wiring.clock.now(),
             body,
             first: None,
             usages: vec![None],
@@ -830,8 +826,11 @@ impl EngineThread {
             running.news = None;
             running.tools = None;
             running.may_hold_calls = false;
-            running.repair = None;
+            self.let_waiting_go(exchange);
         }
+        let Some(running) = self.running.get_mut(&exchange) else {
+            return;
+        };
         if !running.is_given_up {
             running.take_said(&read.said);
         }
@@ -872,25 +871,30 @@ impl EngineThread {
         }
     }
 
-    /// Reads the unknown files of a call now, not with the reply's end: some clients run a call while the reply is still coming.
+    /// Looks at the files of a call now, not with the reply's end: what the call does to them is judged before the client has it, and some
+    /// clients run it while the reply is still coming.
     fn touch_called(&mut self, exchange: ExchangeId, episode: EpisodeId, paths: &[String]) {
         let (now, observer) = (self.wiring.clock.now(), &mut self.observer);
         let look = &mut |asked| observer.places(asked);
-        let (batch, candidates) = self.engine.look_for_called(now, episode, paths, look);
-        let session = self.engine.session_of(episode).unwrap_or_default();
-        let candidates = candidates.iter().map(RelPath::as_str);
-        let candidates = candidates.filter_map(|it| self.engine.unknown_file(SessionId(0), it));
-        let paths = paths.iter();
-        let unknown = paths.filter_map(|path| self.engine.unknown_file(session, path));
-        let unknown: Vec<RelPath> = unknown.chain(candidates).collect();
+        let (looked_for, mut files) = self.engine.look_for_called(now, episode, paths, look);
         if let Some(running) = self.running.get_mut(&exchange) {
-            for path in unknown {
-                let touched = running.touched.entry(path);
-                touched.or_insert_with_key(|path| self.observer.touch(path));
-            }
+            let looked_at = &mut running.looked_at;
+            files.checks.retain(|it| looked_at.insert(it.path.clone()));
+            files.touches.retain(|it| looked_at.insert(it.clone()));
         }
-        if !batch.recorded.is_empty() {
-            self.commit_batch(batch);
+        let touched = files.touches.iter().map(|path| self.observer.touch(path));
+        let answers = DiskAnswers {
+            touched: touched.collect(),
+            findings: self.check_files(files.checks),
+            ..DiskAnswers::default()
+        };
+        let taken = self
+            .engine
+            .look_at_called(now, episode, files.touches, answers);
+        for batch in [looked_for, taken] {
+            if !batch.recorded.is_empty() {
+                self.commit_batch(batch);
+            }
         }
     }
 
@@ -932,23 +936,27 @@ impl EngineThread {
             }
             return;
         }
-        if self.begins_another_round(exchange, ending) {
+        let ControlFlow::Continue(ending) = self.settle_waiting_calls(exchange, ending) else {
             return;
-        }
-        if let Some(ending) = self.end_or_ask_again(exchange, ending) {
+        };
+        if !self.begins_another_round(exchange, ending) {
             self.settle_reply(exchange, ending);
         }
     }
 
-    /// Asks the model once more, with what is wrong with its reply after all that it was given, so that its prefix stays; `held` is
-    /// the end of its text that is kept back. Whether it was asked.
-    fn ask_again(&mut self, exchange: ExchangeId, complaint: &str, held: String) -> bool {
+    /// Asks the model once more, with a request made of the first one's body; `held` is the end of its text that is kept back. Whether it
+    /// was asked.
+    fn ask_again(
+        &mut self,
+        exchange: ExchangeId,
+        request: impl FnOnce(&ReplyUnderWay, &[u8]) -> Option<Vec<u8>>,
+        held: String,
+    ) -> bool {
         let Some(running) = self.running.get_mut(&exchange) else {
             return false;
         };
-        let dialect = running.dialect;
-        let body = running.body.as_ref();
-        let Some(body) = body.and_then(|body| asked_again(dialect, body, complaint)) else {
+        let body = running.body.clone();
+        let Some(body) = body.and_then(|body| request(running, &body)) else {
             return false;
         };
         let (request, usage) = (running.request_with(body), running.last_usage());
@@ -994,11 +1002,11 @@ impl EngineThread {
             .filter(|it| is_complete && it.calls != CallRule::AsTheyCome && !called_tool)
             .and_then(ReplyUnderWay::news);
         let ended = self.record_end(exchange, ending);
-        let looked = ended.map(|(mut pending, mut touched, episode, addressee)| {
+        let looked = ended.map(|(mut pending, looked_at, episode, addressee)| {
             let touches = pending.touches.iter();
-            let touched = touches.map(|path| {
-                let known = touched.remove(path);
-                known.unwrap_or_else(|| self.observer.touch(path))
+            let touched = touches.map(|path| match looked_at.contains(path) {
+                true => None,
+                false => self.observer.touch(path),
             });
             let touched = touched.collect();
             let answers = DiskAnswers {
@@ -1068,7 +1076,7 @@ impl EngineThread {
         &mut self,
         exchange: ExchangeId,
         ending: ResponseEnd,
-    ) -> Option<(PendingReply, TouchedTexts, EpisodeId, AuditedModel)> {
+    ) -> Option<(PendingReply, BTreeSet<RelPath>, EpisodeId, AuditedModel)> {
         let mut running = self.running.remove(&exchange)?;
         if let Some(id) = &running.read.response_id
             && let Some(session) = self.engine.session_of(running.episode)
@@ -1136,7 +1144,7 @@ impl EngineThread {
         } else {
             self.prompt_costs.forget(exchange);
         }
-        Some((pending, running.touched, episode, running.addressee))
+        Some((pending, running.looked_at, episode, running.addressee))
     }
 
     /// Has the server asked again where what it said is old, and says in the log that it cuts a model's prompts.
@@ -1291,7 +1299,7 @@ impl PromptRefusal {
         let refusal = match self {
             Self::Request(error) => Refusal::new("invalid_request", error.to_string()),
             Self::Ledger(WriterStopped(message)) => Refusal::new("ledger_failed", message),
-            // After 422 Codex and aider ask again (docs/decisions.md).
+            // After 422 Codex and aider ask again (docs/rules.md).
             Self::Withheld(withheld) => Refusal::withheld(withheld.reason.code(), withheld.message),
         };
         OwnAnswer::refusal(&refusal, Some(dialect))

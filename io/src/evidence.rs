@@ -2,8 +2,9 @@
 
 pub mod describe;
 pub mod log;
+pub mod missing;
 pub mod moments;
 pub mod replies;
-
+pub mod story;
 pub mod suggestions;
 pub mod undo;

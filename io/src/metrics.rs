@@ -106,7 +106,7 @@ impl Metrics {
         page.write_head(
             "tslp_outcomes_total",
             "counter",
-            "What became of code, by outcome and reason (`tslp why`, docs/gates.md).",
+            "What became of code, by outcome and reason (`tslp why`, docs/rules.md).",
         );
         let outcomes = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
         for ((outcome, reason), count) in &*outcomes {

@@ -1,4 +1,4 @@
-//! The page to look at (docs/page.md): its files, which are in the binary, and what a browser may do with them.
+//! The page to look at (docs/using.md): its files, which are in the binary, and what a browser may do with them.
 
 use std::sync::LazyLock;
 

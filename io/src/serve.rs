@@ -17,7 +17,7 @@ use tslp_store::ledger::lock::DataDirLock;
 use tslp_store::ledger::writer::{
     self, Durability, LedgerWriter, Remedy, WriterFailure, WriterLimits,
 };
-use tslp_store::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory};
+use tslp_store::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions};
 use tslp_store::project;
 use tslp_store::scrub::Scrub;
 use tslp_store::startup::{self, StartError};
@@ -30,8 +30,6 @@ use crate::config::settings::{Settings, TokenBudget, WindowGuard};
 use crate::config::upstream::{UpstreamSetting, UpstreamUrl};
 
 use crate::demo_model;
-use crate::diagnostics::disk_now::DiskNow;
-use crate::diagnostics::tool_check::ToolCheck;
 use crate::diagnostics::{DiagnosedSubject, DiagnosticsThread};
 use crate::disk_full::{self, SpaceFound, SpaceWatcher};
 use crate::door::ProxyKeeper;
@@ -46,7 +44,7 @@ use crate::metrics::Metrics;
 use crate::out::Out;
 use crate::probe::{self, ProbeTarget, ServerWindows};
 use crate::scrub_thread::ScrubThread;
-use crate::tool_loop::ToolLoopConfig;
+use crate::tool_loop;
 
 /// Messages that may wait for the engine: prompts, whose memory is counted, and pieces of replies of 16 to 80 KiB.
 const ENGINE_QUEUE: usize = 64;
@@ -302,10 +300,10 @@ impl BoundServer {
                 }
                 Err(error) => return Err(error.into()),
             };
-        let chosen = chosen.map_or_else(|| choose_upstream(&config.upstream.place), Ok)?;
+        let chosen = chosen.map_or_else(|| choose_upstream(&config.upstream.named.place), Ok)?;
         let mut config = config.clone();
         if !chosen.is_missing {
-            config.upstream.place = UpstreamSetting::Url(chosen.url.clone());
+            config.upstream.named.place = UpstreamSetting::Url(chosen.url.clone());
         }
         let config = Arc::new(config);
         let (to_engine, from_loop) = bounded(ENGINE_QUEUE);
@@ -321,7 +319,7 @@ impl BoundServer {
         let for_the_end = to_engine.clone();
         let (main_loop, address, handle) = MainLoop::bind(Arc::clone(&config), channels)?;
         let mut banner = vec![chosen.banner.clone()];
-        for server in &config.upstream.by_model {
+        for server in &config.upstream.named.by_model {
             let (url, models) = (&server.url, server.models.join(", "));
             banner.push(format!("upstream {url} for models {models}"));
         }
@@ -335,17 +333,11 @@ impl BoundServer {
             Err(_) => None,
         };
         let diagnostics = DiagnosticsThread::new(DiagnosedSubject {
-            readers: ReaderFactory::new(&DataFiles::of(&config.data_dir), &OpenOptions::default()),
-            data_dir: config.data_dir.clone(),
-            workspace: config.workspace.clone(),
             upstream: Some(chosen.url.clone()),
-            api_key: config.upstream.api_key.clone(),
-            ca_file: config.upstream.ca_file.clone(),
             safe_mode: safe_mode.clone(),
             scrub: scrub.as_ref().map(Scrub::shared_progress),
-            tools: ToolCheck::for_config(&config),
-            disk_now: DiskNow::for_workspace(&config),
             metrics: Arc::clone(&metrics),
+            ..DiagnosedSubject::of_ledger(Arc::clone(&config))
         });
         let diagnostics = diagnostics.spawn(questions, handle.clone())?;
         let (space_watcher, disk_space) = disk_full::watch_disk(&config.data_dir, handle.clone());
@@ -611,7 +603,7 @@ fn ask_for_windows(
                 }
             };
             // A figure for all models isn't one for those of other servers.
-            let is_sole = upstream.by_model.is_empty();
+            let is_sole = upstream.named.by_model.is_empty();
             said.windows.retain(|(name, _)| is_sole || !name.is_empty());
             if last.as_ref() != Some(&said) {
                 for (model, tokens) in &said.windows {
@@ -679,7 +671,7 @@ fn start_engine(
     handle.send(ToLoop::Durable(state.head()));
     let observer = Observer::new(
         &config.workspace,
-        config.etv,
+        config.etv(),
         Arc::new(TreeSitterGrammars),
         Arc::new(SystemClock),
     );
@@ -695,7 +687,7 @@ fn start_engine(
         clock: Arc::new(SystemClock),
     };
     let engine = new_engine(state, &config.policy, contents);
-    let tools = ToolLoopConfig::from_config(config);
+    let tools = tool_loop::scope_of_replies(config);
     let to_engine = surroundings.to_engine;
     let engine = EngineThread::new(engine, Box::new(observer), wiring)
         .with_parser(config.policy.clone(), to_engine.clone())?;

@@ -11,8 +11,7 @@ use tslp_core::policy::ClientTools;
 use tslp_tools::guardian::ToolScope;
 use tslp_tools::sandbox::{Sandbox, WorkspaceLayer};
 
-use crate::config::settings::Settings;
-use crate::config::settings::{ToolsChoice, ToolsConfig};
+use crate::config::settings::{Settings, ToolsChoice};
 
 /// Longest request body that a reply of several rounds goes on from: it is kept while its reply is under way.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
@@ -51,50 +50,26 @@ pub(crate) fn boundary_before(text: &str, at: usize) -> usize {
     at
 }
 
-/// Settings of tools that replies run.
-#[derive(Clone, Debug)]
-pub struct ToolLoopConfig {
-    /// The settings as written.
-    pub tools: ToolsConfig,
-    /// Whether calls of the client's own tools are judged.
-    pub client_tools: ClientTools,
-    /// The folders that they work with.
-    pub scope: ToolScope,
-}
-
-impl ToolLoopConfig {
-    /// From the configuration; `None` if tools are neither run nor judged.
-    #[must_use]
-    pub fn from_config(config: &Settings) -> Option<Self> {
-        let (tools, client_tools) = (config.tools.clone(), config.policy.client_tools);
-        let has_check = !tools.check.is_empty();
-        if tools.run == ToolsChoice::Off && client_tools == ClientTools::Off && !has_check {
-            return None;
+/// The folders that tools of replies and the check work with; `None` if tools are neither run nor judged.
+#[must_use]
+pub fn scope_of_replies(config: &Settings) -> Option<ToolScope> {
+    let tools = &config.tools;
+    let is_judged = config.policy.client_tools != ClientTools::Off;
+    if tools.run == ToolsChoice::Off && !is_judged && tools.check.is_empty() {
+        return None;
+    }
+    let there = tools.toolchains.iter().filter_map(|folder| {
+        let found = folder.canonicalize();
+        if let Err(error) = &found {
+            tracing::warn!(folder = %folder.display(), %error, "a toolchain isn't there; tools do without it");
         }
-        let there = tools.toolchains.iter().filter_map(|folder| {
-            let found = folder.canonicalize();
-            if let Err(error) = &found {
-                tracing::warn!(folder = %folder.display(), %error, "a toolchain isn't there; tools do without it");
-            }
-            found.ok()
-        });
-        let scope = ToolScope {
-            toolchains: there.collect(),
-            home: std::env::home_dir(),
-            ..tool_scope(config, None)
-        };
-        Some(Self {
-            tools,
-            client_tools,
-            scope,
-        })
-    }
-
-    /// Whether replies may ask for tools.
-    #[must_use]
-    pub fn runs(&self) -> bool {
-        self.tools.run == ToolsChoice::On
-    }
+        found.ok()
+    });
+    Some(ToolScope {
+        toolchains: there.collect(),
+        home: std::env::home_dir(),
+        ..tool_scope(config, None)
+    })
 }
 
 /// The folders that tools work with; none may see the configuration in these files.

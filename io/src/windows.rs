@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use tslp_core::event::{PromptCost, ServerKind, ServerUsage, WindowExceeded};
 use tslp_core::ids::SessionId;
-use tslp_core::limits::HYDRATION_TOKENS_DEFAULT;
-use tslp_decide::work::WithheldPrompt;
+use tslp_core::limits::{CHARS_PER_TOKEN, CHARS_PER_TOKEN_MAX, HYDRATION_TOKENS_DEFAULT};
+use tslp_decide::scope::work::WithheldPrompt;
 use tslp_projections::state::State;
 
 use crate::config::settings::{TokenBudget, WindowGuard};
@@ -24,13 +24,13 @@ const MODELS_KEPT: usize = 16;
 const PROMPTS_KEPT: usize = 8;
 
 /// Characters of a token, in hundredths, that no prompt is outside of: beyond are figures that don't count the whole prompt.
-const CHARS_PLAUSIBLE: (u64, u64) = (100, 800);
+const CHARS_PLAUSIBLE: (u64, u64) = (100, CHARS_PER_TOKEN_MAX as u64 * 100);
 
 /// Conversations with a model whose last prompts are kept.
 const SESSIONS_KEPT: usize = 32;
 
 /// Characters of a token, in hundredths, before anything is learnt, and as few as there may be.
-const CHARS_UNLEARNT: u64 = 400;
+const CHARS_UNLEARNT: u64 = CHARS_PER_TOKEN as u64 * 100;
 const CHARS_FEW: u64 = 250;
 
 /// Characters of a token, in hundredths, that no long text has on the whole.

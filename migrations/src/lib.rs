@@ -1,7 +1,7 @@
 //! Stored bytes: the number of each kind of event, and the schema of the database.
 //!
 //! The layouts themselves are derived where events are declared (`tslp_core::event`). A number stands for one layout, for ever. When
-//! a type changes, its events get another number (docs/migrations.md).
+//! a type changes, its events get another number (docs/storage.md).
 
 #![forbid(unsafe_code)]
 

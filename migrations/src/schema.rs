@@ -1,6 +1,6 @@
 //! The database that holds a ledger: its statements and the format's number.
 //!
-//! A tslp reads and writes [`FORMAT_VERSION`], and refuses every other one untouched: nothing was released yet (docs/migrations.md).
+//! A tslp reads and writes [`FORMAT_VERSION`], and refuses every other one untouched: nothing was released yet (docs/storage.md).
 
 /// Marks a database as ours in its header (`TSLP` in ASCII), so that `file` and we recognise it.
 pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"TSLP");

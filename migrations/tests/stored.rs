@@ -19,7 +19,7 @@ use tslp_migrations::{DecodeError, NUMBERS, decode, decode_content, encode, kind
 /// Samples of each kind.
 const SAMPLES: u64 = 4;
 
-const ADVICE: &str = "a change here is a new layout (docs/migrations.md); what is new is added to the fixtures by \
+const ADVICE: &str = "a change here is a new layout (docs/storage.md); what is new is added to the fixtures by \
                       `cargo test -p tslp-migrations -- --ignored freeze`";
 
 fn fixture(name: &str) -> PathBuf {

@@ -1,4 +1,4 @@
-//! What clients call by paths that aren't beneath our root (docs/decisions.md).
+//! What clients call by paths that aren't beneath our root (docs/rules.md).
 
 use alloc::string::String;
 

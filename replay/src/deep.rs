@@ -1,7 +1,7 @@
 //! Deep verification: every decision on record is made again, from what is on record of its observations, by today's
 //! grammars and rules.
 //!
-//! What isn't on record is taken as it was; docs/verify.md lists it.
+//! What isn't on record is taken as it was; docs/storage.md lists it.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;

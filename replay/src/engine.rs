@@ -29,41 +29,41 @@ use tslp_core::recent_map::RecentMap;
 use tslp_core::redact;
 use tslp_core::request::Request;
 use tslp_decide::Recorder;
-use tslp_decide::audit;
-use tslp_decide::clear::{self, Messages};
 use tslp_decide::code_reader::CodeReader;
-use tslp_decide::compose::{self, Composed};
-use tslp_decide::direct::{self, FileText, ResolvedDirective};
-use tslp_decide::found_code::{self, FoundCode};
-use tslp_decide::goal;
-use tslp_decide::meant;
+use tslp_decide::judge::audit;
+use tslp_decide::judge::found_code::{self, FoundCode};
+use tslp_decide::judge::meant;
+use tslp_decide::judge::promote::MessagePieces;
+use tslp_decide::judge::propose::{self, GainedCode, JudgingContext, WriteState};
+use tslp_decide::judge::reply::{self, Reply, SegmentExtent};
+use tslp_decide::judge::verify;
 use tslp_decide::observe;
-use tslp_decide::off::{self, OffKnowledge};
-use tslp_decide::place::{self, PlaceFinding, Standpoint};
-use tslp_decide::promote::MessagePieces;
-use tslp_decide::prompt;
-use tslp_decide::prompt_facts::Prompt;
-use tslp_decide::propose::{self, GainedCode, JudgingContext, WriteState};
-use tslp_decide::receive::{self, PromptRepetition};
-use tslp_decide::records;
-use tslp_decide::reply::{self, Reply, SegmentExtent};
-use tslp_decide::scope;
-use tslp_decide::sent::{self};
-use tslp_decide::shown::{self, ShownLines, TakenFromDisk};
-use tslp_decide::side_request;
-use tslp_decide::text_index::TextIndex;
-use tslp_decide::tools;
-use tslp_decide::touch;
-use tslp_decide::verify;
-use tslp_decide::work::{self as agents_work, RequestToBill, WithheldPrompt};
-use tslp_decide::write_head::{self, CodeSource};
+use tslp_decide::prompt::clear::{self, Messages};
+use tslp_decide::prompt::compose::{self, Composed};
+use tslp_decide::prompt::facts::Prompt;
+use tslp_decide::prompt::goal;
+use tslp_decide::prompt::reader;
+use tslp_decide::prompt::receive::{self, PromptRepetition};
+use tslp_decide::prompt::records;
+use tslp_decide::prompt::sent::{self};
+use tslp_decide::prompt::shown::{self, ShownLines, TakenFromDisk};
+use tslp_decide::prompt::side_request;
+use tslp_decide::prompt::text_index::TextIndex;
+use tslp_decide::scope::off::{self, OffKnowledge};
+use tslp_decide::scope::place::{self, PlaceFinding, Standpoint};
+use tslp_decide::scope::rules;
+use tslp_decide::scope::tools;
+use tslp_decide::scope::touch;
+use tslp_decide::scope::work::{self as agents_work, RequestToBill, WithheldPrompt};
+use tslp_decide::user::direct::{self, FileText, ResolvedDirective};
+use tslp_decide::user::write_head::{self, CodeSource};
 use tslp_projections::changes::RowsUpTo;
 use tslp_projections::stale::Divergence;
 
 use crate::pending::{
-    Batch, BatchBuilder, ComposedPrompt, DiskAnswers, DiskChecks, ExaminedPrompt, FileFinding,
-    JudgedReply, OffFile, PendingAudit, PendingCommand, PendingPrompt, PendingReply, PlaceLook,
-    RequestKind, TouchedText,
+    Batch, BatchBuilder, CalledFiles, ComposedPrompt, DiskAnswers, DiskChecks, ExaminedPrompt,
+    FileFinding, JudgedReply, OffFile, PendingAudit, PendingCommand, PendingPrompt, PendingReply,
+    PlaceLook, RequestKind, TouchedText,
 };
 use crate::trace::RecordedStep;
 use seen::SentPrompts;
@@ -273,17 +273,39 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         candidates
     }
 
-    /// Has the paths looked for that a call names while its reply is still coming.
+    /// Has the paths looked for that a call names while its reply is still coming; returns the files to look at before it is carried out.
     pub fn look_for_called(
         &mut self,
         at: UnixMillis,
         episode: EpisodeId,
         written: &[String],
         look: PlaceLook<'_>,
-    ) -> (Batch, Vec<RelPath>) {
+    ) -> (Batch, CalledFiles) {
         let mut work = self.step_of(at, episode);
         let candidates = self.look_for(written, look, &mut work);
-        (work.finish(), candidates)
+        let view = self.view();
+        let code = self.code_reader(&view, work.session);
+        let mut checks = DiskChecks::default();
+        touch::known_files(code, written).for_each(|path| checks.add_file(&view, &path));
+        let files = CalledFiles {
+            checks: checks.into_vec(),
+            touches: touch::by_reply(code, written, &[], &candidates),
+        };
+        (work.finish(), files)
+    }
+
+    /// Takes what the files hold that a call names, before it is carried out.
+    pub fn look_at_called(
+        &mut self,
+        at: UnixMillis,
+        episode: EpisodeId,
+        touches: Vec<RelPath>,
+        answers: DiskAnswers,
+    ) -> Batch {
+        let mut work = self.step_of(at, episode);
+        self.observe(answers.findings, &mut work);
+        self.take_touched(touches, answers.touched, &mut work);
+        work.finish()
     }
 
     fn observe_place(&mut self, asked: &str, seen: PlaceObserved, work: &mut BatchBuilder) {
@@ -345,7 +367,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 let (view, policy) = (self.view(), &self.policy);
                 let by_work =
                     || agents_work::withheld(&view, policy, work.at, SessionId(0), 0, bill);
-                let withheld = scope::lock_miss(&view, session, &answers.findings);
+                let withheld = rules::lock_miss(&view, session, &answers.findings);
                 let withheld = withheld.or_else(by_work);
                 return ComposedPrompt {
                     episode,
@@ -667,7 +689,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             return Vec::new();
         }
         if let Some(change) = change {
-            return scope::change_scope(&view, &self.grammars, ids, change, directive, file);
+            return rules::change_scope(&view, &self.grammars, ids, change, directive, file);
         }
         match directive.verb {
             Verb::Goal => goal::change_goal(&view, ids, said.1),
@@ -689,7 +711,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// Why no prompt of the session goes out by the lock of this file, if so.
     pub fn lock_miss(&self, session: SessionId, path: &RelPath) -> Option<&'static str> {
-        let missed = scope::locks_missed(&self.view(), session, &[]);
+        let missed = rules::locks_missed(&self.view(), session, &[]);
         let mut missed = missed.into_iter();
         missed.find_map(|(other, cause)| (other == *path).then_some(cause))
     }
@@ -739,7 +761,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     }
 
     fn last_own_words(&self, session: SessionId) -> String {
-        prompt::last_own_words(&self.view(), &mut self.index.borrow_mut(), session)
+        reader::last_own_words(&self.view(), &mut self.index.borrow_mut(), session)
     }
 
     /// The number of STALE symbols in the file, as it was last seen; 1 where none is, and the file is all the same.
@@ -771,11 +793,6 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// What the state tells.
     pub fn told<T>(&self, tell: impl FnOnce(&StateView<'_>, &dyn Grammars) -> T) -> T {
         tell(&self.view(), &self.grammars)
-    }
-
-    /// The file of a path that a tool call begins with, if nothing is known of it.
-    pub fn unknown_file(&self, session: SessionId, written: &str) -> Option<RelPath> {
-        touch::by_path(self.code_reader(&self.view(), session), written)
     }
 
     /// Whether any entity of the file is true.

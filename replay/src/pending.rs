@@ -17,16 +17,16 @@ use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
 use tslp_core::scope::OffRules;
-use tslp_decide::authorship::MessageAuthors;
-use tslp_decide::direct::{FileText, ResolvedDirective};
-use tslp_decide::found_code::{FoundCode, MessageEnd};
-use tslp_decide::mention::Mentions;
-use tslp_decide::place::PlaceFinding;
-use tslp_decide::promote::MessagePieces;
-use tslp_decide::prompt::PastedCode;
-use tslp_decide::receive::ReceivedPrompt;
-use tslp_decide::records::About;
-use tslp_decide::work::WithheldPrompt;
+use tslp_decide::judge::found_code::{FoundCode, MessageEnd};
+use tslp_decide::judge::promote::MessagePieces;
+use tslp_decide::prompt::authorship::MessageAuthors;
+use tslp_decide::prompt::mention::Mentions;
+use tslp_decide::prompt::reader::PastedCode;
+use tslp_decide::prompt::receive::ReceivedPrompt;
+use tslp_decide::prompt::records::About;
+use tslp_decide::scope::place::PlaceFinding;
+use tslp_decide::scope::work::WithheldPrompt;
+use tslp_decide::user::direct::{FileText, ResolvedDirective};
 use tslp_projections::state::StateView;
 
 /// A file to look at, and the symbols whose slices are wanted.
@@ -152,6 +152,15 @@ pub struct OffFile {
     pub text: String,
     /// Whether it is in a language that is read here.
     pub is_code: bool,
+}
+
+/// Files that a call names while its reply is still coming.
+#[derive(Debug, Default)]
+pub struct CalledFiles {
+    /// Known ones, to be looked at.
+    pub checks: Vec<DiskCheck>,
+    /// Unknown ones, whose text may be taken.
+    pub touches: Vec<RelPath>,
 }
 
 /// Disk's answers to the questions of a [`PendingPrompt`], [`PendingReply`] or [`PendingCommand`].

@@ -3,8 +3,9 @@
 One user message asks for one edit: the model reads the file, edits it, and says that it is done. Its failure is a call that arrives as text, as
 JSON after a sentence, or with arguments that don't fit the tool's schema (as text or as a real call), or an edit whose old text isn't in the
 file. Such a model corrects itself if it is told what was wrong. Edits that are off by spaces, by an earlier edit of the model's own, or by the
-file's line ends are played with `--repair-edits rewrite`; that model doesn't try again. Printed: whether the edit was on disk without another
-word of the user's, and the requests.
+file's line ends are made to fit; that model doesn't try again. An edit that loses code, or has a placeholder for it, is asked for once more
+before the client has it: the model does better then, or, in `twice`, writes the placeholder again. Printed: whether the edit was on disk, whole,
+without another word of the user's, and the requests.
 """
 
 import dataclasses
@@ -15,10 +16,11 @@ import sys
 import clients
 import dialects
 import sessions
+import tools as client_tools
 import upstream
 from script import Action, Session, Turn
 
-CLIENTS = ["aider", "opencode", "cline", "qwen"]
+CLIENTS = ["aider", "opencode", "claude", "codex", "cline", "qwen", "pi"]
 FILE = "src/ring.c"
 OLD = "    return r->count == 0;\n"
 NEW = "    return r->count <= 0;\n"
@@ -31,7 +33,10 @@ ASK = "Let ring_empty in src/ring.c hold for negative counts, too."
 FULL = "    return r->count == RING_SIZE;\n"
 SPACED = "int ring_empty (const struct ring *r)\n{\n  return r->count==0;\n}\n"
 FITTED = ["spaces", "stale", "lines"]
-KINDS = ["lost", "words", "arguments", "schema", "edit", *FITTED]
+CHECK = "    if (!r) return 1;\n"
+LOSSY = {"loss": "", "placeholder": "    // ... existing code ...\n", "twice": "    // ... existing code ...\n"}
+KINDS = ["lost", "words", "arguments", "schema", "edit", *FITTED, *LOSSY]
+REFUSED = re.compile(r"was not accepted: ")
 CORRECTED = re.compile(r"was not run, because")
 TOLD = re.compile(r"The last edit of \S+ was not applied")
 
@@ -54,6 +59,10 @@ def session(kind, in_text):
         replies.insert(0, [Action("edit", FILE, ("ring_full",), FULL.rstrip("\n"), FULL.rstrip("\n").replace("==", ">="))])
     elif kind == "lines":
         tree[FILE] = TEXT.replace("\n", "\r\n")
+    if kind in LOSSY:
+        tree[FILE] = TEXT.replace(OLD, CHECK + OLD)
+        old = (CHECK + OLD).rstrip("\n")
+        replies[0] = [Action("edit", FILE, ("ring_empty",), old, (LOSSY[kind] + NEW).rstrip("\n"))]
     if not in_text:
         replies.insert(0, [Action("read", FILE)])
     return Session(kind, None, [Turn(ASK, replies, [])], tree=tree)
@@ -68,12 +77,14 @@ class Failing(upstream.Model):
             has_failed = "failed to match" in dialects.text_of(body["messages"][-1]["content"])
             actions = self.session.turns[0].replies[1 if has_failed else 0]
             return self.aider(actions), [], actions
+        if self.session.name in LOSSY and REFUSED.search(dialects.text_of(body["messages"][-1].get("content"))):
+            return self.once_more(body)
         text, calls, actions = super().reply(body)
         is_edit = bool(calls) and any(action.changes for action in actions)
         if is_edit and self.session.name == "schema" and actions is self.session.turns[0].replies[1]:
             named = [(one, name, json.loads(arguments)) for one, name, arguments in calls]
             calls = [(one, name, json.dumps({f"the_{key}": value for key, value in it.items()})) for one, name, it in named]
-        if not is_edit or self.session.name in ("schema", "edit", *FITTED):
+        if not is_edit or self.session.name in ("schema", "edit", *FITTED, *LOSSY):
             return text, calls, actions
         asked_again = CORRECTED.search(json.dumps(body))
         written = []
@@ -86,10 +97,24 @@ class Failing(upstream.Model):
         return "I change it now.\n\n" + "\n".join(written), [], actions
 
 
+    def once_more(self, body):
+        """The reply that it gave before, better unless it fails twice."""
+        messages = body["messages"]
+        said = max(at for at, message in enumerate(messages) if message.get("role") == "assistant")
+        text, calls, actions = super().reply(body | {"messages": messages[:said]})
+        if self.session.name == "twice":
+            return text, calls, actions
+        edit = dataclasses.replace(actions[0], old=OLD.rstrip("\n"), new=NEW.rstrip("\n"))
+        [(number, _, _)] = calls
+        name, arguments = client_tools.call(body["tools"], edit, self.workspace)
+        return text, [(number, name, json.dumps(arguments))], [edit]
+
+
 def play(options, kind, failure, through):
-    flags = ["--repair-edits", "rewrite"] if failure in FITTED else []
-    done = sessions.Run(options, kind, session(failure, kind.form is not None), through, Failing, flags).play()
+    done = sessions.Run(options, kind, session(failure, kind.form is not None), through, Failing, []).play()
     text = done.after.get(FILE, "")
+    if failure in LOSSY:
+        return CHECK in text and (failure == "twice" or NEW in text), False, len(done.received)
     landed = re.search(r"return r->count ?<= ?0;", text) and text.count("ring_empty") == 1 and WRONG not in text
     if failure == "stale":
         landed = landed and FULL.replace("==", ">=") in text
@@ -114,7 +139,8 @@ def main(options):
             for through in (False, True):
                 landed, told, requests = play(options, kind, failure, through)
                 way = "through tslp" if through else "direct"
-                words = ["edit landed" if landed else "edit lost", f"{requests} requests"]
+                good, bad = ("file whole", "code lost") if failure in LOSSY else ("edit landed", "edit lost")
+                words = [good if landed else bad, f"{requests} requests"]
                 if told:
                     words.append("the true lines were told")
                 print(f"{name:10} {failure:10} {way:13} {', '.join(words)}", flush=True)

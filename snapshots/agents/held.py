@@ -70,7 +70,7 @@ def main(options):
     for name in options.client:
         kind = clients.ALL[name]
         harmful = [[Action("run", text="rm -rf ~/precious")], [Action("say", text="I leave it alone.")]]
-        code, output, told, log = play(options, kind, harmful, ["--guardian-client-tools", "hold"], False)
+        code, output, told, log = play(options, kind, harmful, ["--guardian-client-tools", "strict"], False)
         there = "kept" if told["is_there"] else "DELETED"
         saw = "in the output" if KEPT in output else "not in the output"
         print(f"{name:10} hold: the folder is {there}, exit {code}, {told['judged']}, the sentence is {saw}, {len(log)} requests", flush=True)

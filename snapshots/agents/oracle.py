@@ -354,7 +354,7 @@ class Oracle:
         self.replies = {}
         self.server = scripted.Server(self.answer, self.binary)
         self.proxies = {}
-        for mode, flags in [("default", []), ("hold", ["--guardian-client-tools", "hold"])]:
+        for mode, flags in [("default", ["--guardian-client-tools", "observe"]), ("hold", ["--guardian-client-tools", "strict"])]:
             root = pathlib.Path(folder, mode)
             for name in ("work", "home"):
                 (root / name).mkdir(parents=True)

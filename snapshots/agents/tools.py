@@ -35,7 +35,7 @@ NAMES = {
     "end": ["attempt_completion", "submit_and_exit"],
 }
 PATH = ["filePath", "file_path", "filepath", "absolute_path", "target_file", "path"]
-OLD = ["oldString", "old_string", "old_text", "old_str", "search"]
+OLD = ["oldString", "old_string", "oldText", "old_text", "old_str", "search"]
 NEW = ["newString", "new_string", "new_text", "new_str", "replace"]
 CONTENT = ["content", "contents", "file_text", "text"]
 

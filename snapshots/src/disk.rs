@@ -14,8 +14,8 @@ use tslp_core::path::{self, RelPath};
 use tslp_core::redact;
 use tslp_core::scope::OffRules;
 use tslp_core::slice;
-use tslp_decide::direct::FileText;
-use tslp_decide::place::PlaceFinding;
+use tslp_decide::scope::place::PlaceFinding;
+use tslp_decide::user::direct::FileText;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::pending::{DiskCheck, FileFinding, OffFile};
 

@@ -25,8 +25,8 @@ use tslp_core::event::{Event, History, NoticeIssued, PromptAmended, PromptCompos
 use tslp_core::hash::SliceHash;
 use tslp_core::ids::Seq;
 use tslp_core::read_message::ONLY_DIRECTIVES;
-use tslp_decide::notice;
-use tslp_decide::outside;
+use tslp_decide::prompt::outside;
+use tslp_decide::wording::notice;
 use tslp_projections::state::State;
 
 use crate::script;

@@ -49,7 +49,7 @@ use tslp_core::directive::Directive;
 use tslp_core::event::{AuditOutcome, Verb};
 use tslp_core::gate::GateProfile;
 use tslp_core::message::{Role, Tools};
-use tslp_core::policy::{AuditChoice, EditRepair, HistoryChoice, OnStale, Placement, Policy};
+use tslp_core::policy::{AuditChoice, HistoryChoice, OnStale, Placement, Policy, Repair};
 
 use crate::law::Law;
 use crate::verdicts::Detail;
@@ -242,7 +242,7 @@ fn set_policy(policy: &mut Policy, setting: &str) {
         Some(("audit", "on")) => policy.audit = AuditChoice::On,
         Some(("audit", "off")) => policy.audit = AuditChoice::Off,
         Some(("audit", "auto")) => policy.audit = AuditChoice::Auto,
-        Some(("repair.edits", "off")) => policy.edit_repair = EditRepair::Off,
+        Some(("repair", "off")) => policy.repair = Repair::Off,
         Some(("spec", rules)) => {
             let rules = rules.replace("; ", "\n- ");
             policy.code_spec = CodeSpec::parse(&format!("- {rules}")).expect("a spec's rules");

@@ -11,10 +11,10 @@ use tslp_core::outgoing::Outgoing;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::request::Request;
-use tslp_decide::place::Standpoint;
-use tslp_decide::reply::{Reply, SegmentExtent};
+use tslp_decide::judge::reply::{Reply, SegmentExtent};
+use tslp_decide::scope::place::Standpoint;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_io::evidence::describe::entries::EpisodeEntries;
+use tslp_io::evidence::story::Steps;
 use tslp_projections::changes::RowsUpTo;
 use tslp_projections::state::{State, StateView};
 use tslp_replay::engine::Engine;
@@ -326,8 +326,8 @@ impl Stage {
 
     /// What happened in its episodes.
     #[must_use]
-    pub fn episode_entries(&self) -> EpisodeEntries {
-        let mut entries = EpisodeEntries::default();
+    pub fn episode_entries(&self) -> Steps {
+        let mut entries = Steps::default();
         let events = self.ledger.iter();
         events.for_each(|recorded| entries.apply(recorded));
         entries

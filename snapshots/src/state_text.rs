@@ -6,7 +6,7 @@ use tslp_core::ids::SessionId;
 use tslp_core::reason::Reason;
 use tslp_core::record::RecordStanding;
 use tslp_core::slice::Span;
-use tslp_io::evidence::describe::entries::EpisodeEntries;
+use tslp_io::evidence::story::Steps;
 use tslp_projections::anomalies::AnomalyRow;
 use tslp_projections::audits::AuditRow;
 use tslp_projections::disk::DiskRow;
@@ -91,15 +91,15 @@ pub fn state_text(state: &State) -> String {
 
 /// What happened in each episode of which anything is to be said.
 #[must_use]
-pub fn entries_text(entries: &EpisodeEntries) -> String {
+pub fn entries_text(steps: &Steps) -> String {
     let mut text = String::new();
-    let stories = entries.stories.iter();
-    for (episode, story) in stories.filter(|(_, story)| !story.entries.is_empty()) {
+    let steps = steps.steps.iter();
+    for (episode, step) in steps.filter(|(_, step)| !step.entries.is_empty()) {
         text += &format!("{episode}\n");
-        for entry in &story.entries {
+        for entry in &step.entries {
             let entity = entry.entity.as_ref();
             let entity = entity.map_or_else(String::new, |entity| format!("{entity} "));
-            text += &format!("  {} {entity}{}\n", entry.what, entry.reason);
+            text += &format!("  {} {entity}{}\n", entry.told.state(), entry.reason);
         }
     }
     text

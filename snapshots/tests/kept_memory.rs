@@ -24,7 +24,7 @@ use tslp_core::reason::Reason;
 use tslp_core::record::{RecordKind, RecordStanding};
 use tslp_core::request::Request;
 use tslp_core::slice::{Figures, Span};
-use tslp_decide::reply::Reply;
+use tslp_decide::judge::reply::Reply;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::changes::{Change, RowChange};
 use tslp_projections::row::UnfitRow;

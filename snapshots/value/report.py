@@ -60,26 +60,47 @@ NEW_ARMS = ["direct", "ideal", "tslp"]
 
 
 def new_table(rows, kinds):
-    """What became of requests in new conversations, by class and by what they are about."""
+    """What became of requests in new conversations."""
     measures = [
         ("good", is_good, True),
         ("asked is done", lambda row: row["met"], True),
         ("code broken or lost", breaks, True),
         ("repeats our words", lambda row: row["markers"], None),
     ]
-    head = ["", "", *(ARM_NAMES[arm] for arm in NEW_ARMS)]
     lines = []
     for kind in kinds:
-        abouts = list(dict.fromkeys(row["about"] for row in rows if row["probe"] == kind))
         for name, holds, system in measures:
-            for about in [*abouts, None] if name == "good" else [None]:
-                cells = []
-                for arm in NEW_ARMS:
-                    here = [row for row in rows if (row["arm"], row["probe"]) == (arm, kind) and about in (None, row["about"])]
-                    here = [row for row in here if system is None or row["system"]]
-                    cells.append(cell(sum(bool(holds(row)) for row in here), len(here)))
-                lines.append([kind, f"{name}: {about}" if about else f"**{name}**", *cells])
-    return table(head, lines)
+            cells = []
+            for arm in NEW_ARMS:
+                here = [row for row in rows if (row["arm"], row["probe"]) == (arm, kind) and (system is None or row["system"])]
+                cells.append(cell(sum(bool(holds(row)) for row in here), len(here)))
+            lines.append([f"{kind}: {name}", *cells])
+    return table(["", *(ARM_NAMES[arm] for arm in NEW_ARMS)], lines)
+
+
+def short_table(new, probes, sessions):
+    """The classes with what helps and what doesn't, direct and through tslp."""
+    def good(rows, arm):
+        here = [row for row in rows if row["arm"] == arm]
+        return cell(sum(is_good(row) for row in here), len(here))
+
+    def probe(kind):
+        return [row for row in probes if row["probe"] == kind]
+
+    def met(arm):
+        asked = [row for row in sessions if row["arm"] == arm and row["asked"]]
+        return cell(sum(row["met"] for row in asked), len(asked))
+
+    fresh = [row for row in new if row["probe"] == "new conversation" and row["system"]]
+    untold = probe("hand edit untold")
+    lines = [
+        ["a new conversation about code that only the ledger knows", good(fresh, "direct"), good(fresh, "tslp")],
+        ["the last reply lost code of the function", *(good(probe("damaged before"), arm) for arm in ("direct", "tslp"))],
+        ["the file was edited by hand, untold", good(untold, "direct"), f"{good(untold, 'tslp')}, and the user is told; with `follow` {good(untold, 'tslp-follow')}"],
+        ["nothing special before", *(good(probe("plain"), arm) for arm in ("direct", "tslp"))],
+        ["requests met in a session of nine turns", met("direct"), met("tslp")],
+    ]  # fmt: skip
+    return table(["", "direct", "through tslp"], lines)
 
 
 def sessions_table(rows):
@@ -112,17 +133,28 @@ def page(rows, classes, arms):
     sessions = [row for row in rows if row.get("session")]
     stale = [row for row in probes if row["arm"] == "tslp" and row["probe"] == "hand edit untold"]
     told = sum(bool(row.get("added", "").strip()) for row in stale)
+    through = [row for row in probes if row["arm"].startswith("tslp")]
+    marked = cell(sum(bool(row["markers"]) for row in through), len(through))
     return f"""# What it is worth to a small model
 
 Written by `snapshots/value/run.py` ([how](../snapshots/value/README.md)): Qwen2.5-Coder-1.5B-Instruct, Q4_K_M, at temperature 0, on
-llama.cpp with one thread. Small files in Python, C and TypeScript with a unit test a function; the tests are the judge. Of each share the
-95 % interval (Wilson) is given. One model and small numbers: what differs by two or three of nine is no difference.
+llama.cpp with one thread. Small files in Python, C and TypeScript with a unit test a function; the tests are the judge. Each share has its
+95 % interval (Wilson). One model and small numbers: two or three of nine are no difference.
+
+## In short
+
+*Good*: what was asked is done, no test fails that passed before, and earlier changes are still there.
+
+{short_table(new, probes, sessions)}
+
+It helps where the model wouldn't have the right code: in new conversations, after damage, and after edits by hand if
+`etv.on_stale = follow`. It doesn't make the model cleverer: where the client sends the right code anyway (a whole conversation, aider's
+whole files), nothing is gained, and a long session costs more prompt tokens.
 
 ## New conversations
 
 A request in a new conversation names functions of a project of two files, in Python or JavaScript; only the ledger knows their code. Directly the
-model sees the request alone, *ideal* the files of these functions as well. *After a restart* the proxy was ended and started in between. A short system
-prompt, but for half of the replies that are counted for repeating words of tslp's own.
+model sees the request alone; *ideal* adds the files. *After a restart* the proxy was ended and started in between.
 
 {new_table(new, new_kinds) if new else "Not run yet."}
 
@@ -130,21 +162,11 @@ Of {two_files} requests about two files {misplaced} definitions became true in a
 
 ## Probes
 
-A conversation by hand, then one request for a change of a function, of which
-
-* *plain*: nothing else is asked before;
-* *changed before*: an earlier reply changed it, and the user saved that;
-* *hand edit untold*: the user changed it in their editor, and says nothing of it;
-* *not saved*: the last reply changed it, and the user hasn't saved that yet;
-* *damaged before*: the last reply lost code of it, and the user asks on.
-
-Good: what was asked is done, no test fails that passed before, and the earlier change or the user's own edit is still there.
+A conversation by hand, then one request for a change of a function. *Plain*: nothing else is asked before. *Changed before*: an earlier reply
+changed it, and the user saved that. *Hand edit untold*: the user changed it in their editor. *Not saved*: the last reply changed it, and the user
+hasn't saved that. *Damaged before*: the last reply lost code of it. Good:
 
 {probes_table(probes, classes, arms, is_good)}
-
-What was asked is done, whatever else broke:
-
-{probes_table(probes, classes, arms, lambda row: row["met"])}
 
 Code that was there is broken or lost if the user takes the reply:
 
@@ -154,25 +176,18 @@ The same, without the replies whose end says that their code was refused:
 
 {probes_table(probes, classes, arms, lambda row: breaks(row) and REFUSED not in row.get("added", ""))}
 
-Replies that repeat words of tslp's own (`[CURRENT STATE`, `Artifact:`, `STALE` …):
-
-{probes_table(probes, classes, arms, lambda row: row["markers"])}
-
-The current version of the function is in the prompt, and no other version of it after it:
-
-{probes_table(probes, classes, arms, lambda row: row.get("is_last"))}
-
-*Edited on disk* under the default `etv.on_stale = ask`: the user was told at the end of the reply in {cell(told, len(stale))}.
+After an untold edit by hand the user was told at the end of the reply in {cell(told, len(stale))}. Of the replies through tslp {marked} repeat words of
+tslp's own.
 
 ## Sessions
 
-Nine turns a language; the user pastes the file once, applies the code of every reply but of those that tslp says were refused, and saves. Tokens are those that llama.cpp reports
-as evaluated (`timings.prompt_n`): what its prefix cache didn't hold.
+Nine turns a language; the user pastes the file once, applies the code of every reply that tslp doesn't refuse, and saves. Tokens
+are those that llama.cpp evaluated (`timings.prompt_n`).
 
 {sessions_table(sessions)}
 
 ## aider
 
-aider sends the whole file as it is on disk with each request, so the model sees the same with and without the proxy. Of nine tasks in its format `whole`, one after
-the other in one repository with all three files, it could apply 8 of 9 (56–98 %), and 7 of 9 (45–94 %) did what was asked and broke nothing, both directly and through tslp.
+aider sends the whole file with each request, so the model sees the same with and without the proxy. Of nine tasks in its format `whole` it
+applied 8 of 9 (56–98 %), and 7 of 9 (45–94 %) did what was asked and broke nothing, both directly and through tslp.
 """

@@ -70,6 +70,7 @@ sections! {
     SUMMARY_WORDS "beginning of a word for a summary",
     CONVERSATION_WORDS "beginning of a word for a conversation",
     ASKING_WORDS "word that asks for something",
+    TAKES_TEXT_FOR_CALL "product that takes a text in a call's place",
 }
 
 /// The version of this data, for the record of the rules in force.

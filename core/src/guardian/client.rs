@@ -40,8 +40,10 @@ stored_words! {
 stored_words! {
     /// What a client's tools may never do.
     Harm, "harm" {
-        /// Writing or deleting outside of the workspace, or all of it.
+        /// Writing or deleting outside of the workspace.
         Outside = "OUTSIDE-WRITE",
+        /// Deleting all of the workspace, or of the user's home folder.
+        Everything = "DELETE-ALL",
         /// Writing what runs later by itself, or tslp's own data.
         Protected = "PROTECTED-PATH",
         /// Rewriting history that others have.
@@ -56,6 +58,14 @@ stored_words! {
         Locked = "OUTSIDE-LOCK",
         /// Nobody can tell what it does: it is too long.
         Unreadable = "UNREADABLE",
+    }
+}
+
+impl Harm {
+    /// Whether no agent should do it, whatever it was asked for: nothing brings back what it takes.
+    #[must_use]
+    pub const fn is_never_meant(self) -> bool {
+        matches!(self, Self::Everything | Self::Protected | Self::History)
     }
 }
 
@@ -512,7 +522,7 @@ impl ClientJudge<'_> {
         let Jail { root, home, .. } = self.jail;
         let is_whole = |folder: &&String| !folder.is_empty() && is_within(folder, target);
         if [root, home].iter().any(is_whole) || matches!(target, "" | "/") {
-            self.deny(Harm::Outside, format!("it deletes all of {target}/"));
+            self.deny(Harm::Everything, format!("it deletes all of {target}/"));
         } else if target == format!("{root}/.git") {
             self.deny(Harm::History, "it deletes the repository's history");
         } else {

@@ -13,7 +13,7 @@ use tslp_core::ids::{EpisodeId, UnixMillis};
 use tslp_core::message::{Attempt, Message, Role, Tools};
 use tslp_core::policy::{AuditChoice, Policy};
 use tslp_core::request::Request;
-use tslp_decide::reply::Reply;
+use tslp_decide::judge::reply::Reply;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_io::engine::new_engine;
 use tslp_projections::VAULT;

@@ -13,7 +13,7 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use tslp_core::event::Verb;
 use tslp_core::ids::SessionId;
-use tslp_decide::tools::LIFTS_BREACH;
+use tslp_decide::scope::tools::LIFTS_BREACH;
 use tslp_store::ledger::LedgerError;
 use tslp_store::progress::WalkProgress;
 use tslp_store::startup::StartError;

@@ -334,7 +334,7 @@ fn event_kind(name: &str) -> Result<EventKind, String> {
 fn known_reason(code: &str) -> Result<Reason, String> {
     Reason::from_code(code).ok_or_else(|| {
         let hint = suggestions::did_you_mean(code, Reason::ALL.iter().map(|reason| reason.code()));
-        format!("`{code}` isn't a reason code{hint} docs/law.md lists all of them")
+        format!("`{code}` isn't a reason code{hint} docs/rules.md lists all of them")
     })
 }
 
@@ -345,7 +345,7 @@ pub(super) fn run_why(
 ) -> Result<Exit, CommandFailure> {
     need_ledger(config)?;
     let subject = diagnosed_subject(config);
-    let workspace = subject.workspace.to_string_lossy();
+    let workspace = subject.settings.workspace.to_string_lossy();
     let named = filter::entity_named(written, &workspace).ok();
     let named = named.map(|named| why::entity_history(&subject, &named));
     let history = match named.transpose()? {
@@ -363,7 +363,7 @@ pub(super) fn run_why(
 /// The entity that a person means: by its name, or by the first digits of an artifact of it, four or more, as prompts show them.
 fn entity_meant(subject: &DiagnosedSubject, written: &str) -> Result<EntityId, CommandFailure> {
     let reader = subject.readers.open()?;
-    let workspace = subject.workspace.to_string_lossy();
+    let workspace = subject.settings.workspace.to_string_lossy();
     let bearers = bearers_of(&reader, written, &workspace)?;
     if let Some(meant) = suggestions::entity_meant(written, &workspace, &bearers) {
         return Ok(meant);

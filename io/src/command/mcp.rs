@@ -1,4 +1,4 @@
-//! `tslp mcp`: what is going on and what is kept, for clients that speak the Model Context Protocol, on standard input and output (docs/mcp.md).
+//! `tslp mcp`: what is going on and what is kept, for clients that speak the Model Context Protocol, on standard input and output (docs/memory.md).
 //! What a model writes through it is a proposal. It is a process of the client's, so the asynchronous runtime that the protocol's SDK needs is in no other.
 
 use std::future::{Future, ready};

@@ -12,7 +12,7 @@ use tslp_core::limits::BYTES_PER_TOKEN;
 use tslp_core::message::Role;
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
-use tslp_decide::work::WithheldPrompt;
+use tslp_decide::scope::work::WithheldPrompt;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
 use tslp_projections::store::{EmptyStore, Store};
@@ -132,8 +132,8 @@ fn compose_with<S: Store>(
     let subject = diagnosed_subject(config);
     let target = subject.upstream.as_ref().map(|url| ProbeTarget {
         url,
-        api_key: subject.api_key.as_ref(),
-        ca_file: subject.ca_file.as_deref(),
+        api_key: subject.settings.upstream.api_key.as_ref(),
+        ca_file: subject.settings.upstream.ca_file.as_deref(),
     });
     if let Some(Ok(server)) = target.map(|target| probe::ask_server(&target)) {
         windows.hear(server.windows);
@@ -142,7 +142,7 @@ fn compose_with<S: Store>(
     let window = windows.look(settings, &request.model, chars);
     let mut observer = Observer::new(
         &config.workspace,
-        config.etv,
+        config.etv(),
         Arc::new(TreeSitterGrammars),
         Arc::new(SystemClock),
     );

@@ -159,7 +159,7 @@ fn say_what_counts(
     running: &RunningProxy,
 ) -> Result<(), CommandFailure> {
     let is_named = |name: &str| flags.written.iter().any(|(key, _)| key.name == name);
-    let is_other = match &config.upstream.place {
+    let is_other = match &config.upstream.named.place {
         UpstreamSetting::Url(url) => !is_same_server(url, &running.upstream),
         UpstreamSetting::Demo => !running.is_demo,
         UpstreamSetting::Auto => false,
@@ -176,7 +176,7 @@ fn say_what_counts(
         return Err(CommandFailure::new(Exit::InUse, message));
     }
     let named = flags.written.iter().map(|(key, _)| key);
-    let is_same = config.upstream.by_model.is_empty();
+    let is_same = config.upstream.named.by_model.is_empty();
     let left = named.filter(|key| match key.name {
         "workspace" | "data_dir" => false,
         "upstream" => !is_same,

@@ -17,7 +17,8 @@ use tslp_store::ledger::LedgerError;
 
 use super::ledger_subject;
 use crate::config::settings::Settings;
-use crate::diagnostics::status::{self, ChangesSince};
+use crate::diagnostics::status;
+use crate::evidence::story::Outcome;
 
 /// Most refusals that are told in a line of their own.
 const REFUSALS_TOLD_MAX: usize = 4;
@@ -90,7 +91,7 @@ fn last_event(config: &Settings) -> Option<Seq> {
 fn report(config: &Settings, from: Seq) -> Vec<String> {
     let read = || -> Result<Vec<String>, LedgerError> {
         let reader = ledger_subject(config).readers.open()?;
-        let changes = ChangesSince::read(&reader, from)?;
+        let changes = Outcome::since(&reader, from)?;
         let held = status::refused_on_disk(&reader)?;
         Ok(changes.lines(&held, REFUSALS_TOLD_MAX))
     };

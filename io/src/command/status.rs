@@ -11,24 +11,25 @@ use tslp_core::reason::Reason;
 use tslp_core::record::RecordKind;
 use tslp_projections::scope::ScopeRow;
 use tslp_projections::usage::UsageRow;
+use tslp_store::ledger::LedgerError;
 
 use super::{
-    CommandFailure, diagnosed_subject, has_ledger, ledger_subject, need_ledger, print_page,
-    print_vouched, read_config,
+    CommandFailure, ledger_subject, need_ledger, print_page, print_vouched, read_config,
+    read_or_default,
 };
 use crate::cli::CommandArgs;
 use crate::config::layers::WrittenFlags;
 use crate::config::settings::Settings;
+use crate::diagnostics::DiagnosedSubject;
 use crate::diagnostics::guardian::{GuardianTables, policy_in_force, usage_json};
 use crate::diagnostics::records::{RecordNow, read_records};
 use crate::diagnostics::status::{self, STATUS_TOKENS_MAX, Status};
-use crate::diagnostics::vouched::VouchedPage;
 use crate::door::client::RunningProxy;
 use crate::evidence::moments::{utc_day, utc_moment};
 use crate::exit::Exit;
 use crate::json_client;
 use crate::out::Out;
-use crate::tool_loop::{TOOLS_OFF, ToolLoopConfig, mode_and_reason, test_enforcement};
+use crate::tool_loop::{self, TOOLS_OFF, mode_and_reason, test_enforcement};
 
 /// Conversations of a model and day that people are shown; the JSON has all.
 const CONVERSATIONS_SHOWN: usize = 5;
@@ -36,10 +37,7 @@ const CONVERSATIONS_SHOWN: usize = 5;
 /// The work under way.
 pub(super) fn show_work(of: &CommandArgs) -> Result<Exit, CommandFailure> {
     let config = read_config(&of.flags.0)?;
-    let page = match has_ledger(&config)? {
-        true => status::read_status(&diagnosed_subject(&config))?,
-        false => VouchedPage::default(),
-    };
+    let page = read_or_default(&config, status::read_status)?;
     print_vouched(of.output, page, Status::json_object, work_lines)
 }
 
@@ -55,12 +53,10 @@ pub(super) fn work_lines(status: &Status) -> Vec<String> {
 /// What models read and wrote, by day, model and conversation.
 pub(super) fn show_usage(days: usize, of: &CommandArgs) -> Result<Exit, CommandFailure> {
     let config = read_config(&of.flags.0)?;
-    let (mut rows, mut prices) = (Vec::new(), Prices::default());
-    if has_ledger(&config)? {
-        let reader = diagnosed_subject(&config).readers.open()?;
-        rows = reader.rows::<UsageRow>()?;
-        prices = policy_in_force(&reader)?.prices;
-    }
+    let (mut rows, prices) = read_or_default(&config, |subject| -> Result<_, LedgerError> {
+        let reader = subject.readers.open()?;
+        Ok((reader.rows::<UsageRow>()?, policy_in_force(&reader)?.prices))
+    })?;
     let mut of_days: Vec<UnixMillis> = rows.iter().map(|row| row.day).collect();
     of_days.dedup();
     let first = of_days.len().saturating_sub(days);
@@ -130,10 +126,7 @@ fn figures(row: &UsageRow, prices: &Prices) -> String {
 /// The statements that are kept for the project.
 pub(super) fn show_records(of: &CommandArgs) -> Result<Exit, CommandFailure> {
     let config = read_config(&of.flags.0)?;
-    let records = match has_ledger(&config)? {
-        true => read_records(&diagnosed_subject(&config))?,
-        false => Vec::new(),
-    };
+    let records = read_or_default(&config, read_records)?;
     let lines = || match records.is_empty() {
         true => vec!["Nothing is noted.".to_owned()],
         false => records.iter().map(RecordNow::line).collect(),
@@ -149,10 +142,8 @@ pub(super) fn show_records(of: &CommandArgs) -> Result<Exit, CommandFailure> {
 /// The files that are off and those that are locked.
 pub(super) fn show_scope(of: &CommandArgs) -> Result<Exit, CommandFailure> {
     let config = read_config(&of.flags.0)?;
-    let rules: Vec<ScopeRow> = match has_ledger(&config)? {
-        true => diagnosed_subject(&config).readers.open()?.rows()?,
-        false => Vec::new(),
-    };
+    let rules = |it: &DiagnosedSubject| -> Result<_, LedgerError> { it.readers.open()?.rows() };
+    let rules: Vec<ScopeRow> = read_or_default(&config, rules)?;
     let lines = || match rules.is_empty() {
         true => vec!["Nothing is off, and nothing is locked.".to_owned()],
         false => rules.iter().map(scope_line).collect(),
@@ -186,15 +177,15 @@ fn rule_json(row: &ScopeRow) -> Value {
 /// What the Guardian goes by, read from the ledger and asked of the kernel.
 pub(super) fn show_guard(of: &CommandArgs) -> Result<Exit, CommandFailure> {
     let config = read_config(&of.flags.0)?;
-    let tools = ToolLoopConfig::from_config(&config);
-    let tested = match tools.filter(ToolLoopConfig::runs) {
-        Some(tools) => test_enforcement(&tools.scope),
+    let scope = tool_loop::scope_of_replies(&config);
+    let tested = match scope.filter(|_| config.tools.runs()) {
+        Some(scope) => test_enforcement(&scope),
         None => Err(TOOLS_OFF.to_owned()),
     };
-    let tables = match has_ledger(&config)? {
-        true => GuardianTables::read(&diagnosed_subject(&config).readers.open()?)?,
-        false => GuardianTables::default(),
+    let tables = |it: &DiagnosedSubject| -> Result<_, LedgerError> {
+        GuardianTables::read(&it.readers.open()?)
     };
+    let tables = read_or_default(&config, tables)?;
     let mut halts = tables.halts.iter().map(|row| row.halt);
     let is_breached = halts.any(|halt| halt == Some(Reason::SandboxBreach));
     let (mode, why) = match mode_of_running(&config)? {

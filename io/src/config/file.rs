@@ -1,28 +1,22 @@
-//! Reads the TOML configuration file into keys and texts.
+//! The TOML configuration file as keys with their values and lines.
 
 use std::ops::Range;
 use std::path::Path;
 
+use serde_json::Value;
 use toml::de::{DeTable, DeValue};
 
 use super::error::ConfigError;
-use super::key::{ConfigKey, ValueKind};
-use super::table::{KEYS, key_named, nearest_name};
-use super::upstream::{BEFORE_URL, BETWEEN_MODELS};
+use super::table::{ConfigKey, KEYS, key_named, nearest_name};
 
-pub(super) struct FileEntry {
-    pub(super) key: &'static ConfigKey,
-    /// Its value as text; several for an array.
-    pub(super) texts: Vec<String>,
-    /// Line from 1.
-    pub(super) line: usize,
-}
-
-/// Reads the file's text.
+/// Reads the file's text into keys, their values and their lines, from 1.
 ///
 /// # Errors
-/// If it isn't TOML, has a key that nobody reads, or a value of the wrong type.
-pub(super) fn parse_file(text: &str, path: &Path) -> Result<Vec<FileEntry>, ConfigError> {
+/// If it isn't TOML, or has a key that nobody reads.
+pub(super) fn parse_file(
+    text: &str,
+    path: &Path,
+) -> Result<Vec<(&'static ConfigKey, Value, usize)>, ConfigError> {
     let file = FileText { text, path };
     let table = DeTable::parse(text).map_err(|error| ConfigError::FileMalformed {
         path: path.to_owned(),
@@ -44,18 +38,14 @@ impl FileText<'_> {
         &self,
         table: &DeTable<'_>,
         prefix: &str,
-        entries: &mut Vec<FileEntry>,
+        entries: &mut Vec<(&'static ConfigKey, Value, usize)>,
     ) -> Result<(), ConfigError> {
         for (part, value) in table {
             let name = format!("{prefix}{}", part.get_ref());
             let line = self.line_of(Some(part.span()));
             let inside = format!("{name}.");
             match (key_named(&name), value.get_ref()) {
-                (Some(key), value) => entries.push(FileEntry {
-                    key,
-                    texts: self.texts_of(key, value, line)?,
-                    line,
-                }),
+                (Some(key), value) => entries.push((key, json_of(value), line)),
                 (None, DeValue::Table(table))
                     if KEYS.iter().any(|key| key.name.starts_with(&inside)) =>
                 {
@@ -74,43 +64,6 @@ impl FileText<'_> {
         Ok(())
     }
 
-    fn texts_of(
-        &self,
-        key: &'static ConfigKey,
-        value: &DeValue<'_>,
-        line: usize,
-    ) -> Result<Vec<String>, ConfigError> {
-        let one = |text: &str| Some(vec![text.to_owned()]);
-        let texts = match (key.kind, value) {
-            (ValueKind::Switch, DeValue::Boolean(switch)) => one(&switch.to_string()),
-            (ValueKind::Number | ValueKind::NumberOrWord, DeValue::Integer(number)) => {
-                i128::from_str_radix(number.as_str(), number.radix())
-                    .ok()
-                    .and_then(|number| one(&number.to_string()))
-            }
-            (ValueKind::Switch | ValueKind::Number, _) => None,
-            (ValueKind::List(_), DeValue::Array(items)) => items
-                .iter()
-                .map(|item| item.get_ref().as_str().map(str::to_owned))
-                .collect(),
-            (ValueKind::Servers(_), DeValue::Array(items)) => items
-                .iter()
-                .map(|item| match item.get_ref() {
-                    DeValue::Table(server) => server_text(server),
-                    other => other.as_str().map(str::to_owned),
-                })
-                .collect(),
-            (_, DeValue::String(text)) => one(text),
-            _ => None,
-        };
-        texts.ok_or_else(|| ConfigError::WrongValue {
-            name: key.name,
-            place: format!("{}:{line}", self.path.display()),
-            problem: format!("must be {}", type_wanted(key.kind)),
-            written: None,
-        })
-    }
-
     fn line_of(&self, span: Option<Range<usize>>) -> usize {
         let start = span.map_or(0, |span| span.start.min(self.text.len()));
         1 + self.text.as_bytes()[..start]
@@ -120,40 +73,21 @@ impl FileText<'_> {
     }
 }
 
-/// A server of the file, with `url` and at will `models`, as it is written elsewhere; nothing if it has anything else.
-fn server_text(table: &DeTable<'_>) -> Option<String> {
-    let (mut url, mut models) = (None, None);
-    for (name, value) in table {
-        match (name.get_ref().as_ref(), value.get_ref()) {
-            ("url", DeValue::String(text)) => url = Some(text),
-            ("models", DeValue::Array(patterns)) => {
-                let patterns = patterns.iter().map(|pattern| pattern.get_ref().as_str());
-                let patterns: Option<Vec<&str>> = patterns.collect();
-                models = Some(patterns?.join(&BETWEEN_MODELS.to_string()));
-            }
-            _ => return None,
+/// A value of the file. Numbers that no setting takes and dates become null, which every key refuses.
+fn json_of(value: &DeValue<'_>) -> Value {
+    match value {
+        DeValue::String(text) => text.as_ref().into(),
+        DeValue::Boolean(switch) => (*switch).into(),
+        DeValue::Integer(number) => {
+            i64::from_str_radix(number.as_str(), number.radix()).map_or(Value::Null, Value::from)
         }
-    }
-    let url = url?;
-    Some(models.map_or_else(
-        || url.to_string(),
-        |models| format!("{models}{BEFORE_URL}{url}"),
-    ))
-}
-
-fn type_wanted(kind: ValueKind) -> &'static str {
-    match kind {
-        ValueKind::Switch => "true or false, without quotes",
-        ValueKind::Number => "a whole number, without quotes",
-        ValueKind::NumberOrWord => "a whole number, or a word in quotes",
-        ValueKind::List(_) => "an array of texts in quotes",
-        ValueKind::Servers(_) => {
-            "a text in quotes, or tables `[[upstream]]` with `url = \"…\"` and, for some models, `models = [\"…\"]`"
+        DeValue::Array(items) => items.iter().map(|item| json_of(item.get_ref())).collect(),
+        DeValue::Table(table) => {
+            let fields = table.iter();
+            fields
+                .map(|(name, value)| (name.get_ref().to_string(), json_of(value.get_ref())))
+                .collect()
         }
-        ValueKind::Text(_)
-        | ValueKind::Secret
-        | ValueKind::Folder
-        | ValueKind::File
-        | ValueKind::Choice(_) => "a text in quotes",
+        DeValue::Float(_) | DeValue::Datetime(_) => Value::Null,
     }
 }

@@ -1,15 +1,18 @@
 //! Puts the layers over each other: defaults, then the file, then the environment, then flags.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+
+use serde::Deserialize as _;
+use serde_json::{Map, Value};
 
 use super::environment::Environment;
 use super::error::ConfigError;
 use super::file;
-use super::key::{ConfigKey, ValueKind};
-use super::settings::Settings;
-use super::table::{KEYS, nearest_name};
-use super::written::WrittenValue;
+use super::kind::{PathBase, ValueKind};
+use super::settings::{Settings, read_code_spec};
+use super::table::{ConfigKey, KEYS, nearest_name};
 
 /// Environment variable that names the configuration file, as `--config` does.
 pub const FILE_VARIABLE: &str = "TSLP_CONFIG";
@@ -47,8 +50,8 @@ pub enum ConfigSource {
 pub struct ConfigLayers {
     /// The settings.
     pub settings: Settings,
-    /// For each row of the table of keys.
-    pub sources: Vec<ConfigSource>,
+    /// The source of each key that some layer has.
+    sources: BTreeMap<&'static str, ConfigSource>,
     /// The configuration file that was read.
     pub file: Option<PathBuf>,
     /// Warnings to be logged once logging runs, such as about unknown variables.
@@ -61,31 +64,48 @@ impl ConfigLayers {
     /// # Errors
     /// If a file can't be read, a key is unknown, or a value isn't allowed, also one that a later layer overrides.
     pub fn read(flags: &WrittenFlags, environment: &Environment) -> Result<Self, ConfigError> {
-        let mut layers = Self {
-            sources: vec![ConfigSource::Default; KEYS.len()],
-            ..Self::default()
-        };
-        layers.read_file(flags, environment)?;
-        layers.read_variables(environment)?;
+        let mut layers = Self::default();
+        let mut merged = Map::new();
+        layers.read_file(flags, environment, &mut merged)?;
+        layers.read_variables(environment, &mut merged)?;
         // `~/` isn't replaced here: the shell has done that, or the user quoted it on purpose.
+        let base = PathBase {
+            folder: &environment.current_dir,
+            home: None,
+        };
         for (key, texts) in &flags.written {
-            let source = ConfigSource::Flag(key.flag);
-            layers.apply_texts(key, texts, source, &environment.current_dir, None)?;
+            let source = ConfigSource::Flag(&key.flag);
+            let text = match key.kind {
+                ValueKind::List(_) => texts.join(","),
+                _ => texts.last().cloned().unwrap_or_default(),
+            };
+            layers.put(key, text.into(), source, base, &mut merged)?;
+        }
+        layers.settings =
+            Settings::deserialize(Value::Object(merged)).expect("each value was read alone");
+        if let Some(path) = &layers.settings.spec_file {
+            let spec = read_code_spec(path);
+            layers.settings.policy.code_spec = spec.map_err(|problem| ConfigError::WrongValue {
+                name: "spec.file",
+                place: layers.source_of_key("spec.file").to_string(),
+                problem,
+                written: None,
+            })?;
         }
         Ok(layers)
     }
 
     /// The source of the value of the key with this name.
     #[must_use]
-    pub fn source_of_key(&self, name: &str) -> Option<&ConfigSource> {
-        let row = KEYS.iter().position(|key| key.name == name)?;
-        self.sources.get(row)
+    pub fn source_of_key(&self, name: &str) -> &ConfigSource {
+        self.sources.get(name).unwrap_or(&ConfigSource::Default)
     }
 
     fn read_file(
         &mut self,
         flags: &WrittenFlags,
         environment: &Environment,
+        merged: &mut Map<String, Value>,
     ) -> Result<(), ConfigError> {
         let named = flags
             .file
@@ -110,40 +130,38 @@ impl ConfigLayers {
             path: path.clone(),
             cause,
         })?;
-        let base = path.parent().unwrap_or(Path::new(""));
-        for entry in file::parse_file(&text, &path)? {
-            let source = ConfigSource::File {
-                path: path.clone(),
-                line: entry.line,
-            };
-            self.apply_texts(
-                entry.key,
-                &entry.texts,
-                source,
-                base,
-                environment.home_dir.as_deref(),
-            )?;
+        let base = PathBase {
+            folder: path.parent().unwrap_or(Path::new("")),
+            home: environment.home_dir.as_deref(),
+        };
+        for (key, value, line) in file::parse_file(&text, &path)? {
+            let path = path.clone();
+            self.put(key, value, ConfigSource::File { path, line }, base, merged)?;
         }
         self.file = Some(path);
         Ok(())
     }
 
-    fn read_variables(&mut self, environment: &Environment) -> Result<(), ConfigError> {
-        for key in KEYS {
-            let value = environment.variables.get(key.variable);
+    fn read_variables(
+        &mut self,
+        environment: &Environment,
+        merged: &mut Map<String, Value>,
+    ) -> Result<(), ConfigError> {
+        let base = PathBase {
+            folder: &environment.current_dir,
+            home: environment.home_dir.as_deref(),
+        };
+        for key in KEYS.iter() {
+            let value = environment.variables.get(&key.variable);
             if let Some(text) = value.filter(|text| !text.is_empty()) {
-                let source = ConfigSource::Variable(key.variable);
-                let texts = std::slice::from_ref(text);
-                self.apply_texts(
-                    key,
-                    texts,
-                    source,
-                    &environment.current_dir,
-                    environment.home_dir.as_deref(),
-                )?;
+                let source = ConfigSource::Variable(&key.variable);
+                self.put(key, text.as_str().into(), source, base, merged)?;
             }
         }
-        let known = || KEYS.iter().map(|key| key.variable).chain([FILE_VARIABLE]);
+        let known = || {
+            let variables = KEYS.iter().map(|key| key.variable.as_str());
+            variables.chain([FILE_VARIABLE])
+        };
         for name in environment.variables.keys() {
             if !known().any(|variable| variable == name) {
                 let hint = nearest_name(name, known())
@@ -159,31 +177,33 @@ impl ConfigLayers {
         Ok(())
     }
 
-    fn apply_texts(
+    /// Takes a value of a layer, once the settings can be read from it alone.
+    fn put(
         &mut self,
         key: &'static ConfigKey,
-        texts: &[String],
+        written: Value,
         source: ConfigSource,
-        base: &Path,
-        home: Option<&Path>,
+        base: PathBase<'_>,
+        merged: &mut Map<String, Value>,
     ) -> Result<(), ConfigError> {
-        let written = WrittenValue { texts, base, home };
-        (key.set)(&mut self.settings, &written).map_err(|problem| ConfigError::WrongValue {
+        let shown = key.kind.shown(&written);
+        let value = key.kind.read(written, base).and_then(|value| {
+            let alone = Map::from_iter([(key.name.to_owned(), value.clone())]);
+            let read = Settings::deserialize(Value::Object(alone));
+            read.map(|_| value).map_err(|error| error.to_string())
+        });
+        let value = value.map_err(|problem| ConfigError::WrongValue {
             name: key.name,
             place: source.to_string(),
             problem,
-            written: texts_to_show(key, texts),
+            // It may hold a credential, as a URL with a password does.
+            written: (!matches!(key.kind, ValueKind::Secret) && !shown.contains('@'))
+                .then_some(shown),
         })?;
-        let row = KEYS.iter().position(|row| row.name == key.name);
-        self.sources[row.expect("every key is a row of the table")] = source;
+        merged.insert(key.name.to_owned(), value);
+        self.sources.insert(key.name, source);
         Ok(())
     }
-}
-
-/// The written text, for an error message; `None` if it may hold a credential, as a URL with a password does.
-fn texts_to_show(key: &ConfigKey, texts: &[String]) -> Option<String> {
-    let text = texts.join(",");
-    (!matches!(key.kind, ValueKind::Secret) && !text.contains('@')).then_some(text)
 }
 
 impl fmt::Debug for WrittenFlags {
@@ -196,7 +216,7 @@ impl fmt::Debug for WrittenFlags {
                 &self
                     .written
                     .iter()
-                    .map(|(key, _)| key.flag)
+                    .map(|(key, _)| &key.flag)
                     .collect::<Vec<_>>(),
             )
             .finish()

@@ -1,19 +1,18 @@
 //! Configuration: read wholly, from every layer, before anything is bound or created.
 //!
-//! [`table`] names every key once; [`layers`] puts defaults, file, environment and flags over each other;
-//! [`settings::Settings`] is the outcome, held against this machine.
+//! [`table`] names every key once; [`layers`] puts defaults, file, environment and flags over each other as one value, from which
+//! serde reads [`settings::Settings`].
 
 pub mod environment;
 pub mod error;
 pub mod http;
-pub mod key;
+pub mod kind;
 pub mod layers;
 pub mod page;
 pub mod secret;
 pub mod settings;
 pub mod table;
 pub mod upstream;
-pub mod written;
 
 pub mod network;
 

@@ -1,7 +1,8 @@
 //! Readers of addresses, host names, origins and credentials.
 
-use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
+
+use serde::{Deserialize, Serialize};
 
 use super::secret::Secret;
 
@@ -47,7 +48,8 @@ pub(super) fn parse_credential(text: &str) -> Result<Secret, String> {
 }
 
 /// Callers that are let in by name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<String>", into = "Vec<String>")]
 pub struct Allowed {
     /// Names in `Host` headers besides the loopback ones, with or without a port; lower case.
     pub hosts: Vec<String>,
@@ -59,12 +61,11 @@ pub struct Allowed {
     pub is_any_user: bool,
 }
 
-impl Allowed {
+impl TryFrom<Vec<String>> for Allowed {
+    type Error = String;
+
     /// Reads hosts, origins, user ids, and the word `any`.
-    ///
-    /// # Errors
-    /// If one is none of them; the text says what is allowed.
-    pub fn parse<'a>(callers: impl Iterator<Item = &'a str>) -> Result<Self, String> {
+    fn try_from(callers: Vec<String>) -> Result<Self, String> {
         let mut allowed = Self::default();
         for caller in callers {
             let lower = caller.to_ascii_lowercase();
@@ -87,12 +88,12 @@ impl Allowed {
     }
 }
 
-impl fmt::Display for Allowed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ids = self.users.iter().map(ToString::to_string);
-        let any = self.is_any_user.then(|| "any".to_owned());
-        let names = self.hosts.iter().chain(&self.origins).cloned();
-        f.write_str(&Vec::from_iter(names.chain(ids).chain(any)).join(","))
+impl From<Allowed> for Vec<String> {
+    fn from(allowed: Allowed) -> Self {
+        let ids = allowed.users.iter().map(ToString::to_string);
+        let any = allowed.is_any_user.then(|| "any".to_owned());
+        let names = allowed.hosts.into_iter().chain(allowed.origins);
+        names.chain(ids).chain(any).collect()
     }
 }
 
@@ -140,7 +141,10 @@ mod tests {
     /// Each is a single name, an origin or a user's id.
     #[test]
     fn callers_by_name() {
-        let shown = |list: &str| Allowed::parse(list.split(',')).map(|it| it.to_string());
+        let shown = |list: &str| {
+            let callers: Vec<String> = list.split(',').map(str::to_owned).collect();
+            Allowed::try_from(callers).map(|it| Vec::from(it).join(","))
+        };
         check(shown("33,Proxy.LAN:4141"), Ok("proxy.lan:4141,33".into()));
         check(
             shown("any,https://App.lan,1000"),

@@ -1,15 +1,17 @@
 //! The `tslp config` page: values in force and where they come from, credentials masked.
 
-use super::key::{ConfigKey, ValueKind};
 use super::layers::{ConfigLayers, ConfigSource};
-use super::settings::Settings;
-use super::table::{KEYS, key_named, nearest_name};
+use super::table::{ConfigKey, KEYS, key_named, nearest_name};
 
 /// The page for people: by groups, what differs from its default, or everything.
 #[must_use]
 pub fn lines(layers: &ConfigLayers, all: bool) -> Vec<String> {
+    let is_default = |key: &ConfigKey, value: &str| match value {
+        "" => true,
+        value => value == key.default_shown,
+    };
     let rows: Vec<(&ConfigKey, String, &ConfigSource)> = page_rows(layers)
-        .filter(|(key, value, _)| all || *value != key.masked_text(&Settings::default()))
+        .filter(|(key, value, _)| all || !is_default(key, value))
         .collect();
     let names = rows.iter().map(|(key, ..)| key.name.len()).max();
     let values = rows.iter().map(|(_, value, _)| value.chars().count()).max();
@@ -52,24 +54,17 @@ pub fn explained(layers: &ConfigLayers, name: &str) -> Result<Vec<String>, Strin
     let (_, value, source) = page_rows(layers)
         .find(|(row, ..)| row.name == key.name)
         .expect("every key has a row");
-    let written = match key.kind {
-        ValueKind::Choice(words) => format!("one of {}", words.join(", ")),
-        ValueKind::Switch => "true or false".into(),
-        ValueKind::Text(form) | ValueKind::List(form) | ValueKind::Servers(form) => form.into(),
-        ValueKind::Secret => "a secret".into(),
-        ValueKind::Folder => "a folder".into(),
-        ValueKind::File => "a file".into(),
-        ValueKind::Number => format!("a number of {}", key.unit),
-        ValueKind::NumberOrWord => format!("a number of {}, or auto", key.unit),
-    };
     let value = if value.is_empty() { "-".into() } else { value };
     Ok(vec![
         format!("{} = {value}  ({source})", key.name),
         key.meaning.into(),
-        format!("Default: {}", key.default_shown()),
+        format!("Default: {}", key.default_shown),
         format!(
-            "Written: {written}; `{}` in the file, {}=… or --{} …",
-            key.name, key.variable, key.flag
+            "Written: {}; `{}` in the file, {}=… or --{} …",
+            key.kind.form(),
+            key.name,
+            key.variable,
+            key.flag
         ),
     ])
 }
@@ -89,7 +84,9 @@ pub fn json(layers: &ConfigLayers) -> String {
 fn page_rows(
     layers: &ConfigLayers,
 ) -> impl Iterator<Item = (&'static ConfigKey, String, &ConfigSource)> {
-    KEYS.iter()
-        .zip(&layers.sources)
-        .map(|(key, source)| (key, key.masked_text(&layers.settings), source))
+    let values = layers.settings.shown();
+    KEYS.iter().map(move |key| {
+        let value = key.kind.shown(&values[key.name]);
+        (key, value, layers.source_of_key(key.name))
+    })
 }

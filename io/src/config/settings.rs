@@ -1,8 +1,14 @@
-//! The settings as they were written, one typed struct per subsystem, with their defaults.
+//! The settings, with their defaults. Each field is read by serde under the name of its key ([`super::table`]).
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+use tslp_core::code_spec::CodeSpec;
+use tslp_core::guardian;
 use tslp_core::message::Tools;
 use tslp_core::policy::Policy;
 use tslp_core::words;
@@ -11,18 +17,19 @@ use tslp_workspace::observer::EtvConfig;
 
 use super::environment::Environment;
 use super::error::ConfigError;
-use super::http::{Limits, Timeouts};
-use super::network::Allowed;
+use super::http::{Limits, Timeouts, milliseconds};
+use super::network::{Allowed, parse_address, parse_credential, parse_token};
 use super::secret::Secret;
-use super::upstream::{ServerConfig, ServerForModels, UpstreamSetting, UpstreamUrl};
+use super::upstream::{NamedServers, ServerConfig, UpstreamSetting, UpstreamUrl};
 use super::workspace::canonical_folder;
-use super::written::WrittenValue;
-use crate::probe;
+use crate::{logging, probe};
 
 /// All settings: read wholly, from every layer, before anything is bound or created, and then shared and read where they are used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Settings {
     /// The address for clients.
+    #[serde(deserialize_with = "address")]
     pub listen: SocketAddr,
     /// The project folder: once it is settled absolute, symbolic links resolved, a folder that could be read.
     pub workspace: PathBuf,
@@ -32,65 +39,85 @@ pub struct Settings {
     /// Whether `/debug/last-prompt` exists.
     pub debug: bool,
     /// The model servers.
+    #[serde(flatten)]
     pub upstream: UpstreamSettings,
     /// Permitted callers.
+    #[serde(flatten)]
     pub access: AccessConfig,
     /// Settings that decisions read. Root and budget are filled in when they are known.
+    #[serde(flatten)]
     pub policy: Policy,
     /// Tokens of code in one prompt.
+    #[serde(rename = "budget_tokens")]
     pub budget: TokenBudget,
     /// Which replies end with a line for the user.
+    #[serde(rename = "notices.in_reply")]
     pub notices_in_reply: NoticesInReply,
-    /// What is done about calls that a model writes as text.
-    pub call_repair: CallRepair,
     /// What is done about prompts that are too long for their model.
+    #[serde(rename = "window.guard")]
     pub window_guard: WindowGuard,
-    /// Which replies are asked for once more where gate A refuses their code.
-    pub code_repair: CodeRepair,
     /// Whether Claude Code's checksum is held still.
+    #[serde(rename = "window.hold_checksum")]
     pub holds_checksum: bool,
     /// The file with the project's rules for code, which are part of the policy.
+    #[serde(rename = "spec.file")]
     pub spec_file: Option<PathBuf>,
-    /// Looking at the workspace's files.
-    pub etv: EtvConfig,
+    /// Longest wait for the workspace's file system in front of a prompt.
+    #[serde(rename = "etv.timeout_ms", with = "milliseconds")]
+    pub look_timeout: Duration,
+    /// Whether files that somebody names, and of which nothing is known, are taken as they are.
+    #[serde(rename = "adopt.on_touch")]
+    pub adopt_on_touch: bool,
     /// Tools that replies ask for.
+    #[serde(flatten)]
     pub tools: ToolsConfig,
     /// Bounds of HTTP on sizes and counts.
+    #[serde(flatten)]
     pub limits: Limits,
     /// Bounds of HTTP on waiting.
+    #[serde(flatten)]
     pub timeouts: Timeouts,
     /// What is logged: a level, or levels by target.
+    #[serde(deserialize_with = "log_level")]
     pub log_level: String,
     /// Whether no line is printed for each reply.
+    #[serde(skip)]
     pub is_quiet: bool,
     /// Whether the proxy ends when no client holds it any more (`tslp run`).
+    #[serde(skip)]
     pub until_unused: bool,
 }
 
 /// The model servers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct UpstreamSettings {
-    /// The server.
-    pub place: UpstreamSetting,
-    /// Servers for some models.
-    pub by_model: Vec<ServerForModels>,
+    /// The servers by name.
+    #[serde(rename = "upstream")]
+    pub named: NamedServers,
     /// Sent as a bearer token in place of the client's own authorisation.
+    #[serde(rename = "upstream_api_key", deserialize_with = "credential")]
     pub api_key: Option<Secret>,
     /// Certificates to trust in addition to the system's, PEM.
+    #[serde(rename = "upstream_ca_file")]
     pub ca_file: Option<PathBuf>,
 }
 
 /// Permitted callers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct AccessConfig {
     /// Those that may call besides this user's own programs on this machine.
+    #[serde(rename = "allow")]
     pub allowed: Allowed,
     /// The bearer token that every request must carry.
+    #[serde(deserialize_with = "token")]
     pub token: Option<Secret>,
 }
 
 /// Tokens of hydrated code in one prompt.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Value", into = "Value")]
 pub enum TokenBudget {
     /// Half of the model's context where the upstream reports its size, else the default of the core's limits.
     #[default]
@@ -100,21 +127,27 @@ pub enum TokenBudget {
 }
 
 /// Tools that replies ask for (spec §8.5).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ToolsConfig {
     /// Whether any is run.
+    #[serde(rename = "tools.run")]
     pub run: ToolsChoice,
     /// Whether fences of shell commands are calls, too.
+    #[serde(rename = "tools.shell_fences")]
     pub shell_fences: bool,
     /// Folders with programs, in addition to the system's.
+    #[serde(rename = "tools.toolchains", deserialize_with = "whole_paths")]
     pub toolchains: Vec<PathBuf>,
     /// The user's check; empty if there is none.
+    #[serde(rename = "check.command", deserialize_with = "command_line")]
     pub check: String,
 }
 
 words! {
     /// Which replies end with what was withheld or refused.
-    #[derive(Default)]
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
     NoticesInReply, "choice of notices in replies" {
         /// Those of chats, and the last one of an agent's turn.
         #[default]
@@ -128,7 +161,8 @@ words! {
 
 words! {
     /// What is done about a prompt that is longer than what its model reads at once.
-    #[derive(Default)]
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
     WindowGuard, "choice of what is done about prompts that are too long" {
         /// Nothing.
         Off = "off",
@@ -137,32 +171,6 @@ words! {
         Warn = "warn",
         /// It isn't sent.
         Refuse = "refuse",
-    }
-}
-
-words! {
-    /// What is done about calls of the client's tools that a model writes as text.
-    #[derive(Default)]
-    CallRepair, "repair of calls" {
-        /// Nothing.
-        Off = "off",
-        /// The client gets them as calls; where they can't be read, the model is asked once more.
-        #[default]
-        On = "on",
-    }
-}
-
-words! {
-    /// Which replies are held until their code was judged, and asked for once more where gate A refuses it.
-    #[derive(Default)]
-    CodeRepair, "choice of replies that are asked for once more" {
-        /// None.
-        #[default]
-        Off = "off",
-        /// Those to clients that offer no tools.
-        Chats = "chats",
-        /// Those to agents too, where the Guardian holds their calls.
-        Writes = "writes",
     }
 }
 
@@ -180,7 +188,8 @@ impl NoticesInReply {
 
 words! {
     /// Whether tools that replies ask for are run.
-    #[derive(Default)]
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
     ToolsChoice, "choice of tools" {
         /// Never.
         Off = "off",
@@ -190,13 +199,39 @@ words! {
     }
 }
 
+impl ToolsConfig {
+    /// Whether replies may ask for tools.
+    #[must_use]
+    pub fn runs(&self) -> bool {
+        self.run == ToolsChoice::On
+    }
+}
+
 impl Settings {
     /// The defaults, for this model server.
     #[must_use]
     pub fn for_upstream(url: UpstreamUrl) -> Self {
         let mut settings = Self::default();
-        settings.upstream.place = UpstreamSetting::Url(url);
+        settings.upstream.named.place = UpstreamSetting::Url(url);
         settings
+    }
+
+    /// Each setting under the name of its key, credentials masked.
+    pub(super) fn shown(&self) -> Map<String, Value> {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(shown)) => shown,
+            other => unreachable!("settings are a map: {other:?}"),
+        }
+    }
+
+    /// How the workspace's files are looked at.
+    #[must_use]
+    pub fn etv(&self) -> EtvConfig {
+        EtvConfig {
+            timeout: self.look_timeout,
+            adopt_on_touch: self.adopt_on_touch,
+            ..EtvConfig::default()
+        }
     }
 
     /// Holds them against this machine, and fills in the paths that are computed.
@@ -233,12 +268,11 @@ impl Default for Settings {
             policy: Policy::default(),
             budget: TokenBudget::default(),
             notices_in_reply: NoticesInReply::default(),
-            call_repair: CallRepair::default(),
             window_guard: WindowGuard::default(),
-            code_repair: CodeRepair::default(),
             holds_checksum: false,
             spec_file: None,
-            etv: EtvConfig::default(),
+            look_timeout: EtvConfig::default().timeout,
+            adopt_on_touch: EtvConfig::default().adopt_on_touch,
             tools: ToolsConfig::default(),
             limits: Limits::default(),
             timeouts: Timeouts::default(),
@@ -253,42 +287,79 @@ impl UpstreamSettings {
     /// All servers: the one for requests that match no other, and those for some models.
     #[must_use]
     pub fn servers(&self) -> Vec<ServerConfig> {
-        let url = match &self.place {
+        let url = match &self.named.place {
             UpstreamSetting::Url(url) => url.clone(),
             UpstreamSetting::Auto | UpstreamSetting::Demo => probe::usual_place(),
         };
         let first = ServerConfig {
             url,
-            is_missing: self.place == UpstreamSetting::Auto,
+            is_missing: self.named.place == UpstreamSetting::Auto,
             api_key: self.api_key.clone(),
             ca_file: self.ca_file.clone(),
         };
         // A key is for the one server that it was given for.
-        let others = self.by_model.iter().map(|server| ServerConfig {
+        let others = self.named.by_model.iter().map(|server| ServerConfig {
             ca_file: self.ca_file.clone(),
             ..ServerConfig::new(server.url.clone())
         });
         std::iter::once(first).chain(others).collect()
     }
+}
 
-    /// Takes servers as they are written: one for all models, and others for some.
-    ///
-    /// # Errors
-    /// If they can't be read; the text says what is allowed, as the end of a sentence.
-    pub fn set_servers(&mut self, written: &WrittenValue<'_>) -> Result<(), String> {
-        written.nonempty_text()?;
-        let mut place = None;
-        self.by_model.clear();
-        for text in written.list() {
-            match ServerForModels::parse(text) {
-                Some(server) => self.by_model.push(server?),
-                None if place.is_none() => place = Some(UpstreamSetting::parse(text)?),
-                None => {
-                    return Err("must name one server for all models; others stand for some, as in qwen*=URL".into());
-                }
-            }
+impl From<Value> for TokenBudget {
+    fn from(written: Value) -> Self {
+        let tokens = written.as_u64().and_then(|it| u32::try_from(it).ok());
+        tokens.map_or(Self::Auto, Self::Tokens)
+    }
+}
+
+impl From<TokenBudget> for Value {
+    fn from(budget: TokenBudget) -> Self {
+        match budget {
+            TokenBudget::Auto => "auto".into(),
+            TokenBudget::Tokens(tokens) => tokens.into(),
         }
-        self.place = place.unwrap_or(UpstreamSetting::Auto);
-        Ok(())
+    }
+}
+
+/// The rules for code in a file.
+///
+/// # Errors
+/// If there are none; the text says what is allowed, as the end of a sentence.
+pub(super) fn read_code_spec(path: &Path) -> Result<CodeSpec, String> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|cause| format!("must name a file that can be read ({shown}: {cause})"))?;
+    CodeSpec::parse(&text).map_err(|problem| format!("names {shown}, which {problem}"))
+}
+
+/// Readers of texts that have rules of their own, for serde.
+macro_rules! readers {
+    ($($name:ident -> $value:ty = |$text:ident| $read:expr;)+) => {$(
+        fn $name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<$value, D::Error> {
+            let $text = String::deserialize(deserializer)?;
+            $read.map_err(D::Error::custom)
+        }
+    )+};
+}
+
+readers! {
+    address -> SocketAddr = |text| parse_address(&text);
+    token -> Option<Secret> = |text| parse_token(&text).map(Some);
+    credential -> Option<Secret> = |text| parse_credential(&text).map(Some);
+    log_level -> String = |text| logging::check_level(&text);
+    command_line -> String = |text| match guardian::split(text.trim()) {
+        Err(reason) if !text.trim().is_empty() => {
+            Err(format!("must be a plain command line ({reason})"))
+        }
+        _ => Ok(text.trim().to_owned()),
+    };
+}
+
+fn whole_paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
+    let folders: Vec<PathBuf> = Vec::deserialize(deserializer)?;
+    match folders.iter().all(|folder| folder.is_absolute()) {
+        true => Ok(folders),
+        false => Err(D::Error::custom("must name folders by their whole paths")),
     }
 }

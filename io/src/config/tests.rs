@@ -8,7 +8,7 @@ use tslp_core::policy::AuditChoice;
 use tslp_store::data_dir::choose_data_dir;
 
 use super::environment::Environment;
-use super::key::ValueKind;
+use super::kind::ValueKind;
 use super::layers::{ConfigLayers, ConfigSource, WrittenFlags};
 use super::settings::Settings;
 use super::table::{KEYS, key_named};
@@ -72,8 +72,8 @@ impl Machine {
         let shown = match self.load() {
             Ok(layers) => format!(
                 "{} from {}",
-                key_named(name).unwrap().masked_text(&layers.settings),
-                layers.source_of_key(name).unwrap()
+                shown(name, &layers.settings),
+                layers.source_of_key(name)
             ),
             Err(error) => error,
         };
@@ -90,6 +90,11 @@ impl Machine {
     fn anonymous(&self, text: &str) -> String {
         text.replace(self.at("").to_str().unwrap(), "~/")
     }
+}
+
+fn shown(name: &str, settings: &Settings) -> String {
+    let kind = key_named(name).unwrap().kind;
+    kind.shown(&settings.shown()[name])
 }
 
 /// What a command means in `proj/work/sub/deep`: the nearest root of git's or used folder upwards.
@@ -150,10 +155,10 @@ fn list_replaced() {
     let machine = Machine::new().file("allow = ['a.lan', 'b.lan']");
     machine.check(
         "allow",
-        "a.lan,b.lan from ~/home/.config/tslp/config.toml:1",
+        "a.lan, b.lan from ~/home/.config/tslp/config.toml:1",
     );
     let machine = machine.variable("TSLP_ALLOW", "c.lan, d.lan");
-    machine.check("allow", "c.lan,d.lan from TSLP_ALLOW");
+    machine.check("allow", "c.lan, d.lan from TSLP_ALLOW");
 }
 
 #[test]
@@ -233,12 +238,12 @@ fn invalid_servers() {
         "[[upstream]]\nmodels = ['a']",
         "[[upstream]]\nurl = 'http://a'\nmodel = 'b'",
         "[[upstream]]\nurl = 'http://a'\nmodels = 'b'",
-        "upstream = 7",
     ] {
         refused(wrong, &["config.toml:1", "`upstream`", "[[upstream]]"]);
     }
     let two = "[[upstream]]\nurl = 'http://a'\n[[upstream]]\nurl = 'http://b'";
     refused(two, &["`upstream`", "one server for all models"]);
+    refused("upstream = 7", &["`upstream`", "texts in quotes"]);
     refused("upstream = ''", &["`upstream`", "must not be empty"]);
     refused("upstream = 'a|=http://b'", &["`upstream`", "qwen*"]);
     refused("upstream = 'a=ftp://b'", &["`upstream`", "http://"]);
@@ -268,7 +273,7 @@ fn wrong_values() {
     let refused = |text: &str, parts: &[&str]| Machine::new().file(text).check_refused(parts);
     refused(
         "debug = 'yes'",
-        &["config.toml:1: `debug` must be true or false, without quotes"],
+        &["config.toml:1: `debug` must be true or false, not \"yes\""],
     );
     refused("listen = 4141", &["`listen` must be a text in quotes"]);
     refused("allow = [1]", &["`allow` must be an array of texts"]);
@@ -365,8 +370,8 @@ fn settings_round_trip() {
         .iter()
         .filter(|key| !matches!(key.kind, ValueKind::Secret))
     {
-        let text = (key.show)(&layers.settings);
-        variables.insert(key.variable.to_owned(), text);
+        let text = shown(key.name, &layers.settings);
+        variables.insert(key.variable.clone(), text);
     }
     let mut again = Machine::new();
     again.environment = machine.environment.clone();
@@ -387,7 +392,7 @@ fn pages_list_all_keys() {
     assert_eq!(words, ["profile", "strict", "TSLP_PROFILE"]);
     assert!(!human.contains("audit"), "{human}");
     let all = page::lines(&layers, true).join("\n");
-    for key in KEYS {
+    for key in KEYS.iter() {
         assert!(all.contains(&format!("\n  {} ", key.name)), "{all}");
     }
     let one = page::explained(&layers, "profile").unwrap().join("\n");
@@ -403,15 +408,8 @@ fn pages_list_all_keys() {
 
 #[test]
 fn names_of_keys() {
-    for key in KEYS {
-        let flat = key.name.replace('.', "_");
-        assert_eq!(key.flag, flat.replace('_', "-"));
-        let variable = match key.name {
-            "log_level" => "TSLP_LOG".to_owned(),
-            _ => format!("TSLP_{}", flat.to_uppercase()),
-        };
-        assert_eq!(key.variable, variable);
-        assert!(!key.default_shown().is_empty(), "{}", key.name);
+    for key in KEYS.iter() {
+        assert!(!key.default_shown.is_empty(), "{}", key.name);
         assert_eq!(
             KEYS.iter().filter(|other| other.name == key.name).count(),
             1
@@ -457,10 +455,10 @@ fn reference() -> String {
     let mut text = String::from(
         "| key | environment | flag | default | unit | meaning |\n|---|---|---|---|---|---|\n",
     );
-    for key in KEYS {
-        let default = match (key.show)(&Settings::default()).as_str() {
-            "" => key.unset.to_owned(),
-            value => format!("`{value}`"),
+    for key in KEYS.iter() {
+        let default = match key.unset {
+            "" => format!("`{}`", key.default_shown),
+            unset => unset.to_owned(),
         };
         let _ = writeln!(
             text,
@@ -468,7 +466,7 @@ fn reference() -> String {
             key.name,
             key.variable,
             key.flag,
-            key.unit,
+            key.kind.unit(),
             key.meaning.replace('|', "\\|")
         );
     }

@@ -1,8 +1,10 @@
 //! The model server: a URL, a search on this machine, or the embedded demo.
 
 use std::fmt;
+use std::iter;
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
 use tslp_core::words;
 
 use super::secret::Secret;
@@ -61,9 +63,73 @@ impl ServerConfig {
     }
 }
 
+/// The servers as they are named: one for all models, and others for some.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<WrittenServer>", into = "Vec<String>")]
+pub struct NamedServers {
+    /// The server.
+    pub place: UpstreamSetting,
+    /// Servers for some models.
+    pub by_model: Vec<ServerForModels>,
+}
+
+/// A server as a text, or as a table of the file.
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    deny_unknown_fields,
+    expecting = "must be texts in quotes, or tables `[[upstream]]` with `url = \"…\"` and, for some models, `models = [\"…\"]`"
+)]
+enum WrittenServer {
+    Text(String),
+    Table {
+        url: String,
+        models: Option<Vec<String>>,
+    },
+}
+
+impl TryFrom<Vec<WrittenServer>> for NamedServers {
+    type Error = String;
+
+    fn try_from(written: Vec<WrittenServer>) -> Result<Self, String> {
+        if written.is_empty() {
+            return Err("must not be empty".into());
+        }
+        let (mut place, mut by_model) = (None, Vec::new());
+        for server in written {
+            let text = match server {
+                WrittenServer::Text(text) => text,
+                WrittenServer::Table { url, models } => models.map_or(url.clone(), |models| {
+                    format!("{}{BEFORE_URL}{url}", models.join(BETWEEN_MODELS))
+                }),
+            };
+            match ServerForModels::parse(&text) {
+                Some(server) => by_model.push(server?),
+                None if place.is_none() => place = Some(UpstreamSetting::parse(&text)?),
+                None => {
+                    return Err("must name one server for all models; others stand for some, as in qwen*=URL".into());
+                }
+            }
+        }
+        Ok(Self {
+            place: place.unwrap_or_default(),
+            by_model,
+        })
+    }
+}
+
+impl From<NamedServers> for Vec<String> {
+    fn from(named: NamedServers) -> Self {
+        let for_some = named.by_model.iter().map(ToString::to_string);
+        iter::once(named.place.to_string())
+            .chain(for_some)
+            .collect()
+    }
+}
+
 /// The separators between the patterns of a server's models, and between these and its URL, where all is one text.
-pub(super) const BETWEEN_MODELS: char = '|';
-pub(super) const BEFORE_URL: char = '=';
+const BETWEEN_MODELS: &str = "|";
+const BEFORE_URL: char = '=';
 
 words! {
     /// With or without TLS.
@@ -122,7 +188,7 @@ impl ServerForModels {
 
 impl fmt::Display for ServerForModels {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let models = self.models.join(&BETWEEN_MODELS.to_string());
+        let models = self.models.join(BETWEEN_MODELS);
         write!(f, "{models}{BEFORE_URL}{}", self.url)
     }
 }

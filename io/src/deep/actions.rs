@@ -7,7 +7,7 @@ use tslp_core::RULES_VERSION;
 use tslp_core::event::{ActionRequested, Event, Recorded};
 use tslp_core::guardian::{Jail, ToolProfile};
 use tslp_core::hash::ArtifactHash;
-use tslp_decide::tools::{ToolJudging, evidence_text, judge_request};
+use tslp_decide::scope::tools::{ToolJudging, evidence_text, judge_request};
 use tslp_projections::guardian::GuardianState;
 use tslp_replay::trace::{Difference, DifferenceCause};
 

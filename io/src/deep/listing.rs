@@ -9,7 +9,7 @@ use tslp_replay::trace::{Difference, DifferenceCause};
 use tslp_store::evidence::line::event_fields;
 
 use super::DeepReport;
-use crate::evidence::describe;
+use crate::evidence::log;
 
 /// Inputs that aren't on record, so that deep verification takes what was decided from them as recorded.
 pub const NOT_DERIVED: [&str; 10] = [
@@ -171,7 +171,7 @@ fn cause_json(cause: &DifferenceCause) -> Value {
 fn event_text(event: Option<&Event>) -> String {
     event.map_or_else(
         || "nothing".to_owned(),
-        |event| format!("{}: {}", event.name(), describe::sentence(event)),
+        |event| format!("{}: {}", event.name(), log::sentence(event)),
     )
 }
 
@@ -249,10 +249,10 @@ mod tests {
 
     #[test]
     fn documented_inputs() {
-        let page = include_str!("../../../docs/verify.md");
+        let page = include_str!("../../../docs/storage.md");
         for input in NOT_DERIVED {
             let row = format!("\n* {input}\n");
-            assert!(page.contains(&row), "docs/verify.md lacks: {input}");
+            assert!(page.contains(&row), "docs/storage.md lacks: {input}");
         }
     }
 }

@@ -46,7 +46,7 @@ impl DiskNow {
     /// Of the configured workspace. Touches no disk yet.
     #[must_use]
     pub fn for_workspace(config: &Settings) -> Self {
-        let mut etv = config.etv;
+        let mut etv = config.etv();
         etv.timeout = etv.timeout.max(PATIENCE);
         let observer = Observer::new(
             &config.workspace,

@@ -10,7 +10,7 @@ use tslp_core::extract::Grammars;
 use tslp_core::ids::Seq;
 use tslp_core::limits::RECENT_EPISODES_SHOWN;
 use tslp_core::reason::Reason;
-use tslp_decide::user_line;
+use tslp_decide::wording::user_line;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_migrations::schema::FORMAT_VERSION;
 use tslp_projections::anomalies::AnomalyRow;
@@ -238,7 +238,7 @@ pub fn examine_without_ledger(subject: &DiagnosedSubject) -> DoctorReport {
         "ledger",
         Ok(format!(
             "none yet: `tslp serve` will make one in {}",
-            subject.data_dir.display()
+            subject.settings.data_dir.display()
         )),
     );
     examine_surroundings(subject, &mut report);
@@ -349,7 +349,7 @@ pub(crate) fn head_anchor(
     subject: &DiagnosedSubject,
     reader: &LedgerReader,
 ) -> Result<String, String> {
-    let files = DataFiles::of(&subject.data_dir);
+    let files = DataFiles::of(&subject.settings.data_dir);
     let anchored = anchor::read(&FileSystem, &files.anchor).map_err(|error| error.to_string())?;
     let AnchorState::Head(anchored) = anchored else {
         return Err(format!(
@@ -585,10 +585,15 @@ fn failure_words(truths: &TruthCounts) -> Result<String, String> {
 }
 
 fn free_space(subject: &DiagnosedSubject) -> Result<String, String> {
-    let space = rustix::fs::statvfs(&subject.data_dir).map_err(|error| error.to_string())?;
+    let space =
+        rustix::fs::statvfs(&subject.settings.data_dir).map_err(|error| error.to_string())?;
     let free = space.f_bavail.saturating_mul(space.f_frsize);
     // Coarse on purpose: the page stays the same while other programs write their small files.
-    let words = format!("{} GiB free for {}", free >> 30, subject.data_dir.display());
+    let words = format!(
+        "{} GiB free for {}",
+        free >> 30,
+        subject.settings.data_dir.display()
+    );
     if free >= FREE_BYTES_MIN {
         Ok(words)
     } else {
@@ -597,11 +602,14 @@ fn free_space(subject: &DiagnosedSubject) -> Result<String, String> {
 }
 
 fn workspace_check(subject: &DiagnosedSubject) -> Result<String, String> {
-    match std::fs::read_dir(&subject.workspace) {
-        Ok(_) => Ok(format!("{} can be read", subject.workspace.display())),
+    match std::fs::read_dir(&subject.settings.workspace) {
+        Ok(_) => Ok(format!(
+            "{} can be read",
+            subject.settings.workspace.display()
+        )),
         Err(error) => Err(format!(
             "{} can't be read: {error}",
-            subject.workspace.display()
+            subject.settings.workspace.display()
         )),
     }
 }
@@ -674,8 +682,8 @@ fn upstream_check(subject: &DiagnosedSubject) -> Result<String, String> {
     };
     let target = ProbeTarget {
         url,
-        api_key: subject.api_key.as_ref(),
-        ca_file: subject.ca_file.as_deref(),
+        api_key: subject.settings.upstream.api_key.as_ref(),
+        ca_file: subject.settings.upstream.ca_file.as_deref(),
     };
     match probe::ask_server(&target) {
         Ok(server) => {

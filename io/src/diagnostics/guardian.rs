@@ -6,7 +6,7 @@ use tslp_core::guardian::Decision;
 use tslp_core::ids::SessionId;
 use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
-use tslp_decide::tools::evidence_text;
+use tslp_decide::scope::tools::evidence_text;
 use tslp_projections::goal::{self, GoalRow};
 use tslp_projections::guardian::{GrantRow, PolicyRow, ToolCallRow, ToolSessionRow};
 use tslp_projections::rules::RulesRow;

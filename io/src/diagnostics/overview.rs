@@ -1,4 +1,4 @@
-//! `/overview`: the proxy and what its systems hold, for the page (docs/page.md).
+//! `/overview`: the proxy and what its systems hold, for the page (docs/using.md).
 
 use std::ops::ControlFlow;
 
@@ -63,7 +63,7 @@ pub(super) fn overview_json(subject: &DiagnosedSubject) -> Result<Value, StartEr
         "status": work.lines(STATUS_TOKENS_MAX),
         "upstream": subject.upstream.as_ref().map(ToString::to_string),
         "usage": guardian.usage_json(),
-        "workspace": subject.workspace.to_string_lossy(),
+        "workspace": subject.settings.workspace.to_string_lossy(),
     });
     mark_unverified(&mut json, flaw.as_deref());
     Ok(json)

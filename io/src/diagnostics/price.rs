@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use tslp_core::event::{PromptCost, ServerUsage};
+use tslp_core::event::{PromptCost, PromptMeasured, ServerUsage};
 use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::limits::{CHARS_PER_TOKEN, CHARS_PER_TOKEN_MAX};
 use tslp_projections::episodes::EpisodeRow;
 
 /// The figures' meaning.
@@ -25,15 +26,43 @@ pub struct PromptPrice {
 impl PromptPrice {
     /// The price in a row of `episodes`, once there is one.
     pub(crate) fn of_row(row: &EpisodeRow) -> Option<Self> {
-        let measured = row.measured.as_ref()?;
-        Some(Self {
+        row.measured.as_ref().map(Self::of)
+    }
+
+    /// The price of a prompt that was measured.
+    pub(crate) fn of(measured: &PromptMeasured) -> Self {
+        Self {
             client: measured.client,
             sent: measured.sent,
             server: ServerUsage {
                 completion_tokens: None,
                 ..measured.server.unwrap_or_default()
             },
-        })
+        }
+    }
+
+    /// Tokens of the whole prompt: the server's count, or an estimate where it counted only what it had to read.
+    #[must_use]
+    pub fn tokens(&self) -> u32 {
+        let characters = self.sent.chars_total;
+        let is_whole = |tokens: &u32| tokens.saturating_mul(CHARS_PER_TOKEN_MAX) >= characters;
+        let counted = self.server.prompt_tokens.filter(is_whole);
+        counted.unwrap_or(characters / CHARS_PER_TOKEN)
+    }
+
+    /// Tokens that had to be read anew, if the server said so.
+    #[must_use]
+    pub fn counted_anew(&self) -> Option<u32> {
+        let server = &self.server;
+        let uncached = || server.prompt_tokens?.checked_sub(server.cached_tokens?);
+        server.evaluated_tokens.or_else(uncached)
+    }
+
+    /// Tokens that had to be read anew, estimated where the server didn't say so.
+    #[must_use]
+    pub fn tokens_anew(&self) -> u32 {
+        let estimated = || self.sent.chars_anew.div_ceil(CHARS_PER_TOKEN);
+        self.counted_anew().unwrap_or_else(estimated)
     }
 
     /// The page's object.
@@ -49,7 +78,13 @@ impl PromptPrice {
                 "prompt_tokens": server.prompt_tokens,
             })
         });
-        json!({ "client": counts(self.client), "sent": counts(self.sent), "server": server })
+        json!({
+            "client": counts(self.client),
+            "sent": counts(self.sent),
+            "server": server,
+            "tokens": self.tokens(),
+            "tokens_anew": self.tokens_anew(),
+        })
     }
 
     /// One line for people.
@@ -83,9 +118,6 @@ pub struct CacheBreak {
 /// A prompt's beginning is compared by blocks of so many characters, and the message that carries a reply is written anew.
 const SLACK_CHARS: u64 = 512;
 
-/// A token has about four characters.
-const TOKEN_CHARS: u64 = 4;
-
 impl CacheBreak {
     /// Between two prompts of a conversation.
     pub(super) fn between(before: &PromptPrice, after: &PromptPrice) -> Option<Self> {
@@ -97,7 +129,7 @@ impl CacheBreak {
         breaks(before.sent, after.sent).then(|| Self {
             at: known(after.sent),
             is_clients: breaks(before.client, after.client),
-            tokens: (u64::from(both) - known(after.sent)) / TOKEN_CHARS,
+            tokens: (u64::from(both) - known(after.sent)) / u64::from(CHARS_PER_TOKEN),
         })
     }
 

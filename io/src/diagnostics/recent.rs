@@ -1,52 +1,43 @@
 //! `/recent`: what the last episodes were about and what became of their code, without any content (spec §14.3).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
-use tslp_core::artifact::{ArtifactState, Transition};
-use tslp_core::event::{EventKind, History, LostCallFound, WindowExceeded};
-use tslp_core::hash::ArtifactHash;
+use tslp_core::artifact::Origin;
+use tslp_core::event::History;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::limits::RECENT_EPISODES_SHOWN;
-use tslp_core::reason::{Reason, ReasonClass};
+use tslp_core::reason::Reason;
 use tslp_core::record::parse_key;
 use tslp_projections::audits::AuditRow;
 use tslp_projections::episodes::EpisodeRow;
-use tslp_projections::proposals::Proposal;
 use tslp_projections::row::outcome_word;
 
 use super::DiagnosedSubject;
-use super::missing::{self, MissingCode, RefusedProposal};
 use super::price::{self, CacheBreak, PromptPrice};
 use super::status::off_rules;
 use super::vouched::{self, VouchedPage};
 use crate::attention::Attention;
 use crate::channel::{MissingLines, RecentQuery};
-use crate::evidence::describe::entries::{EpisodeEntries, EpisodeEntry, UNJUDGED};
 use crate::evidence::describe::{lost_call_words, reason_words};
+use crate::evidence::missing::MissingCode;
 use crate::evidence::moments::utc_moment;
-use crate::evidence::replies::{AskedWords, asked_before};
+use crate::evidence::replies::AskedWords;
+use crate::evidence::story::{Entry, Step, Steps, Told};
 use tslp_store::ledger::{LedgerError, LedgerReader};
 use tslp_store::startup::StartError;
 
-/// One episode, or everything outside of them.
+/// One step, a prompt with its reply, or everything outside of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EpisodeReport {
+pub struct StepReport {
     /// What is known of it. Episode 0 is for everything outside of prompts, mostly on the command line.
     pub row: EpisodeRow,
-    /// The texts of its prompt.
-    prompt: Vec<ArtifactHash>,
-    /// The prompt's first words, once they were asked for.
-    words: Option<String>,
-    /// The episode's entries, in order.
-    pub entries: Vec<EntryReport>,
+    /// What happened in it.
+    pub step: Step,
+    /// The first words of what the user asked, and the step in which it was asked, once they were looked for.
+    turn: Option<(String, EpisodeId)>,
     /// The shadow audits of its reply (spec §10).
     pub audits: Vec<AuditRow>,
-    /// Whether its prompt was too long for its model.
-    pub exceeded: Option<WindowExceeded>,
-    /// What became of calls that its reply wrote as text.
-    pub lost_calls: Vec<LostCallFound>,
     /// How much it asks of its model's attention.
     pub attention: Option<Attention>,
     /// Where it differs from the prompt before it in its conversation.
@@ -56,104 +47,42 @@ pub struct EpisodeReport {
 /// Events before the last one outside of prompts that are looked at for others of their kind, at least.
 const OUTSIDE_EVENTS_MIN: u64 = 1024;
 
-/// One thing that happened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EntryReport {
-    /// What an event says.
-    pub entry: EpisodeEntry,
-    /// The code that a refused proposal lacks.
-    pub missing: Option<MissingCode>,
-    /// The user's rule by which a file is kept back.
-    pub rule: Option<String>,
-}
-
-/// The last episodes, newest first; everything outside of them is one entry, at the time of its last act.
+/// The last steps, newest first; everything outside of them is one entry, at the time of its last act.
 ///
 /// # Errors
 /// When the ledger can't be read.
 pub fn read_recent(
     subject: &DiagnosedSubject,
     wanted: RecentQuery,
-) -> Result<VouchedPage<Vec<EpisodeReport>>, StartError> {
+) -> Result<VouchedPage<Vec<StepReport>>, StartError> {
     let reader = subject.readers.open()?;
     let flaw = vouched::flaw_of_tables(subject, &reader)?;
     let limit = wanted.limit.unwrap_or(RECENT_EPISODES_SHOWN);
-    let mut episodes = last_episodes(&reader, limit, flaw.as_deref())?;
+    let mut page = last_steps(&reader, limit, flaw.as_deref())?;
     if wanted.missing_lines == MissingLines::Shown {
-        let artifact = |artifact| reader.artifact(artifact).ok().flatten();
         let mut asked = AskedWords::default();
-        for EpisodeReport {
-            row, prompt, words, ..
-        } in episodes.iter_mut().rev()
+        for StepReport {
+            row, step, turn, ..
+        } in page.iter_mut().rev()
         {
-            let earlier = || asked_before(&reader, row.session, row.seq);
-            let next = || asked.next(row.session, prompt, artifact, earlier);
-            *words = (!is_outside(row)).then(next);
-        }
-        let refused = refused_proposals(&mut episodes, &reader)?;
-        missing::find_missing_lines(refused, &reader, artifact)?;
-    }
-    Ok(VouchedPage {
-        page: episodes,
-        flaw,
-    })
-}
-
-/// The proposals that were refused for missing code, with the code of those that are still open.
-fn refused_proposals<'r>(
-    episodes: &'r mut [EpisodeReport],
-    reader: &LedgerReader,
-) -> Result<Vec<RefusedProposal<'r>>, LedgerError> {
-    let is_refused = |EntryReport { entry, .. }: &EntryReport| {
-        entry.what == ArtifactState::Proposed.as_str() && entry.reason.is(ReasonClass::LostCode)
-    };
-    let mut refused = Vec::new();
-    for EpisodeReport { row, entries, .. } in episodes {
-        let lacking = entries.iter_mut().filter(|it| is_refused(it));
-        refused.extend(lacking.filter_map(|EntryReport { entry, missing, .. }| {
-            Some(RefusedProposal {
-                episode: row.episode,
-                entity: entry.entity.clone()?,
-                code: None,
-                missing,
-            })
-        }));
-    }
-    if !refused.is_empty() {
-        reader.visit_rows(&mut |row: Proposal| {
-            let is_it = |it: &&mut RefusedProposal<'_>| {
-                (it.episode, &it.entity) == (row.episode, &row.entity)
-            };
-            for proposal in refused.iter_mut().filter(is_it) {
-                proposal.code = Some((row.artifact, row.spans.clone()));
+            if !is_outside(row) {
+                let place = (row.session, row.episode, row.seq);
+                *turn = Some(asked.next(&reader, place, &step.prompt));
             }
-            ControlFlow::Continue(())
-        })?;
+            for at in 0..step.entries.len() {
+                let missing = step.lost_lines(&reader, row.episode, &step.entries[at])?;
+                step.entries[at].missing = missing;
+            }
+        }
     }
-    Ok(refused)
+    Ok(VouchedPage { page, flaw })
 }
 
-/// The entries of episodes from a position on. Where the ledger is known to be damaged, those before the damage.
-fn entries_since(
-    reader: &LedgerReader,
-    from: Seq,
-    flaw: Option<&str>,
-) -> Result<EpisodeEntries, LedgerError> {
-    let mut entries = EpisodeEntries::default();
-    let read = reader.read_without(&[EventKind::Content], from, &mut |stored, event| {
-        entries.apply(&stored.recorded(event));
-    });
-    match (read, flaw) {
-        (Err(error), None) => Err(error),
-        (Ok(()), _) | (Err(_), Some(_)) => Ok(entries),
-    }
-}
-
-fn last_episodes(
+fn last_steps(
     reader: &LedgerReader,
     limit: usize,
     flaw: Option<&str>,
-) -> Result<Vec<EpisodeReport>, LedgerError> {
+) -> Result<Vec<StepReport>, LedgerError> {
     let mut audits: BTreeMap<EpisodeId, Vec<AuditRow>> = BTreeMap::new();
     for row in reader.rows::<AuditRow>()? {
         audits.entry(row.episode).or_default().push(row);
@@ -176,36 +105,35 @@ fn last_episodes(
         };
         row.seq.0.saturating_sub(before)
     };
-    let mut entries = match episodes.iter().map(first_event).min() {
-        Some(from) => entries_since(reader, Seq(from.max(1)), flaw)?,
-        None => EpisodeEntries::default(),
-    };
+    let mut steps = Steps::default();
+    if let Some(from) = episodes.iter().map(first_event).min() {
+        // Where the ledger is known to be damaged, those before the damage are shown.
+        match (steps.read(reader, Seq(from.max(1))), flaw) {
+            (Err(error), None) => return Err(error),
+            (Ok(()), _) | (Err(_), Some(_)) => {}
+        }
+    }
     let scope = off_rules(reader)?;
-    let rule_of = |entry: &EpisodeEntry| {
+    let rule_of = |entry: &Entry| {
         let is_off = matches!(entry.reason, Reason::OffByUser | Reason::OffInMessage);
         let entity = entry.entity.as_ref().filter(|_| is_off)?;
         scope.pattern_for(entity.path.as_str()).map(str::to_owned)
     };
-    let episodes = episodes.into_iter().rev().map(|row| {
-        let story = entries.stories.remove(&row.episode).unwrap_or_default();
-        let reported = story.entries.into_iter().map(|entry| EntryReport {
-            rule: rule_of(&entry),
-            entry,
-            missing: None,
-        });
-        EpisodeReport {
-            entries: reported.collect(),
+    let reports = episodes.into_iter().rev().map(|row| {
+        let mut step = steps.steps.remove(&row.episode).unwrap_or_default();
+        for entry in &mut step.entries {
+            entry.rule = rule_of(entry);
+        }
+        StepReport {
+            step,
+            turn: None,
             audits: audits.remove(&row.episode).unwrap_or_default(),
-            prompt: story.prompt,
-            exceeded: story.exceeded,
-            lost_calls: story.lost_calls,
             attention: Attention::of_row(&row),
             cache_break: breaks.remove(&row.episode),
-            words: None,
             row,
         }
     });
-    Ok(episodes.collect())
+    Ok(reports.collect())
 }
 
 fn is_outside(row: &EpisodeRow) -> bool {
@@ -214,38 +142,30 @@ fn is_outside(row: &EpisodeRow) -> bool {
 
 /// The page.
 #[must_use]
-pub fn recent_json(episodes: &[EpisodeReport]) -> Value {
-    let episodes: Vec<Value> = episodes.iter().map(episode_json).collect();
+pub fn recent_json(steps: &[StepReport]) -> Value {
+    let episodes: Vec<Value> = steps.iter().map(step_json).collect();
     json!({ "episodes": episodes })
 }
 
-fn episode_json(episode: &EpisodeReport) -> Value {
-    let EpisodeReport {
-        row,
-        entries,
-        audits,
-        exceeded,
-        lost_calls,
-        attention,
-        cache_break,
-        words,
-        ..
-    } = episode;
-    let named = entries.iter().filter_map(|it| entity_name(&it.entry));
-    let entities: BTreeSet<String> = named.collect();
-    let of = |what: &str| -> Vec<Value> {
-        let entries = entries.iter().filter(|it| it.entry.what == what);
-        let page = entries.map(|EntryReport { entry, rule, .. }| {
+fn step_json(report: &StepReport) -> Value {
+    let StepReport {
+        row, step, audits, ..
+    } = report;
+    let entries = &step.entries;
+    let entities: BTreeSet<String> = entries.iter().filter_map(entity_name).collect();
+    let of = |state: &str| -> Vec<Value> {
+        let entries = entries.iter().filter(|it| it.told.state() == state);
+        let page = entries.map(|entry| {
             let mut page = json!({ "entity": entity_name(entry), "reason": entry.reason.code() });
-            if let Some(rule) = rule {
+            if let Some(rule) = &entry.rule {
                 page["rule"] = json!(rule);
             }
             page
         });
         page.collect()
     };
-    let is_state = |what: &str| what.chars().all(|c| c.is_ascii_uppercase());
-    let states = entries.iter().filter(|it| is_state(it.entry.what));
+    let is_state = |state: &str| state.chars().all(|c| c.is_ascii_uppercase());
+    let states = entries.iter().filter(|it| is_state(it.told.state()));
     let audits = audits.iter();
     let audits: Vec<Value> = audits
         .map(|audit| json!({ "entity": audit.entity.to_string(), "status": audit.status.as_str() }))
@@ -254,11 +174,11 @@ fn episode_json(episode: &EpisodeReport) -> Value {
     let added_micros = measured.and_then(|it| it.added_micros);
     let mut json = json!({
         "added_ms": added_micros.map(|micros| f64::from(micros) / 1000.0),
-        "artifact_states": states.map(state_json).collect::<Vec<_>>(),
+        "artifact_states": states.map(|it| state_json(it, report.turn.is_some())).collect::<Vec<_>>(),
         "at": utc_moment(row.at_ms.0),
-        "attention": attention.map(Attention::json_object),
+        "attention": report.attention.map(Attention::json_object),
         "audits": audits,
-        "cache_break": cache_break.map(|it| it.json_object()),
+        "cache_break": report.cache_break.map(|it| it.json_object()),
         "client": client_name(measured.map_or("", |it| &it.user_agent)),
         "entities": entities,
         "episode_id": row.episode.0,
@@ -266,12 +186,12 @@ fn episode_json(episode: &EpisodeReport) -> Value {
         "history": row.history.map(History::as_str),
         "hydrated": of("hydrated"),
         "model": row.model,
-        "lost_calls": lost_calls,
+        "lost_calls": step.lost_calls,
         "notices": of("notice"),
         "outcome": row.outcome.map(outcome_word),
         "price": PromptPrice::of_row(row).map(|price| price.json_object()),
         "session_id": row.session.0,
-        "window": exceeded,
+        "window": step.exceeded,
         "window_tokens": measured.and_then(|it| it.window),
         "withheld": of("withheld"),
     });
@@ -281,8 +201,9 @@ fn episode_json(episode: &EpisodeReport) -> Value {
         json["refused_drafts"] = json!({ "first": first, "second": of("no better") });
     }
     // They are content: only who asks for missing lines gets them.
-    if let Some(words) = words {
+    if let Some((words, turn)) = &report.turn {
         json["words"] = words.as_str().into();
+        json["turn"] = turn.0.into();
     }
     json
 }
@@ -295,72 +216,107 @@ fn client_name(user_agent: &str) -> Option<&str> {
     Some(versioned.map_or(product, |(name, _)| name))
 }
 
-fn entity_name(entry: &EpisodeEntry) -> Option<String> {
+fn entity_name(entry: &Entry) -> Option<String> {
     entry.entity.as_ref().map(ToString::to_string)
 }
 
-fn state_json(EntryReport { entry, missing, .. }: &EntryReport) -> Value {
+fn state_json(entry: &Entry, tells_author: bool) -> Value {
     let mut json = json!({
         "entity": entity_name(entry),
         "reason": entry.reason.code(),
-        "state": entry.what,
+        "state": entry.told.state(),
     });
-    if let Some(missing) = missing {
+    if tells_author && entry.origin == Some(Origin::User) {
+        json["by"] = Origin::User.as_str().into();
+    }
+    if let Some(missing) = &entry.missing {
         json["missing_lines"] = json!({ "lines": missing.lines, "more": missing.more });
     }
     json
 }
 
-/// The page for people.
+/// The page for people: turns, newest first, each with what became of code in all of its steps.
 #[must_use]
-pub fn recent_lines(episodes: &[EpisodeReport]) -> Vec<String> {
-    if episodes.is_empty() {
+pub fn recent_lines(steps: &[StepReport]) -> Vec<String> {
+    if steps.is_empty() {
         return vec!["Nothing has happened yet.".into()];
     }
     let mut lines = Vec::new();
-    for EpisodeReport {
-        row,
-        words,
-        entries,
-        audits,
-        attention,
-        exceeded,
-        lost_calls,
-        cache_break,
-        ..
-    } in episodes
-    {
-        let at = utc_moment(row.at_ms.0);
-        lines.push(if is_outside(row) {
+    let is_same_turn = |one: &StepReport, next: &StepReport| {
+        let turn = |it: &StepReport| it.turn.as_ref().map(|(_, turn)| (*turn, it.row.session));
+        turn(one).is_some() && turn(one) == turn(next)
+    };
+    for turn in steps.chunk_by(is_same_turn) {
+        let (last, first) = (&turn[0].row, &turn[turn.len() - 1].row);
+        let at = utc_moment(last.at_ms.0);
+        lines.push(if is_outside(last) {
             format!("command line, last at {at}")
         } else {
-            let outcome = row.outcome.map_or_else(|| "open".into(), outcome_word);
+            let outcome = last.outcome.map_or_else(|| "open".into(), outcome_word);
+            let episodes = match turn.len() {
+                1 => format!("episode {}", last.episode.0),
+                steps => format!(
+                    "episodes {} to {} ({steps} steps)",
+                    first.episode.0, last.episode.0
+                ),
+            };
             format!(
-                "episode {} of session {}, {at}, model {}: {}",
-                row.episode.0, row.session.0, row.model, &*outcome
+                "{episodes} of session {}, {at}, model {}: {}",
+                last.session.0, last.model, &*outcome
             )
         });
-        lines.extend(words.as_ref().map(|words| format!("  \"{words}\"")));
-        lines.extend(file_lines(entries));
-        for audit in audits {
-            let (entity, status) = (&audit.entity, audit.status.as_str());
-            lines.push(format!("  audit of {entity}: {status}"));
-        }
-        if let Some(price) = PromptPrice::of_row(row) {
-            lines.push(format!("  price: {}", price.text_line()));
-        }
-        if let Some(cache_break) = cache_break {
-            lines.push(format!("  cache: {}", cache_break.text_line()));
-        }
-        if let Some((attention, advice)) = attention.and_then(|it| Some((it, it.level.advice()?))) {
-            lines.push(format!("  {}: {advice}", attention.words()));
-        }
-        if let Some(exceeded) = exceeded {
-            lines.push(format!("  window: {}", exceeded.sentence()));
-        }
-        let lost_calls = lost_calls.iter().map(lost_call_words);
-        lines.extend(lost_calls.map(|words| format!("  calls: {words}")));
+        let words = turn[0].turn.as_ref();
+        lines.extend(words.map(|(words, _)| format!("  \"{words}\"")));
+        let entries = turn.iter().rev().flat_map(|report| &report.step.entries);
+        lines.extend(file_lines(&told_once(entries.collect())));
+        lines.extend(turn.iter().rev().flat_map(cost_lines));
     }
+    lines
+}
+
+/// The entries of a turn, without refusals that came to nothing or were repeated: the last one is what counts.
+fn told_once(mut entries: Vec<&Entry>) -> Vec<&Entry> {
+    let mut settled = BTreeSet::new();
+    entries.reverse();
+    entries.retain(|entry| match entry.told {
+        Told::True | Told::Removed => {
+            settled.insert((entry.entity.as_ref(), entry.told));
+            true
+        }
+        Told::Refused => {
+            let is_over = settled.contains(&(entry.entity.as_ref(), Told::True));
+            !is_over && settled.insert((entry.entity.as_ref(), Told::Refused))
+        }
+        _ => true,
+    });
+    entries.reverse();
+    entries
+}
+
+/// What a step cost, and what became of its prompt and its calls.
+fn cost_lines(report: &StepReport) -> Vec<String> {
+    let mut lines = Vec::new();
+    for audit in &report.audits {
+        let (entity, status) = (&audit.entity, audit.status.as_str());
+        lines.push(format!("  audit of {entity}: {status}"));
+    }
+    if let Some(price) = PromptPrice::of_row(&report.row) {
+        lines.push(format!("  price: {}", price.text_line()));
+    }
+    if let Some(cache_break) = &report.cache_break {
+        lines.push(format!("  cache: {}", cache_break.text_line()));
+    }
+    if let Some((attention, advice)) = report
+        .attention
+        .and_then(|it| Some((it, it.level.advice()?)))
+    {
+        lines.push(format!("  {}: {advice}", attention.words()));
+    }
+    if let Some(exceeded) = &report.step.exceeded {
+        lines.push(format!("  window: {}", exceeded.sentence()));
+    }
+    let lost_calls = report.step.lost_calls.iter().map(lost_call_words);
+    lines.extend(lost_calls.map(|words| format!("  calls: {words}")));
     lines
 }
 
@@ -377,14 +333,9 @@ struct EntryGroup<'e> {
 const NAMES_MAX: usize = 8;
 
 /// What happened, file by file.
-fn file_lines(entries: &[EntryReport]) -> Vec<String> {
+fn file_lines(entries: &[&Entry]) -> Vec<String> {
     let mut files: Vec<(&str, Vec<EntryGroup<'_>>)> = Vec::new();
-    for EntryReport {
-        entry,
-        missing,
-        rule,
-    } in entries
-    {
+    for entry in entries {
         let Some(label) = entry_label(entry) else {
             continue;
         };
@@ -402,10 +353,11 @@ fn file_lines(entries: &[EntryReport]) -> Vec<String> {
             None => "the file".to_owned(),
         });
         let name = symbol.map(ToString::to_string).or(whole);
+        let rule = entry.rule.as_deref();
         let same = groups.iter_mut().find(|group| {
-            (group.label, group.reason, group.rule) == (label, entry.reason, rule.as_deref())
+            (group.label, group.reason, group.rule) == (label, entry.reason, rule)
                 && group.missing.is_none()
-                && missing.is_none()
+                && entry.missing.is_none()
         });
         match same {
             Some(group) => group.names.extend(name),
@@ -413,8 +365,8 @@ fn file_lines(entries: &[EntryReport]) -> Vec<String> {
                 label,
                 reason: entry.reason,
                 names: Vec::from_iter(name),
-                missing: missing.as_ref(),
-                rule: rule.as_deref(),
+                missing: entry.missing.as_ref(),
+                rule,
             }),
         }
     }
@@ -459,31 +411,19 @@ impl EntryGroup<'_> {
 }
 
 /// What an entry says, for people; `None` if another entry says it.
-fn entry_label(entry: &EpisodeEntry) -> Option<&'static str> {
-    Some(match (entry.transition, entry.what, entry.reason) {
-        (Some(Transition::Promote), ..) => "true now",
-        (Some(Transition::Discard), ..) => "proposal dropped",
-        (Some(Transition::Remove), ..) => "removed",
+fn entry_label(entry: &Entry) -> Option<&'static str> {
+    match (entry.told, entry.reason) {
         // What took its place is listed.
-        (Some(_), ..) => return None,
-        (None, "hydrated", _) | (None, "withheld", Reason::CoveredByFile | Reason::InSight) => {
-            "shown to the model"
-        }
-        (None, "withheld", Reason::NoLongerCurrent) => "taken out of older messages",
-        (None, "withheld", _) => "not shown to the model",
-        (None, "notice", reason) if reason.is(ReasonClass::Answer) => "your directive",
-        (None, "notice", _) => "the model is told of",
-        (None, UNJUDGED, _) => "unjudged",
-        (None, "PROPOSED", _) => "refused",
-        (None, "asked again", _) => "refused before you had it, and asked for once more",
-        (None, "no better", _) => "no better when asked for once more",
-        _ => "not linked to what is known",
-    })
+        (Told::Replaced, _) => None,
+        (Told::LeftOut, Reason::CoveredByFile | Reason::InSight) => Some(Told::Shown.label()),
+        (told, _) => Some(told.label()),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use tslp_core::entity::{EntityId, Symbol};
+    use tslp_core::ids::{SessionId, UnixMillis};
     use tslp_core::path::RelPath;
 
     use super::*;
@@ -491,30 +431,22 @@ mod tests {
     /// What happened is grouped by file and cause.
     #[test]
     fn grouped_entries() {
-        let entry = |what, transition: Option<Transition>, name: &str, reason| EntryReport {
-            entry: EpisodeEntry {
-                what: transition.map_or(what, |transition| transition.to().as_str()),
-                transition,
-                entity: Some(EntityId::symbol(
-                    RelPath::from_normalised("src/a.c"),
-                    Symbol::new(name),
-                )),
-                reason,
-            },
-            missing: None,
-            rule: None,
+        let entry = |told, name: &str, reason| {
+            let path = RelPath::from_normalised("src/a.c");
+            let entity = EntityId::symbol(path, Symbol::new(name));
+            Entry::of(Seq(1), told, Some(&entity), reason)
         };
-        let promoted = |name| entry("", Some(Transition::Promote), name, Reason::WriteHead);
+        let promoted = |name| entry(Told::True, name, Reason::WriteHead);
         let names: Vec<String> = (0..10).map(|number| format!("f{number}")).collect();
-        let mut entries: Vec<EntryReport> = names.iter().map(|name| promoted(name)).collect();
+        let mut entries: Vec<Entry> = names.iter().map(|name| promoted(name)).collect();
         entries.extend([
-            entry("withheld", None, "g", Reason::CoveredByFile),
-            entry("", Some(Transition::Supersede), "f0", Reason::Replaced),
-            entry("", Some(Transition::Discard), "h", Reason::Stale),
-            entry("PROPOSED", None, "k", Reason::RemovedUnasked),
-            entry("withheld", None, "", Reason::QuotationMissing),
+            entry(Told::LeftOut, "g", Reason::CoveredByFile),
+            entry(Told::Replaced, "f0", Reason::Replaced),
+            entry(Told::Dropped, "h", Reason::Stale),
+            entry(Told::Refused, "k", Reason::RemovedUnasked),
+            entry(Told::LeftOut, "", Reason::QuotationMissing),
         ]);
-        entries[14].entry.entity = Some(EntityId::file(RelPath::from_normalised("#limits")));
+        entries[14].entity = Some(EntityId::file(RelPath::from_normalised("#limits")));
         entries[13].missing = Some(MissingCode {
             lines: vec!["return 0;".to_owned()],
             more: 2,
@@ -530,6 +462,53 @@ mod tests {
             "  #limits",
             "    not shown to the model: the statement (the code that the statement quotes isn't true of the file)",
         ];
-        assert_eq!(file_lines(&entries), expected);
+        assert_eq!(file_lines(&Vec::from_iter(&entries)), expected);
+    }
+
+    /// An agent's steps lie in the turn that the user asked for, and what a later one made good isn't told as refused.
+    #[test]
+    fn steps_of_a_turn() {
+        let report = |episode, told| {
+            let path = RelPath::from_normalised("src/a.c");
+            let entity = EntityId::symbol(path, Symbol::new("f"));
+            let reason = match told {
+                Told::Refused => Reason::SymbolsLost,
+                _ => Reason::StructuralParity,
+            };
+            StepReport {
+                row: EpisodeRow {
+                    episode: EpisodeId(episode),
+                    session: SessionId(1),
+                    at_ms: UnixMillis(0),
+                    seq: Seq(episode),
+                    model: "m".into(),
+                    attempts: 0,
+                    outcome: None,
+                    until: Seq(episode),
+                    history: None,
+                    measured: None,
+                },
+                step: Step {
+                    entries: [Entry::of(Seq(episode), told, Some(&entity), reason)].into(),
+                    ..Step::default()
+                },
+                turn: Some(("make f faster".into(), EpisodeId(1))),
+                audits: Vec::new(),
+                attention: None,
+                cache_break: None,
+            }
+        };
+        let lines = |second| recent_lines(&[report(2, second), report(1, Told::Refused)]);
+        let heading =
+            "episodes 1 to 2 (2 steps) of session 1, 1970-01-01T00:00:00.000Z, model m: open";
+        let told = |what| Vec::from([heading, "  \"make f faster\"", "  src/a.c", what]);
+        assert_eq!(
+            lines(Told::True),
+            told("    true now: f (same or expanded symbol set)")
+        );
+        assert_eq!(
+            lines(Told::Refused),
+            told("    refused: f (a top-level symbol of the base is missing)")
+        );
     }
 }

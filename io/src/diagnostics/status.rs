@@ -2,20 +2,15 @@
 //! test run ended (docs/memory.md). All of it is derived from the ledger; a place in a file is shown only where disk holds it now.
 
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
-use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::EntityId;
-use tslp_core::event::{Event, EventKind, Recorded, ReplyOutcome, ToolOutcome};
-use tslp_core::gate::{self, GateReport};
+use tslp_core::event::{Event, Recorded, ReplyOutcome, ToolOutcome};
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
-use tslp_core::path::RelPath;
-use tslp_core::reason::{Reason, ReasonClass};
 use tslp_core::runs::RunResult;
 use tslp_core::scope::{OffRules, ScopeChange};
-use tslp_decide::goal::{Work, asked_last, block_of, lines_within};
-use tslp_decide::last_runs::{COMMAND_CHARS_MAX, Run, last_runs};
+use tslp_decide::prompt::goal::{Work, asked_last, block_of, lines_within};
+use tslp_decide::prompt::last_runs::{COMMAND_CHARS_MAX, Run, last_runs};
 use tslp_projections::at_hand::{AskedRow, ClientCallRow};
 use tslp_projections::checks::CheckRow;
 use tslp_projections::episodes::EpisodeRow;
@@ -31,6 +26,7 @@ use super::state::EntityState;
 use super::vouched::{self, VouchedPage};
 use crate::evidence::describe::reason_words;
 use crate::evidence::moments::utc_moment;
+use crate::evidence::story::Outcome;
 
 /// Most tokens of a status.
 pub const STATUS_TOKENS_MAX: usize = 150;
@@ -75,7 +71,7 @@ fn status_of(subject: &DiagnosedSubject, reader: &LedgerReader) -> Result<Status
     let is_prompt = |row: &&EpisodeRow| row.episode != EpisodeId::OUTSIDE;
     let recent = episodes.iter().filter(is_prompt).rev().take(EPISODES_READ);
     let from = recent.map(|row| row.seq).min();
-    let since = ChangesSince::read(reader, from.unwrap_or(Seq(1)))?;
+    let since = Outcome::since(reader, from.unwrap_or(Seq(1)))?;
     let (places, refused) = (since.changed, since.refused);
     let text = |hash| {
         let bytes = reader.artifact(hash).ok().flatten()?;
@@ -166,17 +162,6 @@ fn place_of(
     Ok(place)
 }
 
-/// What became of the model's changes since an event, newest first.
-#[derive(Clone, Debug, Default)]
-pub struct ChangesSince {
-    /// The entities that it has changed.
-    pub changed: Vec<EntityId>,
-    /// Those whose change was refused, and why, by a rule that they failed themselves.
-    pub refused: Vec<(EntityId, Reason)>,
-    /// Files that it changed and that nothing here reads.
-    pub unjudged: BTreeSet<RelPath>,
-}
-
 /// The entities of which disk holds a refused change.
 ///
 /// # Errors
@@ -193,104 +178,6 @@ pub fn is_of_refusal(row: &StaleRow, held: &BTreeSet<EntityId>) -> bool {
     let is_around = |it: &EntityId| it.path == row.entity.path;
     row.disk_holds == DiskDifference::Refused
         || row.entity.symbol.is_none() && held.iter().any(is_around)
-}
-
-impl ChangesSince {
-    /// In words: what became of how much, then each refusal, with the way back where its file holds it.
-    #[must_use]
-    pub fn lines(&self, held: &BTreeSet<EntityId>, refusals_max: usize) -> Vec<String> {
-        let Self {
-            changed,
-            refused,
-            unjudged,
-        } = self;
-        let counts = [
-            (changed.len(), "true now"),
-            (refused.len(), "refused"),
-            (unjudged.len(), "unjudged"),
-        ];
-        let counts = counts.iter().filter(|(count, _)| *count > 0);
-        let counts: Vec<String> = counts
-            .map(|(count, what)| format!("{count} {what}"))
-            .collect();
-        let told = refused.iter().take(refusals_max);
-        let told = told.map(|(entity, reason)| {
-            let why = reason_words(*reason);
-            let path = &entity.path;
-            match held.contains(entity) {
-                true => format!(
-                    "{entity} was refused ({why}), and your file holds it: `tslp undo {path}` prints the way back, `tslp confirm \
-                     {entity}` keeps it"
-                ),
-                false => format!("{entity} was refused ({why}): `tslp why {entity}` says more"),
-            }
-        });
-        let all = (!counts.is_empty()).then(|| counts.join(", "));
-        all.into_iter().chain(told).collect()
-    }
-
-    /// Reads them.
-    ///
-    /// # Errors
-    /// When the ledger can't be read.
-    pub fn read(reader: &LedgerReader, from: Seq) -> Result<Self, LedgerError> {
-        let (mut changed, mut refused) = (Vec::new(), Vec::<(EntityId, GateReport)>::new());
-        let (mut unread, mut unjudged) = (BTreeSet::new(), BTreeSet::new());
-        // What became true or was removed, and the versions of which something became, after the event that is looked at.
-        let (mut settled, mut moved_versions) = (BTreeSet::new(), BTreeSet::new());
-        let kinds = [
-            EventKind::PromotionRefused,
-            EventKind::Transitioned,
-            EventKind::VersionsPromoted,
-            EventKind::ArtifactResolved,
-            EventKind::ArtifactCaptured,
-        ];
-        reader.read_back(&kinds, from..=reader.head()?.seq, &mut |_, _, event| {
-            for moved in event.transitions() {
-                moved_versions.insert(moved.version);
-                let is_promoted = moved.transition == Transition::Promote;
-                let settles = is_promoted || moved.transition == Transition::Remove;
-                let is_last = settles && settled.insert(moved.entity.clone());
-                if is_last && is_promoted && moved.origin == Origin::Model {
-                    changed.push(moved.entity.clone());
-                }
-            }
-            match &event {
-                Event::ArtifactResolved(resolved) if resolved.reason.is(ReasonClass::Unjudged) => {
-                    unread.insert(resolved.capture);
-                }
-                Event::ArtifactCaptured(captured) if unread.remove(&captured.capture) => {
-                    let is_models = captured.origin == Origin::Model;
-                    unjudged.extend(captured.path.clone().filter(|_| is_models));
-                }
-                _ => {}
-            }
-            if let Event::PromotionRefused(change) = event
-                && change.report.refuses()
-            {
-                let is_known = refused.iter().any(|(known, _)| *known == change.entity);
-                let is_over =
-                    settled.contains(&change.entity) || moved_versions.contains(&change.version);
-                if !is_known && !is_over {
-                    refused.push((change.entity, change.report));
-                }
-            }
-            ControlFlow::Continue(())
-        })?;
-        // Where its parts are told, the file says nothing more.
-        let parts = changed.iter().filter(|it: &&EntityId| it.symbol.is_some());
-        let parts: BTreeSet<RelPath> = parts.map(|it| it.path.clone()).collect();
-        changed.retain(|it| it.symbol.is_some() || !parts.contains(&it.path));
-        gate::tell_once(&mut refused, |(entity, report)| (entity, Some(report)));
-        let reason = |report: GateReport| report.conclusion.unwrap_or(Reason::GrantMissing);
-        let refused = refused.into_iter();
-        let refused = refused.map(|(entity, report)| (entity, reason(report)));
-        Ok(Self {
-            changed,
-            refused: refused.collect(),
-            unjudged,
-        })
-    }
 }
 
 /// The last test run, or the user's check if that ran later.

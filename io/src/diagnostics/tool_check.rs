@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tslp_tools::guardian::ToolScope;
 
 use crate::config::settings::Settings;
-use crate::tool_loop::{ToolLoopConfig, test_enforcement};
+use crate::tool_loop::{self, test_enforcement};
 
 /// Age after which an answer is checked again.
 const HOLDS: Duration = Duration::from_secs(24 * 60 * 60);
@@ -25,9 +25,7 @@ impl ToolCheck {
     #[must_use]
     pub fn for_config(config: &Settings) -> Self {
         Self {
-            scope: ToolLoopConfig::from_config(config)
-                .filter(ToolLoopConfig::runs)
-                .map(|tools| tools.scope),
+            scope: tool_loop::scope_of_replies(config).filter(|_| config.tools.runs()),
             last: Mutex::default(),
         }
     }

@@ -1,19 +1,15 @@
-//! `/turn` and `/sent`: one turn for the page, with its texts, and what the model received in it (docs/page.md).
+//! `/turn` and `/sent`: one turn for the page, with its texts, and what the model received in it (docs/using.md).
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
-use tslp_core::artifact::Transition;
-use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, EventKind};
-use tslp_core::gate::{self, GateReport};
-use tslp_core::hash::{ArtifactHash, SliceHash};
-use tslp_core::ids::{EpisodeId, Seq, VersionId};
+use tslp_core::gate;
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::path::RelPath;
-use tslp_core::reason::{Reason, ReasonClass};
-use tslp_core::slice::Span;
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::proposals::Proposal;
 use tslp_projections::stale::StaleRow;
@@ -22,9 +18,12 @@ use tslp_store::ledger::{LedgerError, LedgerReader};
 use tslp_store::startup::StartError;
 
 use super::coloured::coloured;
-use super::{DiagnosedSubject, mark_unverified, missing, vouched};
+use super::{DiagnosedSubject, mark_unverified, vouched};
 use crate::channel::TurnQuery;
-use crate::evidence::describe::{self, outcome_words};
+use crate::evidence::describe::outcome_words;
+use crate::evidence::log;
+use crate::evidence::missing::{self, Place};
+use crate::evidence::story::{Entry, Step, Steps, Told};
 use crate::sent_prompts::{NotShown, last_sent, sent_in};
 
 /// Bytes of a text that are sent unless the whole is asked for.
@@ -46,15 +45,6 @@ const READ_FIELDS: [&str; 6] = [
 /// Characters that are shown of a difference.
 const EXCERPT_CHARACTERS: usize = 160;
 
-/// A version's code: where it lies.
-#[derive(Clone)]
-struct Code {
-    slice: SliceHash,
-    source: ArtifactHash,
-    spans: Vec<Span>,
-    episode: EpisodeId,
-}
-
 /// A turn: prompt, judged code with what it was judged against, what was shown and withheld, calls, reply, and all its events.
 /// `None` if it isn't one of the last.
 ///
@@ -69,7 +59,10 @@ pub(super) fn turn_json(
     let Some(row) = reader.find_row::<EpisodeRow>((wanted.episode,))? else {
         return Ok(None);
     };
-    let mut events = Vec::new();
+    let texts = Texts::new(&reader, wanted);
+    let mut turn = json!({ "episode": wanted.episode.0 });
+    let mut steps = Steps::whole();
+    let mut lists: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     let since = row.seq..=Seq(u64::MAX);
     reader.read_between(&[EventKind::Content], since, &mut |stored, event| {
         let is_own = stored.episode == wanted.episode;
@@ -78,227 +71,142 @@ pub(super) fn turn_json(
             return ControlFlow::Break(());
         }
         if is_own {
-            events.push((stored, event));
+            add_texts(&event, stored.seq, &texts, &mut turn, &mut lists);
+            steps.apply(&stored.recorded(event));
         }
         ControlFlow::Continue(())
     })?;
-    let texts = Texts::new(&reader, wanted);
-    let mut turn = json!({ "episode": wanted.episode.0 });
-    let mut captured = None;
-    let mut versions: BTreeMap<VersionId, Code> = BTreeMap::new();
-    let mut judged = Vec::new();
-    let mut lists: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
-    for (stored, event) in &events {
-        if !matches!(event, Event::ReplySegment(_)) {
-            let said = json!({
-                "kind": event.name(),
-                "seq": stored.seq.0,
-                "text": describe::sentence(event),
-            });
-            lists.entry("events").or_default().push(said);
-        }
-        match event {
-            Event::PromptReceived(prompt) => {
-                turn["prompt"] = prompt
-                    .messages
-                    .iter()
-                    .map(|message| {
-                        let mut text = texts.of(message.content);
-                        text["role"] = message.role.as_str().into();
-                        text
-                    })
-                    .collect();
+    let step = steps.steps.remove(&wanted.episode).unwrap_or_default();
+    for (name, told) in [
+        ("hydrated", Told::Shown),
+        ("dropped", Told::LeftOut),
+        ("withheld", Told::TakenOut),
+        ("notices", Told::Noticed),
+        ("notices", Told::Answered),
+    ] {
+        let entries = step.entries.iter().filter(|it| it.told == told);
+        let list = entries.map(|entry| {
+            let mut said = said_of(entry);
+            if entry.tokens > 0 {
+                said["tokens"] = entry.tokens.into();
             }
-            Event::ArtifactCaptured(capture) => captured = Some(capture.artifact),
-            Event::ArtifactResolved(resolved) => {
-                let Some(source) = captured.take() else {
-                    continue;
-                };
-                versions.extend(resolved.versions.iter().map(|version| {
-                    let code = Code {
-                        slice: version.slice,
-                        source,
-                        spans: version.spans.clone(),
-                        episode: wanted.episode,
-                    };
-                    (version.id, code)
-                }));
-            }
-            Event::PromotionRefused(_) | Event::Transitioned(_) | Event::VersionsPromoted(_) => {
-                judged.extend(Judged::of(event))
-            }
-            Event::PromptComposed(composed) => {
-                let hydrated = composed.hydrated.iter().map(|it| {
-                    let mut shown = said_of(Some(&it.entity), it.reason);
-                    shown["tokens"] = it.tokens.into();
-                    shown
-                });
-                lists.entry("hydrated").or_default().extend(hydrated);
-                let dropped = composed.dropped.iter();
-                let dropped = dropped.map(|it| said_of(Some(&it.entity), it.reason));
-                lists.entry("dropped").or_default().extend(dropped);
-            }
-            Event::PromptAmended(amended) => {
-                let withheld = amended.withheld.iter();
-                let withheld =
-                    withheld.map(|it| said_of(Some(&it.entity), Reason::NoLongerCurrent));
-                lists.entry("withheld").or_default().extend(withheld);
-            }
-            Event::NoticeIssued(notice) => lists
-                .entry("notices")
-                .or_default()
-                .push(said_of(notice.entity.as_ref(), notice.reason)),
-            Event::ActionJudged(_) | Event::ToolRan(_) => lists
-                .entry("actions")
-                .or_default()
-                .push(describe::sentence(event).into()),
-            Event::ReplyPart(part) => {
-                let mut text = texts.of(part.content);
-                text["kind"] = part.kind.as_str().into();
-                lists.entry("parts").or_default().push(text);
-            }
-            Event::ReplyEnded(reply) => {
-                let calls = reply.tool_calls.iter().map(|call| {
-                    let mut text = texts.of(call.arguments);
-                    text["name"] = call.name.as_str().into();
-                    text
-                });
-                lists.entry("tool_calls").or_default().extend(calls);
-                let pieces = reply.segments.iter().filter_map(|it| texts.bytes(*it));
-                turn["reply"] = texts.cut(&pieces.flatten().collect::<Vec<u8>>());
-                turn["outcome"] = outcome_words(reply.outcome).into();
-            }
-            _ => {}
-        }
+            said
+        });
+        lists.entry(name).or_default().extend(list);
     }
-    let judged = judged.iter().map(|it| it.json(&texts, &versions));
+    let judged = step.entries.iter();
+    let judged = judged.filter(|it| it.told.is_judged() && it.version.is_some());
+    let judged = judged.map(|it| judged_json(it, &texts, &step));
     turn["versions"] = judged.collect::<Result<Value, LedgerError>>()?;
     for (name, list) in lists {
-        turn[name] = list.into();
+        if !list.is_empty() {
+            turn[name] = list.into();
+        }
     }
     mark_unverified(&mut turn, flaw.as_deref());
     Ok(Some(turn))
 }
 
-/// Something that an event says of an entity.
-fn said_of(entity: Option<&EntityId>, reason: Reason) -> Value {
+/// Adds what an event says, and its texts.
+fn add_texts(
+    event: &Event,
+    seq: Seq,
+    texts: &Texts<'_>,
+    turn: &mut Value,
+    lists: &mut BTreeMap<&str, Vec<Value>>,
+) {
+    if !matches!(event, Event::ReplySegment(_)) {
+        let text = log::sentence(event);
+        let said = json!({ "kind": event.name(), "seq": seq.0, "text": text });
+        lists.entry("events").or_default().push(said);
+    }
+    match event {
+        Event::PromptReceived(prompt) => {
+            let messages = prompt.messages.iter().map(|message| {
+                let mut text = texts.of(message.content);
+                text["role"] = message.role.as_str().into();
+                text
+            });
+            turn["prompt"] = messages.collect();
+        }
+        Event::ActionJudged(_) | Event::ToolRan(_) => {
+            let actions = lists.entry("actions").or_default();
+            actions.push(log::sentence(event).into());
+        }
+        Event::ReplyPart(part) => {
+            let mut text = texts.of(part.content);
+            text["kind"] = part.kind.as_str().into();
+            lists.entry("parts").or_default().push(text);
+        }
+        Event::ReplyEnded(reply) => {
+            let calls = reply.tool_calls.iter().map(|call| {
+                let mut text = texts.of(call.arguments);
+                text["name"] = call.name.as_str().into();
+                text
+            });
+            lists.entry("tool_calls").or_default().extend(calls);
+            let pieces = reply.segments.iter().filter_map(|it| texts.bytes(*it));
+            turn["reply"] = texts.cut(&pieces.flatten().collect::<Vec<u8>>());
+            turn["outcome"] = outcome_words(reply.outcome).into();
+        }
+        _ => {}
+    }
+}
+
+/// Something that was said of an entity.
+fn said_of(entry: &Entry) -> Value {
     json!({
-        "entity": entity.map(ToString::to_string),
-        "meaning": reason.meaning(),
-        "reason": reason.code(),
+        "entity": entry.entity.as_ref().map(ToString::to_string),
+        "meaning": entry.reason.meaning(),
+        "reason": entry.reason.code(),
     })
 }
 
-/// What became of a version.
-pub(super) struct Judged<'e> {
-    pub(super) state: &'static str,
-    entity: EntityId,
-    version: VersionId,
-    reason: Reason,
-    report: Option<&'e GateReport>,
-}
-
-impl<'e> Judged<'e> {
-    /// What an event says of versions.
-    pub(super) fn of(event: &'e Event) -> Vec<Self> {
-        let report = match event {
-            Event::PromotionRefused(refused) => {
-                let reason = refused.report.conclusion.unwrap_or(Reason::GrantMissing);
-                let is_unjudged = reason.is(ReasonClass::Unjudged);
-                return Vec::from([Self {
-                    state: if is_unjudged { "unjudged" } else { "refused" },
-                    entity: refused.entity.clone(),
-                    version: refused.version,
-                    reason,
-                    report: Some(&refused.report),
-                }]);
-            }
-            Event::Transitioned(moved) => moved.report.as_ref(),
-            Event::VersionsPromoted(promoted) => promoted.report.as_ref(),
-            _ => None,
-        };
-        let moves = event.transitions();
-        let moves = moves.filter(|moved| moved.transition != Transition::Supersede);
-        let judged = moves.map(|moved| Self {
-            state: match moved.transition {
-                Transition::Promote => "true",
-                Transition::Discard => "dropped",
-                _ => "removed",
-            },
-            version: moved.version,
-            reason: moved.cause,
-            entity: moved.into_owned().entity,
-            report,
-        });
-        judged.collect()
-    }
-
-    fn json(
-        &self,
-        texts: &Texts<'_>,
-        of_turn: &BTreeMap<VersionId, Code>,
-    ) -> Result<Value, LedgerError> {
-        let reader = texts.reader;
-        let mut truths = Vec::new();
-        let former = reader.find_row::<FormerVersionsRow>((self.entity.clone(),))?;
-        let former = former.into_iter().flat_map(|row| row.versions);
-        truths.extend(former.map(|version| Code {
-            slice: version.slice,
-            source: version.artifact,
-            spans: version.spans,
-            episode: version.episode,
-        }));
-        let now = reader.true_entity(&self.entity)?;
-        truths.extend(now.map(|truth| Code {
-            slice: truth.slice,
-            source: truth.artifact,
-            spans: truth.spans,
-            episode: truth.episode,
-        }));
-        let own = match of_turn.get(&self.version) {
-            Some(code) => Some(code.clone()),
-            // It was proposed in an earlier turn.
-            None => reader
-                .find_row::<Proposal>((self.version,))?
-                .map(|row| Code {
-                    slice: row.slice,
-                    source: row.artifact,
-                    spans: row.spans,
-                    episode: row.episode,
-                }),
-        };
-        let is_own = |truth: &&Code| own.as_ref().is_some_and(|own| own.slice == truth.slice);
-        let until = texts.wanted.episode;
-        let mut earlier = truths.iter().filter(|truth| truth.episode <= until);
-        // The last that was true and isn't this one: a later one isn't what it was judged against.
-        let truth = earlier.rfind(|truth| !is_own(truth));
-        let own = match self.state {
-            "removed" => None,
-            _ => own,
-        };
-        let mut json = said_of(Some(&self.entity), self.reason);
-        json["state"] = self.state.into();
-        let path = &self.entity.path;
-        json["proposed"] = own.map_or(Value::Null, |code| texts.code(path, &code));
-        json["truth"] = truth.map_or(Value::Null, |code| texts.code(path, code));
-        json["truth_from"] = truth.map(|code| code.episode.0).into();
-        let stale = reader.find_row::<StaleRow>((self.entity.clone(),))?;
-        json["disk"] = stale.map(|row| row.disk_holds.as_str()).into();
-        let rules = self.report.into_iter().flat_map(|it| &it.verdicts);
-        json["rules"] = rules
-            .map(|it| {
-                json!({
-                    "is_needed": gate::is_needed(it.rule),
-                    "meaning": it.rule.meaning(),
-                    "met": it.met,
-                    "needed": it.needed,
-                    "rule": it.rule.code(),
-                    "seen": it.seen,
-                })
-            })
-            .collect();
-        Ok(json)
-    }
+/// What became of a version, next to what it was judged against.
+fn judged_json(entry: &Entry, texts: &Texts<'_>, step: &Step) -> Result<Value, LedgerError> {
+    let reader = texts.reader;
+    let mut json = said_of(entry);
+    let (Some(entity), Some(version)) = (&entry.entity, entry.version) else {
+        return Ok(json);
+    };
+    let mut truths = Vec::new();
+    let former = reader.find_row::<FormerVersionsRow>((entity.clone(),))?;
+    let former = former.into_iter().flat_map(|row| row.versions);
+    truths.extend(former.map(|it| (it.episode, (it.artifact, it.spans))));
+    let now = reader.true_entity(entity)?;
+    truths.extend(now.map(|it| (it.episode, (it.artifact, it.spans))));
+    let own = match step.code.get(&version) {
+        Some(place) => Some(place.clone()),
+        // It was proposed in an earlier turn.
+        None => reader
+            .find_row::<Proposal>((version,))?
+            .map(|row| (row.artifact, row.spans)),
+    };
+    let until = texts.wanted.episode;
+    let mut earlier = truths.iter().filter(|(episode, _)| *episode <= until);
+    // The last that was true and isn't this one: a later one isn't what it was judged against.
+    let truth = earlier.rfind(|(_, place)| Some(place) != own.as_ref());
+    let own = own.filter(|_| entry.told != Told::Removed);
+    let path = &entity.path;
+    json["state"] = entry.told.as_str().into();
+    json["proposed"] = own.map_or(Value::Null, |place| texts.code(path, &place));
+    json["truth"] = truth.map_or(Value::Null, |(_, place)| texts.code(path, place));
+    json["truth_from"] = truth.map(|(episode, _)| episode.0).into();
+    let stale = reader.find_row::<StaleRow>((entity.clone(),))?;
+    json["disk"] = stale.map(|row| row.disk_holds.as_str()).into();
+    let rules = entry.report.iter().flat_map(|it| &it.verdicts);
+    let rules = rules.map(|it| {
+        json!({
+            "is_needed": gate::is_needed(it.rule),
+            "meaning": it.rule.meaning(),
+            "met": it.met,
+            "needed": it.needed,
+            "rule": it.rule.code(),
+            "seen": it.seen,
+        })
+    });
+    json["rules"] = rules.collect();
+    Ok(json)
 }
 
 /// The texts of a turn, cut unless they are wanted whole.
@@ -333,8 +241,8 @@ impl Texts<'_> {
     }
 
     /// Its colours are runs, each with its length as scripts count it (UTF-16).
-    fn code(&self, path: &RelPath, code: &Code) -> Value {
-        let text = missing::code_text(code.source, &code.spans, &|it| self.bytes(it));
+    fn code(&self, path: &RelPath, (source, spans): &Place) -> Value {
+        let text = missing::code_text(*source, spans, &|it| self.bytes(it));
         let Some(text) = text else {
             return json!({ "text": null });
         };

@@ -24,7 +24,7 @@ pub(crate) fn of_tracked(
     let files = files.map_err(|error| error.to_string())?.into_iter();
     let paths: BTreeSet<RelPath> = files.map(|(path, _)| path).collect();
     let count = paths.len();
-    let (unread, left_out) = unread_code::in_files(&subject.workspace, paths);
+    let (unread, left_out) = unread_code::in_files(&subject.settings.workspace, paths);
     let looked_at = match left_out {
         0 => format!("{count} tracked files"),
         left_out => format!("the first {} of {count} tracked files", count - left_out),

@@ -1,11 +1,11 @@
-//! `tslp why`: the events that made an entity what it is, as `tslp log` prints them, and what is true of it now.
+//! `tslp why`: what made an entity what it is, in sentences, and what is true of it now.
 
 use std::ops::ControlFlow;
 
 use serde_json::{Map, Value, json};
 use tslp_core::entity::EntityId;
-use tslp_core::event::{Event, EventKind};
-use tslp_core::ids::Seq;
+use tslp_core::event::{DiskFinding, DiskObserved, Event, EventKind};
+use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::path::RelPath;
 use tslp_projections::file_mentions::FileMentionRow;
 use tslp_projections::state_map::{FormerVersion, FormerVersionsRow};
@@ -17,14 +17,14 @@ use tslp_store::startup::StartError;
 
 use super::DiagnosedSubject;
 use super::coloured::coloured;
-use super::missing;
 use super::state::{self, EntityState};
-use super::turn::Judged;
 use super::vouched::{self, VouchedPage};
 
-use crate::evidence::describe;
-use crate::evidence::log::{filter, log_line};
+use crate::evidence::describe::reason_words;
+use crate::evidence::log::{self, filter};
+use crate::evidence::missing;
 use crate::evidence::moments::utc_moment;
+use crate::evidence::story::entries_of;
 
 /// An entity's history and present state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,12 +136,20 @@ impl EntityHistory {
         self.events.is_empty() && self.now.is_empty()
     }
 
-    /// For people.
+    /// For people: the story in sentences. `tslp log` has all of it.
     #[must_use]
     pub fn text_lines(&self) -> Vec<String> {
         let events = self.events.iter();
-        let mut lines: Vec<String> = events
-            .map(|(stored, event)| log_line(stored, event))
+        let told = events.filter(|(_, event)| is_told(event.kind()));
+        let mut lines: Vec<String> = told
+            .map(|(stored, event)| {
+                let at = utc_moment(stored.at.0);
+                let place = match stored.episode {
+                    EpisodeId::OUTSIDE => "command line".to_owned(),
+                    episode => episode.to_string(),
+                };
+                format!("{at}  {place:<4}  {}", told_of(event, &self.entity))
+            })
             .collect();
         lines.extend(self.now.iter().map(now_line));
         if self.now.is_empty() {
@@ -151,7 +159,7 @@ impl EntityHistory {
                 ""
             };
             let entity = &self.entity;
-            lines.push(format!("now nothing of {entity} is AUTHORITATIVE{why}"));
+            lines.push(format!("nothing of {entity} is true now{why}"));
         }
         lines
     }
@@ -181,7 +189,7 @@ pub(super) fn entity_json(subject: &DiagnosedSubject, name: &str) -> Result<Valu
     let reader = subject.readers.open()?;
     let entity = match reader.true_entity_named(name)? {
         Some(entity) => entity,
-        None => filter::entity_named(name, &subject.workspace.to_string_lossy())
+        None => filter::entity_named(name, &subject.settings.workspace.to_string_lossy())
             .unwrap_or_else(|_| EntityId::file(RelPath::from_normalised(name))),
     };
     let VouchedPage { page, flaw } = entity_history(subject, &entity)?;
@@ -191,8 +199,8 @@ pub(super) fn entity_json(subject: &DiagnosedSubject, name: &str) -> Result<Valu
             "episode": stored.episode.0,
             "kind": event.name(),
             "seq": stored.seq.0,
-            "state": Judged::of(event).first().map(|judged| judged.state),
-            "text": describe::sentence(event),
+            "state": judged_state(stored.seq, event),
+            "text": told_of(event, &entity),
         })
     });
     let story: Vec<Value> = story.collect();
@@ -225,6 +233,43 @@ pub(super) fn entity_json(subject: &DiagnosedSubject, name: &str) -> Result<Valu
     Ok(json)
 }
 
+/// Whether a story tells of such events: what is captured and told to models is told by what comes of it.
+fn is_told(kind: EventKind) -> bool {
+    !matches!(
+        kind,
+        EventKind::ArtifactCaptured | EventKind::ArtifactResolved | EventKind::NoticeIssued
+    )
+}
+
+/// What an event says of an entity, in sentences.
+fn told_of(event: &Event, wanted: &EntityId) -> String {
+    match event {
+        Event::DiskObserved(DiskObserved {
+            path,
+            finding: DiskFinding::File(_),
+            ..
+        }) => format!("{path} was looked at"),
+        event => {
+            let told = entries_of(Seq(0), event).into_iter();
+            let told =
+                told.filter(|it| wanted.symbol.is_none() || it.entity.as_ref() == Some(wanted));
+            let told = told.map(|entry| entry.sentence(&reason_words(entry.reason)));
+            let told: Vec<String> = told.collect();
+            match told.is_empty() {
+                true => log::sentence(event),
+                false => told.join("; "),
+            }
+        }
+    }
+}
+
+/// What an event made of a version, if it judged one.
+fn judged_state(seq: Seq, event: &Event) -> Option<&'static str> {
+    let mut entries = entries_of(seq, event).into_iter();
+    let judged = entries.find(|it| it.told.is_judged())?;
+    Some(judged.told.as_str())
+}
+
 /// The version that was true last of an entity of which nothing is true now.
 fn last_true(
     reader: &LedgerReader,
@@ -241,10 +286,8 @@ fn now_line(now: &EntityState) -> String {
         ""
     };
     format!(
-        "now {} is AUTHORITATIVE in {}, artifact {:.12}, from the {}, since {}; on disk: {}{contested}",
+        "true now: {}, from the {}, since {}; on disk: {}{contested}",
         now.name(),
-        now.row.version,
-        now.row.slice,
         now.row.origin,
         utc_moment(now.row.updated_at_ms.0),
         now.disk_as_of()

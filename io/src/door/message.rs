@@ -1,11 +1,12 @@
 //! The lines that go through the door: an envelope around what is asked for, and around the answer.
 
+use std::num::NonZeroU64;
+
 use jiff::Timestamp;
-use serde_json::{Map, Value, json};
+use serde::Deserialize;
+use serde_json::{Value, json};
 use tslp_core::event::Verb;
 use tslp_core::ids::SessionId;
-use tslp_decide::clear::FORCE;
-use tslp_decide::tools::LIFTS_BREACH;
 
 use crate::VERSION;
 use crate::acts::{Act, DirectiveAct};
@@ -35,7 +36,8 @@ pub enum DoorRequest {
 /// A kind of line.
 pub struct DoorAct {
     asks: Asks,
-    fields: &'static [Field],
+    /// The names of the fields that its `payload` may have.
+    pub fields: &'static [&'static str],
     /// What it does.
     pub meaning: &'static str,
 }
@@ -49,31 +51,6 @@ enum Asks {
     Directive(Verb),
     Import,
     Approve,
-}
-
-/// A field of a payload.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Field {
-    /// 1 to [`TARGETS_MAX`] strings.
-    Targets,
-    /// The same, or nothing for all.
-    TargetsOrAll,
-    /// A string, which is the one target.
-    Text(&'static str),
-    /// A session's number.
-    Session,
-    /// Whether the target is this word.
-    Flag(&'static str, &'static str),
-}
-
-impl Field {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Targets | Self::TargetsOrAll => "targets",
-            Self::Session => "session",
-            Self::Text(name) | Self::Flag(name, _) => name,
-        }
-    }
 }
 
 impl DoorAct {
@@ -90,38 +67,45 @@ impl DoorAct {
         }
     }
 
-    /// The names of the fields that its `payload` may have.
-    pub fn fields(&self) -> impl Iterator<Item = &'static str> {
-        self.fields.iter().map(|field| field.name())
-    }
-
-    fn read(&self, payload: &Payload<'_>) -> Result<DoorRequest, String> {
+    fn read(&self, payload: Payload) -> Result<DoorRequest, String> {
+        let Payload {
+            targets,
+            session,
+            source,
+            text,
+        } = payload;
+        if targets.len() > TARGETS_MAX {
+            return Err(format!("`payload.targets` are at most {TARGETS_MAX}"));
+        }
+        let needed = |text: Option<String>, name: &str| {
+            text.ok_or_else(|| format!("`payload.{name}` must be a string"))
+        };
         Ok(DoorRequest::Act(match self.asks {
             Asks::Status => return Ok(DoorRequest::Status),
             Asks::Hold => return Ok(DoorRequest::Hold),
-            Asks::Adopt => return payload.targets().map(DoorRequest::Adopt),
+            Asks::Adopt if targets.is_empty() => {
+                return Err("`payload.targets` must name a file or folder".into());
+            }
+            Asks::Adopt => return Ok(DoorRequest::Adopt(targets)),
             Asks::Import => Act::ImportReply {
-                source: payload.text("source")?,
-                text: payload.text("text")?,
+                source: needed(source, "source")?,
+                text: needed(text, "text")?,
             },
             Asks::Approve => Act::ApprovePolicy {
-                text: payload.text("text")?,
+                text: needed(text, "text")?,
             },
-            Asks::Directive(verb) => {
-                let mut directive = DirectiveAct::of(verb, Vec::new());
-                for field in self.fields {
-                    payload.read(*field, &mut directive)?;
-                }
-                Act::Directive(directive)
-            }
+            Asks::Directive(verb) => Act::Directive(DirectiveAct {
+                verb,
+                targets,
+                session: session.map(|session| SessionId(session.get())),
+            }),
         }))
     }
 }
 
 macro_rules! acts {
-    ($($asks:expr, [$($field:expr),*], $meaning:literal;)*) => {{
+    ($($asks:expr, [$($field:literal),*], $meaning:literal;)*) => {{
         use Asks::{Adopt, Approve, Directive, Hold, Import, Status};
-        use Field::{Flag, Session, Targets, TargetsOrAll, Text};
         &[$(DoorAct { asks: $asks, fields: &[$($field),*], meaning: $meaning }),*]
     }};
 }
@@ -130,98 +114,57 @@ macro_rules! acts {
 pub const ACTS: &[DoorAct] = acts! {
     Status, [], "says where the proxy listens, with what token, and for which model server";
     Hold, [], "keeps a proxy that `tslp run` has started for as long as the connection is open";
-    Directive(Verb::Accept), [Targets], "makes true what disk holds of each target";
-    Directive(Verb::Confirm), [Targets], "makes true the model's version of each target";
-    Directive(Verb::Reject), [Targets], "drops the model's versions of each target";
-    Directive(Verb::Off), [Targets], "keeps the files of each pattern from every model";
-    Directive(Verb::On), [Targets], "lets models see the files of each pattern again";
-    Directive(Verb::Lock), [Targets, Session], "shows models these files whole and nothing else, in one session or in all";
-    Directive(Verb::Unlock), [TargetsOrAll, Session], "takes locks away; without targets all of them";
-    Directive(Verb::Note), [Targets], "keeps a statement for the project, such as `fact #key: It is so.`";
-    Directive(Verb::Forget), [Targets], "keeps the statement of a `#key` no longer";
-    Adopt, [Targets], "makes true all code of these files and folders";
-    Directive(Verb::Allow), [Text("grant"), Session], "grants a session's tools a capability, such as `BUILD_EXEC for 15m`";
-    Directive(Verb::Revoke), [Text("grant"), Session], "takes a grant back";
-    Directive(Verb::Goal), [Text("text")], "says what the work is for: a text, `next: TEXT`, `question: TEXT`, `budget: BUDGET` or `done`";
-    Directive(Verb::Clear), [Session, Flag("force", FORCE)], "leaves a conversation's older messages out from its next prompt on; with `force`, though decisions lack evidence";
-    Directive(Verb::Signal), [Text("text")], "records what a client's hook tells of its conversation, as `tslp hook` does: `compacting`, `compacted`, `cleared`, `ended`, `began PROCESS` or `harvest NAME`";
+    Directive(Verb::Accept), ["targets"], "makes true what disk holds of each target";
+    Directive(Verb::Confirm), ["targets"], "makes true the model's version of each target";
+    Directive(Verb::Reject), ["targets"], "drops the model's versions of each target";
+    Directive(Verb::Off), ["targets"], "keeps the files of each pattern from every model";
+    Directive(Verb::On), ["targets"], "lets models see the files of each pattern again";
+    Directive(Verb::Lock), ["targets", "session"], "shows models these files whole and nothing else, in one session or in all";
+    Directive(Verb::Unlock), ["targets", "session"], "takes locks away; without targets all of them";
+    Directive(Verb::Note), ["targets"], "keeps a statement for the project, such as `fact #key: It is so.`";
+    Directive(Verb::Forget), ["targets"], "keeps the statement of a `#key` no longer";
+    Adopt, ["targets"], "makes true all code of these files and folders";
+    Directive(Verb::Allow), ["targets", "session"], "grants a session's tools a capability, such as `BUILD_EXEC for 15m`";
+    Directive(Verb::Revoke), ["targets", "session"], "takes a grant back";
+    Directive(Verb::Goal), ["targets"], "says what the work is for: a text, `next: TEXT`, `question: TEXT`, `budget: BUDGET` or `done`";
+    Directive(Verb::Clear), ["targets", "session"], "leaves a conversation's older messages out from its next prompt on; with the target `force`, though decisions lack evidence";
+    Directive(Verb::Signal), ["targets"], "records what a client's hook tells of its conversation, as `tslp hook` does: `compacting`, `compacted`, `cleared`, `ended`, `began PROCESS` or `harvest NAME`";
     Directive(Verb::Stop), [], "ends all replies and tools, and refuses requests until `resume`";
-    Directive(Verb::Resume), [Flag("breach", LIFTS_BREACH)], "lets agents and tools go on; with `breach`, after a breach of the sandbox, too";
-    Import, [Text("source"), Text("text")], "judges another model's answer as a model's";
-    Approve, [Text("text")], "puts a policy profile in force";
+    Directive(Verb::Resume), ["targets"], "lets agents and tools go on; with the target `--breach`, after a breach of the sandbox, too";
+    Import, ["source", "text"], "judges another model's answer as a model's";
+    Approve, ["text"], "puts a policy profile in force";
 };
 
 /// The `type` and the `payload` of an act's line.
 #[must_use]
 pub fn act_payload(act: &Act) -> (&'static str, Value) {
-    let directive = match act {
-        Act::Directive(directive) => directive,
-        Act::ImportReply { source, text } => {
-            return ("reply.import", json!({ "source": source, "text": text }));
+    match act {
+        Act::Directive(directive) => {
+            let mut payload = json!({});
+            if !directive.targets.is_empty() {
+                payload["targets"] = json!(directive.targets);
+            }
+            if let Some(session) = directive.session {
+                payload["session"] = session.0.into();
+            }
+            (directive.verb.as_str(), payload)
         }
-        Act::ApprovePolicy { text } => return ("policy.approve", json!({ "text": text })),
-    };
-    let kind = directive.verb.as_str();
-    let known = ACTS.iter().find(|act| act.name() == kind);
-    let mut payload = Map::new();
-    for field in known.map_or(&[][..], |act| act.fields) {
-        let first = directive.targets.first();
-        let value = match field {
-            Field::Targets | Field::TargetsOrAll => first.map(|_| json!(directive.targets)),
-            Field::Text(_) => first.map(|target| json!(target)),
-            Field::Session => directive.session.map(|session| json!(session.0)),
-            Field::Flag(..) => first.map(|_| json!(true)),
-        };
-        payload.extend(value.map(|value| (field.name().to_owned(), value)));
+        Act::ImportReply { source, text } => {
+            ("reply.import", json!({ "source": source, "text": text }))
+        }
+        Act::ApprovePolicy { text } => ("policy.approve", json!({ "text": text })),
     }
-    (kind, payload.into())
 }
 
 /// The `payload` of a line.
-struct Payload<'p>(&'p Map<String, Value>);
-
-impl Payload<'_> {
-    fn text(&self, field: &str) -> Result<String, String> {
-        let value = self.0.get(field).and_then(Value::as_str);
-        let value = value.ok_or_else(|| format!("`payload.{field}` must be a string"))?;
-        Ok(value.to_owned())
-    }
-
-    fn targets(&self) -> Result<Vec<String>, String> {
-        let targets = self.0.get("targets").and_then(Value::as_array);
-        let texts = targets.map(|it| it.iter().map(|it| it.as_str().map(str::to_owned)));
-        let texts: Option<Vec<String>> = texts.and_then(Iterator::collect);
-        texts
-            .filter(|it| !it.is_empty() && it.len() <= TARGETS_MAX)
-            .ok_or_else(|| format!("`payload.targets` must be 1 to {TARGETS_MAX} strings"))
-    }
-
-    /// Adds what the field says.
-    fn read(&self, field: Field, to: &mut DirectiveAct) -> Result<(), String> {
-        let name = field.name();
-        let given = self.0.get(name);
-        match field {
-            Field::TargetsOrAll if given.is_none() => {}
-            Field::Targets | Field::TargetsOrAll => to.targets = self.targets()?,
-            Field::Text(_) => to.targets = vec![self.text(name)?],
-            Field::Session => {
-                let given = given.filter(|given| !given.is_null());
-                let number = |given: &Value| given.as_u64().filter(|number| *number > 0);
-                to.session = match given.map(number) {
-                    Some(None) => {
-                        return Err(format!("`payload.{name}` must be a session's number"));
-                    }
-                    given => given.flatten().map(SessionId),
-                };
-            }
-            Field::Flag(_, word) => match given {
-                None | Some(Value::Bool(false)) => {}
-                Some(Value::Bool(true)) => to.targets = vec![word.to_owned()],
-                Some(_) => return Err(format!("`payload.{name}` must be true or false")),
-            },
-        }
-        Ok(())
-    }
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Payload {
+    /// One directive for each.
+    targets: Vec<String>,
+    session: Option<NonZeroU64>,
+    source: Option<String>,
+    text: Option<String>,
 }
 
 /// A line that was read.
@@ -295,15 +238,17 @@ fn read_envelope<'j>(
     })?;
     if let Some(other) = payload
         .keys()
-        .find(|key| !act.fields().any(|it| it == *key))
+        .find(|key| !act.fields.contains(&key.as_str()))
     {
         return Err(format!("`payload` of {kind} has no field `{other}`"));
     }
+    let fields = Payload::deserialize(payload)
+        .map_err(|error| format!("`payload` of {kind} can't be read: {error}"))?;
     Ok(Asked {
         kind: kind.to_owned(),
         id: id.to_owned(),
         goal: goal.to_owned(),
-        request: act.read(&Payload(payload))?,
+        request: act.read(fields)?,
     })
 }
 
@@ -366,6 +311,9 @@ fn envelope(
 
 #[cfg(test)]
 mod tests {
+    use tslp_decide::prompt::clear::FORCE;
+    use tslp_decide::scope::tools::LIFTS_BREACH;
+
     use super::*;
 
     fn check(change: impl FnOnce(&mut Value), expected: Result<DoorRequest, &str>) {
@@ -406,10 +354,9 @@ mod tests {
         check(|line| line["timestamp"] = "now".into(), Err("`timestamp`"));
         check(|line| line["provenance"] = Value::Null, Err("`provenance`"));
         check(|line| line["payload"] = json!([]), Err("`payload`"));
-        check(|line| line["payload"] = json!({}), Err("`payload.targets`"));
         check(
             |line| line["payload"]["targets"] = json!([1]),
-            Err("`payload.targets`"),
+            Err("`payload` of reject can't be read"),
         );
         check(
             |line| line["payload"]["force"] = true.into(),
@@ -474,19 +421,19 @@ mod tests {
                 ..DirectiveAct::of(Verb::Allow, grant)
             })))
         };
-        let payload = json!({ "grant": "BUILD_EXEC for 5m" });
+        let payload = json!({ "targets": ["BUILD_EXEC for 5m"] });
         assert_eq!(grant(payload), granted(None));
-        let payload = json!({ "grant": "BUILD_EXEC for 5m", "session": 3 });
+        let payload = json!({ "targets": ["BUILD_EXEC for 5m"], "session": 3 });
         assert_eq!(grant(payload), granted(Some(SessionId(3))));
-        assert!(grant(json!({ "grant": "BUILD_EXEC", "session": 0 })).is_err());
-        assert!(grant(json!({ "grant": "BUILD_EXEC", "session": "3" })).is_err());
+        assert!(grant(json!({ "targets": ["BUILD_EXEC"], "session": 0 })).is_err());
+        assert!(grant(json!({ "targets": ["BUILD_EXEC"], "session": "3" })).is_err());
     }
 
     #[test]
     fn documentation_of_acts() {
-        let page = include_str!("../../../docs/door.md");
+        let page = include_str!("../../../docs/using.md");
         for act in ACTS {
-            let fields = act.fields().map(|field| format!("`{field}`"));
+            let fields = act.fields.iter().map(|field| format!("`{field}`"));
             let fields: Vec<String> = fields.collect();
             let row = format!(
                 "| `{}` | {} | {} |",

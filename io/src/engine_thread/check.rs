@@ -14,12 +14,11 @@ use tslp_core::guardian::{
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 use tslp_core::redact;
-use tslp_tools::guardian::beyond_links;
+use tslp_tools::guardian::{ToolScope, beyond_links};
 use tslp_tools::sandbox::{RunOutcome, SandboxPlan};
 
 use super::EngineThread;
 use super::tools::{recorded_outcome, whole_millis};
-use crate::tool_loop::ToolLoopConfig;
 use crate::tool_loop::worker::{CheckRun, ToolJob};
 
 /// What is known of changes that weren't checked.
@@ -48,10 +47,10 @@ impl EngineThread {
         recorded: &[Recorded],
         calls: &[ToolCallRef],
     ) {
-        let command = self.tools.as_ref().map(|tools| &tools.config().tools.check);
-        let Some(command) = command.filter(|it| !it.is_empty()).cloned() else {
+        let command = self.wiring.settings.tools.check.clone();
+        if self.tools.is_none() || command.is_empty() {
             return;
-        };
+        }
         let Some(session) = self.engine.session_of(episode) else {
             return;
         };
@@ -81,11 +80,7 @@ impl EngineThread {
         if !calls.is_empty() || !self.check.changed.contains(&session) {
             return;
         }
-        let root = self
-            .tools
-            .as_ref()
-            .map(|it| it.config().scope.workspace.clone());
-        let root = root.unwrap_or_default();
+        let root = &self.wiring.settings.workspace;
         let unsaved = promoted.into_iter().filter(|it| it.symbol.is_some());
         let unsaved = unsaved.filter_map(|entity| {
             let code = self.engine.true_code(entity)?;
@@ -102,13 +97,14 @@ impl EngineThread {
         let Some((episode, unsaved)) = self.check.wanted.take() else {
             return;
         };
-        let Some((config, jobs)) = self.tools.as_ref().and_then(|tools| tools.ready()) else {
+        let Some((scope, jobs)) = self.tools.as_ref().and_then(|tools| tools.ready()) else {
             return;
         };
-        let plan = match check_plan(config, self.wiring.clock.now()) {
+        let command = &self.wiring.settings.tools.check;
+        let plan = match check_plan(command, scope, self.wiring.clock.now()) {
             Ok(plan) => plan,
             Err(why) => {
-                tracing::warn!(command = %config.tools.check, %why, "the check isn't run");
+                tracing::warn!(%command, %why, "the check isn't run");
                 return self.check_ended(episode, RunOutcome::not_started(why));
             }
         };
@@ -136,8 +132,7 @@ impl EngineThread {
     /// The check has come to its end, or wasn't started.
     pub(super) fn check_ended(&mut self, episode: EpisodeId, outcome: RunOutcome) {
         self.check.has_ended(episode);
-        let Some(tools) = &self.tools else { return };
-        let command = tools.config().tools.check.clone();
+        let command = self.wiring.settings.tools.check.clone();
         let session = self.engine.session_of(episode).unwrap_or_default();
         let raw = outcome.output.kept_text();
         let output = redact::without_credentials(&raw);
@@ -170,9 +165,9 @@ fn runs(line: &str, command: &str) -> bool {
 }
 
 /// The user's own configuration grants the check what builds may do.
-fn check_plan(config: &ToolLoopConfig, now: UnixMillis) -> Result<SandboxPlan, String> {
-    let commands = guardian::split(&config.tools.check).map_err(|reason| reason.to_string())?;
-    let jail = config.scope.tool_jail();
+fn check_plan(command: &str, scope: &ToolScope, now: UnixMillis) -> Result<SandboxPlan, String> {
+    let commands = guardian::split(command).map_err(|reason| reason.to_string())?;
+    let jail = scope.tool_jail();
     let root = ArtifactHash::of(jail.root.as_bytes());
     let grants = [Capability::BuildExec, Capability::ShellExec];
     let grants = grants.map(|it| GrantToken::issue_for_session(it, root, now));
@@ -191,7 +186,7 @@ fn check_plan(config: &ToolLoopConfig, now: UnixMillis) -> Result<SandboxPlan, S
         let why: Vec<&str> = denials.map(|denial| &*denial.why).collect();
         return Err(why.join("; "));
     }
-    let plan = config.scope.plan_line(&judged);
+    let plan = scope.plan_line(&judged);
     plan.map_err(|error| error.to_string())
 }
 

@@ -9,15 +9,16 @@ use tslp_core::ids::EpisodeId;
 use tslp_core::message::ToolCall;
 use tslp_core::policy::ClientTools;
 use tslp_core::redact;
+use tslp_decide::judge::draft::DraftAttempt;
+use tslp_wire::chat::asked_again::asked_again;
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::lost_calls::{FoundCall, FoundText, OfferedTools, complaint};
 use tslp_wire::chat::reply::ReadReply;
 use tslp_wire::chat::reply_pipe::{CallRule, DeliveredCalls};
 use tslp_wire::chat::request::RequestBody;
 
-use super::EngineThread;
+use super::{EngineThread, ReplyUnderWay};
 use crate::channel::{ExchangeId, ResponseEnd, ToLoop};
-use crate::config::settings::CallRepair;
 
 /// Whether the model ended its turn by itself.
 fn ended_turn(read: &ReadReply) -> bool {
@@ -31,7 +32,7 @@ fn ended_turn(read: &ReadReply) -> bool {
 }
 
 /// The ids of a reply's calls: nine letters and digits, since some models' templates take no others.
-fn call_id(episode: EpisodeId, number: usize) -> String {
+pub(super) fn call_id(episode: EpisodeId, number: usize) -> String {
     format!("t{:06}{:02}", episode.0 % 1_000_000, number % 100)
 }
 
@@ -42,7 +43,7 @@ impl EngineThread {
         dialect: Dialect,
         body: &RequestBody<'_>,
     ) -> Option<Arc<OfferedTools>> {
-        if self.wiring.settings.call_repair == CallRepair::Off || dialect.is_bare_prompt() {
+        if !self.engine.repairs_calls() || dialect.is_bare_prompt() {
             return None;
         }
         body.offered_tools().map(Arc::new)
@@ -75,17 +76,26 @@ impl EngineThread {
             FoundText::Calls(calls) if self.makes_harm(exchange, &calls) => FoundText::Prose,
             found => found,
         };
+        let loss = match &found {
+            FoundText::Calls(calls) if !is_second => self.refuse_written(exchange, calls),
+            _ => None,
+        };
         let Some(running) = self.running.get_mut(&exchange) else {
             return ControlFlow::Continue(());
         };
         match found {
+            FoundText::Calls(_) if loss.is_some() => {
+                let flaw = "it would lose code".to_owned();
+                self.ask_for_calls_again(exchange, &written, (loss.unwrap_or_default(), flaw))
+            }
             FoundText::Calls(calls) => {
                 let first = self.take_first_reply(exchange);
                 self.deliver_calls(exchange, calls, first.unwrap_or(written));
                 ControlFlow::Break(Some(ResponseEnd::Complete { status: 200 }))
             }
             FoundText::Flawed(flaw) if !is_second => {
-                self.ask_for_calls_again(exchange, &written, flaw)
+                let remark = complaint(&written, &flaw);
+                self.ask_for_calls_again(exchange, &written, (remark, flaw))
             }
             _ if !is_second => {
                 running.reply.tail.push_str(&written);
@@ -114,7 +124,8 @@ impl EngineThread {
     /// Whether the Guardian denies one of the calls and, since it only observes, wouldn't keep it back: what harms nobody as a text
     /// isn't made a call.
     fn makes_harm(&mut self, exchange: ExchangeId, calls: &[FoundCall]) -> bool {
-        let observes = self.client_tools() == ClientTools::Observe;
+        let choice = self.client_tools();
+        let observes = matches!(choice, ClientTools::Observe | ClientTools::Hold);
         let running = self.running.get_mut(&exchange).filter(|_| observes);
         let Some(running) = running else {
             return false;
@@ -142,11 +153,16 @@ impl EngineThread {
         let episode = running.episode;
         let mut kept = Vec::new();
         for (number, call) in calls.into_iter().enumerate() {
-            let written = ToolCall {
-                name: call.name.clone(),
-                arguments: call.arguments.to_string(),
-                ..ToolCall::default()
+            let came = as_call(&call);
+            let fitted = self.fitted_call(exchange, &came);
+            let arguments = fitted
+                .as_ref()
+                .and_then(|it| serde_json::from_str(&it.arguments).ok());
+            let call = FoundCall {
+                arguments: arguments.unwrap_or(call.arguments),
+                ..call
             };
+            let written = fitted.unwrap_or(came);
             let denied = is_judged.then(|| self.text_instead_of(exchange, &written));
             match denied.flatten() {
                 Some(text) => delivered.instead.push_str(&text),
@@ -168,14 +184,27 @@ impl EngineThread {
         });
     }
 
-    /// Asks once more, with what is wrong with the calls.
+    /// If written calls lose code: what the model is told of it, once that is on record.
+    fn refuse_written(&mut self, exchange: ExchangeId, calls: &[FoundCall]) -> Option<String> {
+        let episode = self.running.get(&exchange)?.episode;
+        let calls: Vec<ToolCall> = calls.iter().map(as_call).collect();
+        let judged = self.engine.judge_draft(episode, &calls);
+        judged.is_faulty().then(|| {
+            self.refuse_draft(episode, &calls, (&judged, DraftAttempt::First));
+            judged.complaint()
+        })
+    }
+
+    /// Asks once more, with a remark on the calls, for their flaw.
     fn ask_for_calls_again(
         &mut self,
         exchange: ExchangeId,
         written: &str,
-        flaw: String,
+        (remark, flaw): (String, String),
     ) -> ControlFlow<Option<ResponseEnd>> {
-        let is_asked = self.ask_again(exchange, &complaint(written, &flaw), written.to_owned());
+        let request =
+            |running: &ReplyUnderWay, body: &[u8]| asked_again(running.dialect, body, &remark);
+        let is_asked = self.ask_again(exchange, request, written.to_owned());
         let Some(running) = self.running.get_mut(&exchange) else {
             return ControlFlow::Continue(());
         };
@@ -224,6 +253,25 @@ impl EngineThread {
         let written = redact::without_credentials(written);
         let batch = self.engine.lost_call_found(at, episode, found, &written);
         self.commit_batch(batch);
+    }
+}
+
+fn as_call(found: &FoundCall) -> ToolCall {
+    ToolCall {
+        name: found.name.clone(),
+        arguments: found.arguments.to_string(),
+        ..ToolCall::default()
+    }
+}
+
+/// The calls of a second reply: real ones, or those that its text is.
+pub(super) fn calls_written(read: &mut ReadReply) -> Vec<ToolCall> {
+    match std::mem::take(&mut read.found) {
+        FoundText::Calls(calls) if read.calls.is_empty() => calls.iter().map(as_call).collect(),
+        _ => std::mem::take(&mut read.calls)
+            .into_iter()
+            .map(|(_, call)| call)
+            .collect(),
     }
 }
 

@@ -12,7 +12,7 @@ use tslp_core::event::{
     ActionJudged, ActionRequested, CallId, LinkSeen, ToolCallRef, ToolOutcome, ToolRan,
 };
 use tslp_core::guardian::{
-    self, CallPart, Class, Decision, Door, Jail, Join, JudgedLine, LineContext, Mode,
+    self, CallPart, Class, Decision, Door, Harm, Jail, Join, JudgedLine, LineContext, Mode,
     SimpleCommand, ToolProfile, judge_line,
 };
 use tslp_core::hash::ArtifactHash;
@@ -20,11 +20,11 @@ use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::message::ToolCall;
 use tslp_core::policy::ClientTools;
 use tslp_core::redact;
-use tslp_decide::notice;
-use tslp_decide::reply::SegmentExtent;
+use tslp_decide::judge::reply::SegmentExtent;
+use tslp_decide::wording::notice;
 use tslp_replay::engine::call::WantedCall;
 use tslp_replay::pending::Batch;
-use tslp_tools::guardian::profile_file;
+use tslp_tools::guardian::{ToolScope, profile_file};
 use tslp_tools::sandbox::{RunOutcome, Sandbox, SandboxLimits, WorkspaceLayer};
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::reply::ReadReply;
@@ -35,11 +35,11 @@ use crate::channel::{ExchangeId, ResponseEnd, ToEngine, ToLoop};
 use crate::tool_loop::calls::{WrittenCall, calls_in};
 use crate::tool_loop::results::{CallResult, PastRound, next_body};
 use crate::tool_loop::worker::{self, ToolJob, ToolRun};
-use crate::tool_loop::{TOOLS_OFF, ToolLoopConfig, boundary_before, mode_and_reason};
+use crate::tool_loop::{TOOLS_OFF, boundary_before, mode_and_reason};
 
 /// The engine's state for tools.
 pub(super) struct ToolLoop {
-    config: ToolLoopConfig,
+    scope: ToolScope,
     to_engine: Sender<ToEngine>,
     /// The worker's queue, once it has started.
     jobs: Option<Sender<ToolJob>>,
@@ -98,6 +98,14 @@ struct RunningTool {
     stop: Option<PipeWriter>,
 }
 
+/// A call of the client's own tools that is denied.
+pub(super) struct DeniedCall {
+    /// What is, and why.
+    what: String,
+    /// Whether no agent should do it.
+    is_never_meant: bool,
+}
+
 /// Longest time from a reply's first call to the end of its last one, the most rounds of it, and the most calls of one.
 const TOOLS_TIME: Duration = Duration::from_secs(600);
 const ROUNDS_MAX: u32 = 8;
@@ -113,16 +121,11 @@ const JUDGED_CALLS_MAX: u32 = 32;
 const SHOWN_LINE_BYTES_MAX: usize = 200;
 
 impl ToolLoop {
-    /// The settings.
-    pub(super) const fn config(&self) -> &ToolLoopConfig {
-        &self.config
-    }
-
-    /// The settings and the worker's queue, if the sandbox holds.
-    pub(super) fn ready(&self) -> Option<(&ToolLoopConfig, &Sender<ToolJob>)> {
+    /// The folders and the worker's queue, if the sandbox holds.
+    pub(super) fn ready(&self) -> Option<(&ToolScope, &Sender<ToolJob>)> {
         let is_sound = matches!(self.tested, Some(Ok(())));
         let jobs = self.jobs.as_ref().filter(|_| is_sound)?;
-        Some((&self.config, jobs))
+        Some((&self.scope, jobs))
     }
 }
 
@@ -157,15 +160,15 @@ impl ToolReply {
 impl EngineThread {
     /// From now on replies may ask for tools.
     #[must_use]
-    pub fn with_tools(mut self, config: ToolLoopConfig, to_engine: Sender<ToEngine>) -> Self {
-        if config.scope.tool_jail().to_text().is_none() {
+    pub fn with_tools(mut self, scope: ToolScope, to_engine: Sender<ToEngine>) -> Self {
+        if scope.tool_jail().to_text().is_none() {
             tracing::warn!(
                 "tools are off: the path of the workspace or of the data holds a line break"
             );
             return self;
         }
         self.tools = Some(Box::new(ToolLoop {
-            config,
+            scope,
             to_engine,
             jobs: None,
             tested: None,
@@ -177,29 +180,31 @@ impl EngineThread {
 
     /// Whether replies may ask for tools of tslp's.
     pub(super) fn runs_tools(&self) -> bool {
-        self.tools
-            .as_deref()
-            .is_some_and(|tools| tools.config.runs())
+        self.tools.is_some() && self.wiring.settings.tools.runs()
     }
 
     /// How the client's calls reach it. A reply that `waits` is read before its end, or its calls, go on.
     pub(super) fn call_rule(&self, dialect: Dialect, waits: bool) -> CallRule {
         // A bare prompt's client has no tools.
-        match self.holds_client_calls() && !dialect.is_bare_prompt() {
-            true => CallRule::Judged,
-            false if waits => CallRule::Complete,
-            false => CallRule::AsTheyCome,
+        match self.client_tools() {
+            ClientTools::Strict if !dialect.is_bare_prompt() => CallRule::Judged,
+            ClientTools::Hold if !dialect.is_bare_prompt() => CallRule::Complete,
+            _ if waits => CallRule::Complete,
+            _ => CallRule::AsTheyCome,
         }
     }
 
     /// What is done about calls of the client's own tools.
     pub(super) fn client_tools(&self) -> ClientTools {
-        let tools = self.tools.as_deref();
-        tools.map_or(ClientTools::Off, |tools| tools.config.client_tools)
+        match self.tools {
+            Some(_) => self.wiring.settings.policy.client_tools,
+            None => ClientTools::Off,
+        }
     }
 
+    /// Whether calls of the client's own tools are judged before it has them.
     pub(super) fn holds_client_calls(&self) -> bool {
-        self.client_tools() == ClientTools::Hold
+        matches!(self.client_tools(), ClientTools::Hold | ClientTools::Strict)
     }
 
     /// The response of a round is over. Whether the reply goes on.
@@ -225,7 +230,7 @@ impl EngineThread {
 
     /// Reads the calls of a round that has ended well; `None` if it makes none.
     fn begin_calls(&mut self, exchange: ExchangeId) -> Option<()> {
-        let shell_fences = self.tools.as_ref()?.config.tools.shell_fences;
+        let shell_fences = self.wiring.settings.tools.shell_fences;
         let running = self.running.get(&exchange)?;
         let from = running.tools.as_ref()?.round_from;
         // Most replies hold no fence of a tool; their last text is recorded with their end.
@@ -279,7 +284,7 @@ impl EngineThread {
             }
         }
         let layers = [WorkspaceLayer::ReadOnly, WorkspaceLayer::Scratch];
-        let plans = layers.map(|layer| tools.config.scope.self_test_plan(layer));
+        let plans = layers.map(|layer| tools.scope.self_test_plan(layer));
         // A worker that has ended is noticed with the first call, which isn't run then.
         let test = ToolJob::Test(plans.into());
         let _ = tools.jobs.as_ref().map(|jobs| jobs.send(test));
@@ -315,7 +320,10 @@ impl EngineThread {
             self.is_stopped = is_stopped;
             self.wiring.to_loop.send(ToLoop::Stopped(is_stopped));
         }
-        let tools = self.tools.as_ref().filter(|tools| tools.config.runs());
+        let tools = self
+            .tools
+            .as_ref()
+            .filter(|_| self.wiring.settings.tools.runs());
         let (mode, why) = match tools {
             Some(tools) if !is_breached && tools.tested.is_none() && tools.jobs.is_none() => {
                 (Mode::Boot, "nothing was tested yet".to_owned())
@@ -373,7 +381,7 @@ impl EngineThread {
             Ok(commands) => commands,
             Err(flaw) => return self.decide_call(exchange, line, Err(flaw), Vec::new()),
         };
-        let paths = paths_of(&commands, &tools.config.scope.tool_jail(), &rules.profile);
+        let paths = paths_of(&commands, &tools.scope.tool_jail(), &rules.profile);
         let look = ToolJob::LookAt { exchange, paths };
         let jobs = tools.jobs.as_ref();
         if jobs.is_none_or(|jobs| jobs.send(look).is_err()) {
@@ -446,7 +454,7 @@ impl EngineThread {
             class: judged.gravest_class(),
             stop: None,
         });
-        let planned = tools.config.scope.plan_line(judged);
+        let planned = tools.scope.plan_line(judged);
         let planned = planned.map_err(|error| error.to_string());
         let piped = io::pipe().map_err(|error| error.to_string());
         let (mut plan, (reader, writer)) = match planned.and_then(|plan| Ok((plan, piped?))) {
@@ -601,8 +609,8 @@ impl EngineThread {
         let Some(running) = self.running.get(&exchange) else {
             return;
         };
-        // It comes in the place of calls in a text: those are judged once all of it is known.
-        if running.may_hold_calls && running.first.is_some() {
+        // It comes in the place of others: it is judged once all of it is known.
+        if running.first.is_some() {
             return;
         }
         let as_they_come = running.calls == CallRule::AsTheyCome;
@@ -614,15 +622,38 @@ impl EngineThread {
             true => None,
             false => self.text_instead_of(exchange, fitted.as_ref().unwrap_or(call)),
         };
-        if let Some(running) = self.running.get_mut(&exchange)
-            && instead.is_none()
-        {
-            running.calls_passed.push((number, fitted.clone()));
+        if let Some(text) = instead {
+            return self.deny_call(exchange, number, text);
         }
-        let verdict = match instead {
-            Some(text) => CallVerdict::Denied(text),
-            None => fitted.map_or(CallVerdict::Passes, |it| CallVerdict::Fitted(it.arguments)),
-        };
+        let waits = !as_they_come && self.waits_for_reply(exchange, number, call, fitted.as_ref());
+        if !waits {
+            self.let_call_go(exchange, number, fitted);
+        }
+    }
+
+    /// The client gets a call, as it came or as another one.
+    pub(super) fn let_call_go(
+        &mut self,
+        exchange: ExchangeId,
+        number: usize,
+        instead: Option<ToolCall>,
+    ) {
+        if let Some(running) = self.running.get_mut(&exchange) {
+            running.calls_passed.push((number, instead.clone()));
+        }
+        let verdict = instead.map_or(CallVerdict::Passes, CallVerdict::Replaced);
+        self.tell_verdict(exchange, number, verdict);
+    }
+
+    /// The client gets a text in the place of a call.
+    pub(super) fn deny_call(&mut self, exchange: ExchangeId, number: usize, text: String) {
+        if let Some(running) = self.running.get_mut(&exchange) {
+            running.has_denied = true;
+        }
+        self.tell_verdict(exchange, number, CallVerdict::Denied(text));
+    }
+
+    fn tell_verdict(&self, exchange: ExchangeId, number: usize, verdict: CallVerdict) {
         self.wiring.to_loop.send(ToLoop::CallJudged {
             exchange,
             number,
@@ -640,14 +671,28 @@ impl EngineThread {
             return None;
         }
         let episode = self.running.get(&exchange)?.episode;
+        let is_strict = self.client_tools() == ClientTools::Strict;
         let why = match self.engine.tool_call_count(episode) >= JUDGED_CALLS_MAX {
+            true if !is_strict => return None,
             true => format!("one of more than {JUDGED_CALLS_MAX} calls of a reply"),
-            false => self.judge_client_call(episode, &call.name, &call.arguments)?,
+            false => {
+                let denied = self.judge_client_call(episode, &call.name, &call.arguments);
+                denied.filter(|it| is_strict || it.is_never_meant)?.what
+            }
         };
         let why = delimiter::defused(&why);
         let text = format!(
             "The Guardian kept back {why}. It was not run: find a way inside of the workspace, or ask the user to do it.\n"
         );
+        self.in_place_of_call(exchange, text)
+    }
+
+    /// A text that the client gets in the place of a call, which is part of the reply.
+    pub(super) fn in_place_of_call(
+        &mut self,
+        exchange: ExchangeId,
+        text: String,
+    ) -> Option<String> {
         let running = self.running.get_mut(&exchange)?;
         let reply = &mut running.reply;
         // Blocks and items are texts of their own; in the other dialects the text goes on.
@@ -665,7 +710,7 @@ impl EngineThread {
 
     /// The response is over: calls that weren't judged don't reach the client. Whether any was kept back.
     fn keeps_calls_back(&mut self, exchange: ExchangeId, ending: ResponseEnd) -> bool {
-        let is_wanted = self.holds_client_calls();
+        let is_strict = self.client_tools() == ClientTools::Strict;
         let running = self.running.get_mut(&exchange);
         let Some(running) = running.filter(|it| it.calls != CallRule::AsTheyCome) else {
             return false;
@@ -675,13 +720,14 @@ impl EngineThread {
                 running.read.replace_call(*number, fitted.clone());
             }
         }
-        if !is_wanted {
+        if !is_strict && !running.has_denied {
             return false;
         }
         let calls = running.read.calls.len();
         let passed = running.calls_passed.iter().map(|(number, _)| *number);
         running.read.keep_calls(&passed.collect::<Vec<_>>());
-        ending.is_success() && running.read.is_unreadable || running.read.calls.len() < calls
+        let is_unread = is_strict && ending.is_success() && running.read.is_unreadable;
+        is_unread || running.read.calls.len() < calls
     }
 
     /// Records a verdict on a call of one of the client's own tools; if it is denied, what is, and why.
@@ -690,7 +736,7 @@ impl EngineThread {
         episode: EpisodeId,
         tool: &str,
         arguments: &str,
-    ) -> Option<String> {
+    ) -> Option<DeniedCall> {
         let session = self.engine.session_of(episode)?;
         let parts = guardian::call_parts(tool, arguments);
         let parts: Vec<(CallPart, String)> = parts
@@ -706,8 +752,12 @@ impl EngineThread {
         let request = self.request_of(episode, Door::Client, commands.collect());
         let (batch, judged, _) = self.judge_request(request, session, &shown);
         self.commit_batch(batch);
-        let is_denied = judged.decision == Decision::Deny;
-        is_denied.then(|| format!("`{}` ({})", line_beginning(&shown), denial_text(&judged)))
+        let harms = judged.denials.iter();
+        let mut harms = harms.filter_map(|it| Harm::of_word(&it.code));
+        (judged.decision == Decision::Deny).then(|| DeniedCall {
+            what: format!("`{}` ({})", line_beginning(&shown), denial_text(&judged)),
+            is_never_meant: harms.any(Harm::is_never_meant),
+        })
     }
 
     /// A request in which neither the sandbox nor the disk has a part.
@@ -742,7 +792,7 @@ impl EngineThread {
     ) -> (Batch, ActionJudged, Option<JudgedLine>) {
         let rules = self.rules_in_force();
         let tools = self.tools.as_ref().expect("whoever judges has a profile");
-        let mut jail = tools.config.scope.tool_jail();
+        let mut jail = tools.scope.tool_jail();
         if request.door == Door::Client {
             let locked = self.engine.state().scope().locked(session).into_iter();
             let absolute = |path| format!("{}/{path}", jail.root);

@@ -5,17 +5,19 @@ pub mod filter;
 use std::collections::VecDeque;
 use std::io::{self, Write};
 
+use serde_json::Value;
 use tslp_core::entity::EntityId;
-use tslp_core::event::{Envelope, Event};
+use tslp_core::event::{Content, Envelope, Event};
 use tslp_core::ids::{EpisodeId, Seq, SessionId};
 use tslp_replay::log::Stored;
-use tslp_store::evidence::line::event_line;
+use tslp_store::evidence::line::{event_fields, event_line};
 use tslp_store::evidence::scan::LedgerScan;
 use tslp_store::startup::StartError;
 
 use self::filter::EventFilter;
-use super::describe;
+use super::describe::{lost_call_words, unmet_verdicts};
 use super::moments::utc_moment;
+use super::story::{Told, entries_of};
 use crate::cli::OutputFormat;
 use crate::out::{Out, OutputReader};
 
@@ -29,6 +31,15 @@ pub enum LogError {
     #[error(transparent)]
     Write(#[from] io::Error),
 }
+
+/// Longest piece of content, and longest text of a field, that is shown, in characters.
+const PREVIEW_CHARACTERS: usize = 60;
+
+/// Items of a list that are shown.
+const ITEMS_MAX: usize = 8;
+
+/// Digits of a hash that are shown.
+const HASH_DIGITS: usize = 12;
 
 /// The events at a ledger's end among which the last ones are looked for first.
 const LOOKED_AT_FIRST: u64 = 1024;
@@ -159,6 +170,98 @@ pub fn log_line(envelope: &Envelope, event: &Event) -> String {
         envelope.seq.0,
         utc_moment(envelope.at.0),
         event.name(),
-        describe::sentence(event)
+        sentence(event)
+    )
+}
+
+/// What an event says: what it tells of entities in sentences, anything else by its fields.
+#[must_use]
+pub fn sentence(event: &Event) -> String {
+    match event {
+        Event::Content(event) => return content_words(event),
+        Event::WindowExceeded(event) => return event.sentence(),
+        Event::LostCallFound(event) => return lost_call_words(event),
+        // By the hash of the user's rules for code, and not by their text.
+        Event::RulesInForce(event) => {
+            let (program, rules) = (&event.program, event.rules);
+            let settings = event.policy.settings().into_iter();
+            let settings = settings.map(|(name, value)| format!(", {name} {value}"));
+            return format!(
+                "tslp {program}, rules {rules}{}",
+                settings.collect::<String>()
+            );
+        }
+        _ => {}
+    }
+    let told = entries_of(Seq(0), event).into_iter().map(|entry| {
+        let report = entry.report.iter().filter(|_| entry.told == Told::Refused);
+        let unmet = report.flat_map(unmet_verdicts);
+        let unmet = unmet.map(|it| format!("; {} {}/{}", it.rule, it.seen, it.needed));
+        entry.sentence(&format!("{}{}", entry.reason, unmet.collect::<String>()))
+    });
+    let told: Vec<String> = told.collect();
+    match told.is_empty() {
+        true => shown(&event_fields(event)).unwrap_or_default(),
+        false => told.join("; "),
+    }
+}
+
+/// A value in words; `None` if there is nothing in it.
+fn shown(value: &Value) -> Option<String> {
+    let parts = |parts: Vec<String>| (!parts.is_empty()).then(|| parts.join(", "));
+    match value {
+        Value::Null | Value::Bool(false) => None,
+        Value::Bool(true) => Some("yes".into()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::String(text) if text.is_empty() => None,
+        Value::String(text) => {
+            let is_hash = text.len() == 64 && text.bytes().all(|it| it.is_ascii_hexdigit());
+            let longest = if is_hash {
+                HASH_DIGITS
+            } else {
+                PREVIEW_CHARACTERS
+            };
+            let mut cut: String = text.chars().take(longest).collect();
+            if !is_hash && cut.len() < text.len() {
+                cut.push('…');
+            }
+            Some(cut)
+        }
+        Value::Array(items) => {
+            let mut all: Vec<String> = items.iter().filter_map(shown).collect();
+            let more = all.len().saturating_sub(ITEMS_MAX);
+            all.truncate(ITEMS_MAX);
+            all.extend((more > 0).then(|| format!("and {more} more")));
+            parts(all)
+        }
+        Value::Object(fields) => {
+            let fields = fields.iter().filter_map(|(name, value)| {
+                let (open, close) = match value {
+                    Value::Object(_) | Value::Array(_) => ("(", ")"),
+                    _ => ("", ""),
+                };
+                Some(format!("{name} {open}{}{close}", shown(value)?))
+            });
+            parts(fields.collect())
+        }
+    }
+}
+
+fn content_words(event: &Content) -> String {
+    let bytes = event.bytes.len();
+    let text = String::from_utf8_lossy(&event.bytes);
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty());
+    let mut preview: String = first
+        .unwrap_or("")
+        .chars()
+        .take(PREVIEW_CHARACTERS)
+        .collect();
+    if preview.len() < text.trim().len() {
+        preview.push('…');
+    }
+    format!(
+        "{} {:.12}, {bytes} bytes: {preview}",
+        event.kind.as_str(),
+        event.hash
     )
 }

@@ -3,41 +3,38 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tslp_core::artifact::{Origin, Transition};
+use tslp_core::artifact::Origin;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
-    DirectiveGiven, Event, EventKind, PromptMeasured, PromptReceived, Recorded, ReplyOutcome, Verb,
+    DirectiveGiven, Event, EventKind, PromptMeasured, Recorded, ReplyOutcome, Verb,
 };
 use tslp_core::first_words::first_words;
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::{EpisodeId, Seq, SessionId, VersionId};
-use tslp_core::message::Role;
+use tslp_core::ids::{EpisodeId, Seq, SessionId};
 use tslp_core::reason::{Reason, ReasonClass};
-use tslp_core::slice::Span;
 use tslp_projections::at_hand::AskedRow;
 use tslp_store::ledger::{LedgerError, LedgerReader};
 
-use super::describe::{goes_along, outcome_words, reason_words};
+use super::describe::{outcome_words, reason_words};
+use super::story::{self, Entry, Step, Steps};
 use crate::acts;
-use crate::diagnostics::missing::{self, MissingCode, RefusedProposal};
+use crate::diagnostics::price::PromptPrice;
 
 /// Most names of one kind in a line.
 const NAMES_MAX: usize = 4;
-
-/// Characters of a token, where the model server doesn't count them.
-const CHARACTERS_PER_TOKEN: u64 = 4;
 
 /// Follows a ledger and tells what became of each reply.
 pub struct ReplyReporter {
     reader: LedgerReader,
     next: Seq,
-    replies: ReplyFold,
+    replies: OpenReplies,
 }
 
 /// What is known of replies that aren't over.
-#[derive(Default)]
-struct ReplyFold {
-    open: BTreeMap<EpisodeId, OpenReply>,
+struct OpenReplies {
+    steps: Steps,
+    /// The first words of each prompt.
+    words: BTreeMap<EpisodeId, String>,
     asked: AskedWords,
     answering: AnsweringStep,
 }
@@ -45,34 +42,7 @@ struct ReplyFold {
 /// Something to be told.
 enum Told {
     Line(String),
-    Reply(EpisodeId, Box<OpenReply>),
-}
-
-/// What is known so far of a prompt and its reply.
-#[derive(Default)]
-struct OpenReply {
-    words: String,
-    outcome: Option<ReplyOutcome>,
-    /// Definitions that became true by the reply, and those that did before it, by the prompt or as disk held them.
-    promoted: BTreeSet<EntityId>,
-    taken: BTreeSet<EntityId>,
-    removed: BTreeSet<EntityId>,
-    refused: Vec<RefusedVersion>,
-    /// Changes that nothing here could judge.
-    unjudged: usize,
-    /// The block that was captured last, with whether it is the model's for a named file, and where the code of each version is.
-    captured: Option<(ArtifactHash, bool)>,
-    code: BTreeMap<VersionId, (ArtifactHash, Vec<Span>)>,
-    /// Replies to it that were refused before the client had them.
-    drafts: usize,
-    measured: Option<PromptMeasured>,
-}
-
-/// A version that a gate kept out.
-struct RefusedVersion {
-    version: VersionId,
-    entity: EntityId,
-    reason: Reason,
+    Reply(EpisodeId, String, Box<Step>),
 }
 
 /// The directives of a step, in order, and their answers.
@@ -118,7 +88,12 @@ impl ReplyReporter {
         Self {
             reader,
             next,
-            replies: ReplyFold::default(),
+            replies: OpenReplies {
+                steps: Steps::whole(),
+                words: BTreeMap::new(),
+                asked: AskedWords::default(),
+                answering: AnsweringStep::default(),
+            },
         }
     }
 
@@ -129,118 +104,108 @@ impl ReplyReporter {
     pub fn new_lines(&mut self) -> Result<Vec<String>, LedgerError> {
         let mut told = Vec::new();
         let (reader, next, replies) = (&self.reader, &mut self.next, &mut self.replies);
-        let artifact = |hash| reader.artifact(hash).ok().flatten();
         reader.read_without(&[EventKind::Content], *next, &mut |stored, event| {
             *next = stored.seq.next();
-            let recorded = stored.recorded(event);
-            let earlier = || asked_before(reader, recorded.session, recorded.seq);
-            replies.apply(&recorded, artifact, earlier, &mut told);
+            replies.apply(&stored.recorded(event), reader, &mut told);
         })?;
         // A reply's end, what is decided about it and what it cost are appended together.
         replies.end_all_but(None, &mut told);
         let lines = told.into_iter().map(|told| match told {
             Told::Line(line) => Ok(line),
-            Told::Reply(episode, reply) => self.reply_line(episode, &reply),
+            Told::Reply(episode, words, step) => self.reply_line(episode, &words, &step),
         });
         lines.collect()
     }
 
-    fn reply_line(&self, episode: EpisodeId, reply: &OpenReply) -> Result<String, LedgerError> {
+    fn reply_line(
+        &self,
+        episode: EpisodeId,
+        words: &str,
+        step: &Step,
+    ) -> Result<String, LedgerError> {
         let mut parts = Vec::new();
-        match reply.outcome {
+        match step.outcome {
             None | Some(ReplyOutcome::Completed) => {}
             Some(outcome) => parts.push(outcome_words(outcome)),
         }
-        if !reply.promoted.is_empty() {
-            parts.push(format!("+{} true", reply.promoted.len()));
+        // A file counts where nothing in it has a name.
+        let definitions = |told: story::Told, is_users: bool| -> BTreeSet<&EntityId> {
+            let entries = step.entries.iter().filter(|it| it.told == told);
+            let entries = entries.filter(|it| {
+                told == story::Told::Removed || (it.origin == Some(Origin::User)) == is_users
+            });
+            let entities = entries.filter_map(|it| it.entity.as_ref());
+            entities.filter(|it| it.symbol.is_some()).collect()
+        };
+        let promoted = definitions(story::Told::True, false).len();
+        if promoted > 0 {
+            parts.push(format!("+{promoted} true"));
         }
-        if !reply.removed.is_empty() {
-            parts.push(format!("{} removed", names(reply.removed.iter())));
+        let removed = definitions(story::Told::Removed, false);
+        if !removed.is_empty() {
+            parts.push(format!("{} removed", names(removed.into_iter())));
         }
-        if !reply.taken.is_empty() {
-            parts.push(format!("{} taken as yours", reply.taken.len()));
+        let taken = definitions(story::Told::True, true).len();
+        if taken > 0 {
+            parts.push(format!("{taken} taken as yours"));
         }
-        if !reply.refused.is_empty() {
-            parts.push(self.refused_part(episode, reply)?);
+        parts.extend(self.refused_part(episode, step)?);
+        let unjudged = step.entries.iter();
+        let unjudged = unjudged.filter(|it| it.told == story::Told::Unjudged);
+        match unjudged.filter(|it| it.origin.is_some()).count() {
+            0 => {}
+            unjudged => parts.push(format!("{unjudged} unjudged")),
         }
-        if reply.unjudged > 0 {
-            parts.push(format!("{} unjudged", reply.unjudged));
-        }
-        match reply.drafts {
+        match step.drafts {
             0 => {}
             1 => parts.push("asked for once more".into()),
             _ => parts.push("asked for once more, no better".into()),
         }
-        if let Some(measured) = &reply.measured {
-            parts.push(tokens_part(measured));
-        }
+        parts.extend(step.measured.as_ref().map(tokens_part));
         if parts.is_empty() {
             parts.push("no code".into());
         }
-        Ok(format!(
-            "{episode} \"{}\": {}",
-            reply.words,
-            parts.join(", ")
-        ))
+        Ok(format!("{episode} \"{words}\": {}", parts.join(", ")))
     }
 
-    /// How many were refused and why, with the number of lines that the first ones lost. Their code is what the reply's events say:
-    /// the proposal may have been decided on since.
-    fn refused_part(&self, episode: EpisodeId, reply: &OpenReply) -> Result<String, LedgerError> {
-        let refused = &reply.refused;
-        let mut lost: Vec<Option<MissingCode>> = vec![None; refused.len().min(NAMES_MAX)];
-        let proposals = refused.iter().zip(&mut lost);
-        let proposals = proposals.filter(|(refused, _)| refused.reason.is(ReasonClass::LostCode));
-        let proposals = proposals.map(|(refused, missing)| RefusedProposal {
-            episode,
-            entity: refused.entity.clone(),
-            code: reply.code.get(&refused.version).cloned(),
-            missing,
+    /// How many were refused and why, with the number of lines that the first ones lost.
+    fn refused_part(&self, episode: EpisodeId, step: &Step) -> Result<Option<String>, LedgerError> {
+        let mut known = BTreeSet::new();
+        let refused = step.entries.iter().filter(|it| {
+            it.told == story::Told::Refused && it.report.is_some() && known.insert(&it.entity)
         });
-        let proposals = proposals.collect();
-        let artifact = |hash| self.reader.artifact(hash).ok().flatten();
-        missing::find_missing_lines(proposals, &self.reader, artifact)?;
-        let told = refused.iter().zip(&lost).map(|(refused, lost)| {
-            let RefusedVersion { entity, reason, .. } = refused;
+        let refused: Vec<&Entry> = refused.collect();
+        let mut told = Vec::new();
+        for entry in refused.iter().take(NAMES_MAX) {
+            let entity = entry.entity.as_ref().expect("a refusal names its entity");
             let name = short_name(entity);
-            match lost.as_ref().map(|lost| lost.lines.len() + lost.more) {
+            let lost = step.lost_lines(&self.reader, episode, entry)?;
+            told.push(match lost.map(|lost| lost.lines.len() + lost.more) {
                 Some(1) => format!("{name} lost 1 line"),
                 Some(lines) => format!("{name} lost {lines} lines"),
-                None => format!("{name}: {}", reason_words(*reason)),
-            }
-        });
-        let mut told: Vec<String> = told.collect();
+                None => format!("{name}: {}", reason_words(entry.reason)),
+            });
+        }
         if refused.len() > told.len() {
             told.push(format!("and {} more", refused.len() - told.len()));
         }
-        Ok(format!("{} refused: {}", refused.len(), told.join("; ")))
+        let count = refused.len();
+        Ok((count > 0).then(|| format!("{count} refused: {}", told.join("; "))))
     }
 }
 
-impl ReplyFold {
-    fn apply(
-        &mut self,
-        recorded: &Recorded,
-        artifact: impl Fn(ArtifactHash) -> Option<Vec<u8>>,
-        earlier: impl Fn() -> Vec<ArtifactHash>,
-        told: &mut Vec<Told>,
-    ) {
+impl OpenReplies {
+    fn apply(&mut self, recorded: &Recorded, reader: &LedgerReader, told: &mut Vec<Told>) {
         let episode = recorded.episode;
         self.end_all_but(Some(episode), told);
         self.answering.apply(&recorded.event);
-        if let Event::PromptReceived(prompt) = &recorded.event {
-            let contents = prompt_contents(prompt);
-            let words = self
-                .asked
-                .next(recorded.session, &contents, artifact, earlier);
-            let reply = OpenReply {
-                words,
-                ..OpenReply::default()
-            };
-            self.open.insert(episode, reply);
-        }
-        if let Some(reply) = self.open.get_mut(&episode) {
-            reply.apply(&recorded.event);
+        self.steps.apply(recorded);
+        if let Event::PromptReceived(_) = &recorded.event {
+            let prompt = &self.steps.steps[&episode].prompt;
+            let (words, _) =
+                self.asked
+                    .next(reader, (recorded.session, episode, recorded.seq), prompt);
+            self.words.insert(episode, words);
         }
         if !recorded.ends_step {
             return;
@@ -254,92 +219,31 @@ impl ReplyFold {
         told.extend(lines.map(|line| Told::Line(format!("{place} {line}"))));
     }
 
-    /// Ends the replies that are over, but for one of which more may come.
+    /// Ends the replies that are over, except for one of which more may come. Steps whose prompt came before aren't told.
     fn end_all_but(&mut self, kept: Option<EpisodeId>, told: &mut Vec<Told>) {
-        let open = self.open.iter();
-        let over =
-            open.filter(|(episode, reply)| reply.outcome.is_some() && Some(**episode) != kept);
+        let steps = self.steps.steps.iter();
+        let over = steps.filter(|(episode, step)| {
+            let is_open = self.words.contains_key(episode) && step.outcome.is_none();
+            !is_open && Some(**episode) != kept
+        });
         let over: Vec<EpisodeId> = over.map(|(episode, _)| *episode).collect();
-        let over = over
-            .into_iter()
-            .filter_map(|episode| self.open.remove_entry(&episode));
-        told.extend(over.map(|(episode, reply)| Told::Reply(episode, Box::new(reply))));
-    }
-}
-
-impl OpenReply {
-    fn apply(&mut self, event: &Event) {
-        for moved in event.transitions() {
-            let into = match (moved.transition, moved.origin) {
-                (Transition::Promote, Origin::Model | Origin::Unattributed) => &mut self.promoted,
-                (Transition::Promote, Origin::User) => &mut self.taken,
-                (Transition::Remove, _) => &mut self.removed,
-                _ => continue,
-            };
-            // A file counts where nothing in it has a name.
-            if moved.entity.symbol.is_some() {
-                into.insert(moved.entity.clone());
-            }
-        }
-        match event {
-            Event::ReplyEnded(ended) => self.outcome = Some(ended.outcome),
-            Event::PromptMeasured(measured) => self.measured = Some(measured.clone()),
-            Event::DraftRefused(_) => self.drafts += 1,
-            Event::ArtifactCaptured(captured) => {
-                let is_models_file = captured.origin == Origin::Model && captured.path.is_some();
-                self.captured = Some((captured.artifact, is_models_file));
-            }
-            Event::ArtifactResolved(resolved) => {
-                let captured = self.captured.take();
-                let is_models_file = captured.is_some_and(|(_, is_models_file)| is_models_file);
-                self.unjudged +=
-                    usize::from(is_models_file && resolved.reason.is(ReasonClass::Unjudged));
-                let code = captured.into_iter().flat_map(|(source, _)| {
-                    let versions = resolved.versions.iter();
-                    versions.map(move |it| (it.id, (source, it.spans.clone())))
-                });
-                self.code.extend(code);
-            }
-            Event::PromotionRefused(refused) => {
-                if refused
-                    .report
-                    .conclusion
-                    .is_some_and(|it| it.is(ReasonClass::Unjudged))
-                {
-                    return;
-                }
-                let reason = refused.report.conclusion.unwrap_or(Reason::GrantMissing);
-                let is_told = |known: &RefusedVersion| {
-                    let along = goes_along(refused) && known.entity.path == refused.entity.path;
-                    known.entity == refused.entity || along
-                };
-                if !self.refused.iter().any(is_told) {
-                    self.refused.push(RefusedVersion {
-                        version: refused.version,
-                        entity: refused.entity.clone(),
-                        reason,
-                    });
-                }
-            }
-            _ => {}
+        for episode in over {
+            let step = self.steps.steps.remove(&episode).expect("it was listed");
+            let words = self.words.remove(&episode);
+            told.extend(words.map(|words| Told::Reply(episode, words, Box::new(step))));
         }
     }
 }
 
 /// The prompt's price, in the model server's own tokens if it has counted them.
 fn tokens_part(measured: &PromptMeasured) -> String {
-    let server = measured.server.as_ref();
-    let evaluated = server.and_then(|server| {
-        let cached = || server.prompt_tokens?.checked_sub(server.cached_tokens?);
-        server.evaluated_tokens.or_else(cached)
-    });
-    match evaluated {
-        Some(tokens) => format!("{tokens} tokens read anew"),
-        None => {
-            let tokens = u64::from(measured.sent.chars_anew).div_ceil(CHARACTERS_PER_TOKEN);
-            format!("about {tokens} tokens read anew")
-        }
-    }
+    let price = PromptPrice::of(measured);
+    let about = if price.counted_anew().is_none() {
+        "about "
+    } else {
+        ""
+    };
+    format!("{about}{} tokens read anew", price.tokens_anew())
 }
 
 /// The first names, and how many more there are.
@@ -358,53 +262,37 @@ fn short_name(entity: &EntityId) -> String {
     symbol.map_or_else(|| entity.path.to_string(), ToString::to_string)
 }
 
-/// The texts of a prompt's own messages that are a user's. An agent's step brings results of tools alone.
-pub(crate) fn prompt_contents(prompt: &PromptReceived) -> Vec<ArtifactHash> {
-    let messages = prompt.messages.current().iter();
-    let own = messages.filter(|message| message.role == Role::User);
-    own.map(|message| message.content).collect()
-}
-
-/// What the user said last in each conversation, in its first words: an agent's steps go on from it.
+/// What the user said last in each conversation, in its first words, and in which step: an agent's steps go on from it.
 #[derive(Default)]
-pub(crate) struct AskedWords(BTreeMap<SessionId, String>);
+pub(crate) struct AskedWords(BTreeMap<SessionId, (String, EpisodeId)>);
 
 impl AskedWords {
-    /// The words of a conversation's next prompt, of which these are the user's messages. `earlier` gives those that were said before the
-    /// first prompt that was asked about.
+    /// The words of a conversation's next prompt, of which these are the user's messages, and the step that its turn began with.
     pub(crate) fn next(
         &mut self,
-        session: SessionId,
+        reader: &LedgerReader,
+        (session, episode, seq): (SessionId, EpisodeId, Seq),
         contents: &[ArtifactHash],
-        artifact: impl Fn(ArtifactHash) -> Option<Vec<u8>>,
-        earlier: impl Fn() -> Vec<ArtifactHash>,
-    ) -> String {
-        let words_of = |contents: &[ArtifactHash]| {
-            contents.iter().rev().find_map(|content| {
-                let text = artifact(*content)?;
-                let words = first_words(&String::from_utf8_lossy(&text));
-                (!words.is_empty()).then_some(words)
-            })
+    ) -> (String, EpisodeId) {
+        let words_of = |content| {
+            let text = reader.artifact(content).ok().flatten()?;
+            let words = first_words(&String::from_utf8_lossy(&text));
+            (!words.is_empty()).then_some(words)
         };
-        let known = || self.0.get(&session).cloned();
-        let words = words_of(contents).or_else(known);
-        let words = words.or_else(|| words_of(&earlier()));
-        let words = words.unwrap_or_else(|| "…".into());
-        self.0.insert(session, words.clone());
-        words
+        let own = contents.iter().rev().find_map(|content| words_of(*content));
+        let asked = own.map(|words| (words, episode));
+        let asked = asked.or_else(|| self.0.get(&session).cloned());
+        let asked = asked.or_else(|| {
+            // Words alone hang on it.
+            let rows: Vec<AskedRow> = reader.rows().unwrap_or_default();
+            let before = rows
+                .iter()
+                .filter(|row| row.session == session && row.seq < seq);
+            let mut before = before.rev();
+            before.find_map(|row| Some((words_of(row.text)?, row.episode)))
+        });
+        let asked = asked.unwrap_or_else(|| ("…".into(), episode));
+        self.0.insert(session, asked.clone());
+        asked
     }
-}
-
-/// What the user of a conversation said before an event, oldest first, as far as it is kept.
-pub(crate) fn asked_before(
-    reader: &LedgerReader,
-    session: SessionId,
-    seq: Seq,
-) -> Vec<ArtifactHash> {
-    // Words alone hang on it.
-    let rows: Vec<AskedRow> = reader.rows().unwrap_or_default();
-    let own = rows
-        .iter()
-        .filter(|row| row.session == session && row.seq < seq);
-    own.map(|row| row.text).collect()
 }

@@ -14,7 +14,7 @@ use tslp_core::ids::{CaptureId, EpisodeId, Seq};
 use tslp_core::path::RelPath;
 use tslp_core::redact;
 use tslp_core::slice::{self, Span};
-use tslp_decide::found_code;
+use tslp_decide::judge::found_code;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::stale::{DiskDifference, StaleRow};
 use tslp_projections::state::State;

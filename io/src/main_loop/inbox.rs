@@ -188,7 +188,8 @@ impl MainLoop {
         let ExchangeStage::Composing { since } = exchange.stage else {
             unreachable!("one Forward for each prompt");
         };
-        exchange.server = ServerNumber::for_model(model.as_deref(), &self.config.upstream.by_model);
+        exchange.server =
+            ServerNumber::for_model(model.as_deref(), &self.config.upstream.named.by_model);
         let framing = RequestFraming::Length(body.len() as u64);
         let retry = Retry::of_body(&body);
         let head = self.request_head(exchange, framing, ContentCoding::Identity);

@@ -13,6 +13,7 @@ const hour = 3600e3;
 const link = (to, ...text) => h('a', { href: `#/${to}` }, ...text);
 const entityLink = name => h('a', { href: `#/entity/${encodeURIComponent(name)}`, class: 'mono' }, name);
 const words = turn => turn.words || (turn.episode_id ? '(no words)' : 'on the command line');
+const steps = turn => turn.steps.length > 1 ? `turn ${turn.steps.at(-1).episode_id} to ${turn.episode_id} · ${turn.steps.length} steps` : `turn ${turn.episode_id}`;
 const stateOf = (turn, state) => turn.artifact_states.filter(it => it.state === state);
 // What became of a file as a whole follows from its definitions, if any is named.
 const definitions = list => {
@@ -22,6 +23,28 @@ const definitions = list => {
 const refusedOf = turn => definitions(stateOf(turn, 'PROPOSED'));
 const trueOf = turn => definitions(stateOf(turn, 'AUTHORITATIVE'));
 const lostOf = it => it.missing_lines ? it.missing_lines.lines.length + it.missing_lines.more : 0;
+
+// A turn is a prompt of the user's with all its steps, newest first: an agent goes on from what was asked. What was refused counts once,
+// and not at all if the change was taken in a later step.
+const turnOf = steps => {
+  const seen = new Set();
+  const states = steps.flatMap(step => step.artifact_states.map(it => ({ ...it, step: step.episode_id })).reverse()).filter(it => {
+    const is = state => seen.has(`${state} ${it.entity}`);
+    const isOld = it.state === 'PROPOSED' && (is('AUTHORITATIVE') || is('PROPOSED'));
+    seen.add(`${it.state} ${it.entity}`);
+    return !isOld;
+  });
+  const all = name => steps.flatMap(step => step[name]);
+  return { ...steps[0], steps, artifact_states: states.reverse(), entities: all('entities'), hydrated: all('hydrated'), withheld: all('withheld'), cache_break: steps.find(step => step.cache_break)?.cache_break };
+};
+const turnsOf = all => {
+  const turns = new Map();
+  for (const step of all) {
+    const key = `${step.session_id} ${step.turn ?? step.episode_id}`;
+    turns.set(key, [...turns.get(key) ?? [], step]);
+  }
+  return [...turns.values()].map(turnOf);
+};
 const shortReason = code => code.toLowerCase().replaceAll('_', ' ');
 
 // The last turns, newest first. While the page is open only the newest are asked for.
@@ -51,12 +74,13 @@ async function showNow() {
   const [all, over, health] = await Promise.all([turns(), read('/overview'), read('/health')]);
   const prompts = all.filter(turn => turn.episode_id);
   const lately = all.filter(turn => Date.now() - Date.parse(turn.at) < hour);
-  const became = lately.reduce((sum, turn) => sum + trueOf(turn).length, 0);
-  const refused = lately.flatMap(turn => refusedOf(turn).map(it => ({ ...it, turn })));
+  const byModel = of => turnsOf(lately.filter(turn => turn.episode_id)).flatMap(of).filter(it => it.by !== 'user');
+  const [taken, refused] = [byModel(trueOf), byModel(refusedOf)];
   const disk = new Map(over.stale.map(it => [it.entity, it.disk]));
   const held = refused.filter(it => disk.get(it.entity) === 'refused');
   const sentence = prompts.length === 0 ? 'Nothing has happened yet.'
-    : `${count(became, 'definition')} became true in the last hour, ${refused.length ? `${refused.length} ${refused.length === 1 ? 'was' : 'were'} refused` : 'none was refused'}${held.length === 0 ? '' : refused.length === 1 ? ', and your file holds it' : `, and your files hold ${held.length === 1 ? 'one' : held.length} of them`}.`;
+    : taken.length + refused.length === 0 ? 'The model changed no code in the last hour.'
+      : `The model changed ${count(taken.length + refused.length, 'definition')} in the last hour: ${was(taken)} taken, ${was(refused)} refused${held.length === 0 ? '' : refused.length === 1 ? ', and your file holds it' : `, and your files hold ${held.length === 1 ? 'one' : held.length} of them`}.`;
   const findings = [];
   if (over.safe_mode) findings.push(finding('bad', 'Safe mode: ', over.safe_mode));
   if (over.unverified) findings.push(finding('bad', 'Nothing vouches for this page: ', over.unverified));
@@ -64,7 +88,7 @@ async function showNow() {
     const lost = lostOf(it);
     findings.push(finding('bad', entityLink(it.entity), lost ? ` lost ${count(lost, 'line')}` : ` was refused (${shortReason(it.reason)})`,
       disk.get(it.entity) === 'refused' ? h('strong', {}, ', and your file holds it') : '', '. ',
-      link(`turn/${it.turn.episode_id}`, `See it next to the truth (turn ${it.turn.episode_id})`)));
+      link(`turn/${it.step}`, `See it next to the truth (turn ${it.step})`)));
   }
   const stale = definitions(over.stale);
   const told = new Set(refused.map(it => it.entity));
@@ -81,7 +105,7 @@ async function showNow() {
   }
   const last = prompts[0];
   const facts = [
-    ['mode', [health.mode, h('span', { class: 'soft note' }, MODES[health.mode] ?? '')], health.status === 'ok' ? '' : 'bad'],
+    ['proxy', [health.status === 'ok' ? 'running' : 'in trouble', h('span', { class: 'soft note' }, MODES[health.mode] ?? '')], health.status === 'ok' ? '' : 'bad'],
     ['model server', over.upstream ?? 'the built-in demo', 'small'],
     ['last prompt', last?.price ? fullness(last) : '–', ''],
     ['cost of the last hour', cost(lately), ''],
@@ -98,6 +122,8 @@ async function showNow() {
     prompts.length ? [h('h3', {}, 'The last prompts'), chart(prompts.slice(0, 60).reverse())] : null];
 }
 
+const was = list => list.length === 0 ? 'none was' : list.length === 1 ? '1 was' : `${list.length} were`;
+
 const cost = list => {
   const [all, anew] = [tokensOf, anewOf].map(of => list.reduce((sum, turn) => sum + of(turn), 0));
   const breaks = list.filter(turn => turn.cache_break).length;
@@ -105,7 +131,7 @@ const cost = list => {
 };
 
 const MODES = {
-  BOOT: 'ready; no tool was needed yet', ATTEST: 'the sandbox for tools is being tested', READY: 'ready, tools too', NO_AI_PROVIDER: 'the model server can’t be reached',
+  BOOT: 'no tool was needed yet', ATTEST: 'the sandbox for tools is being tested', READY: 'tools can run', NO_AI_PROVIDER: 'the model server can’t be reached',
   SAFE_MODE: 'no tools run', OP_PRESERVE: 'after a breach, or with a damaged ledger: nothing is done',
 };
 
@@ -125,9 +151,8 @@ const welcome = () => h('div', { class: 'empty' },
   copyable(`OPENAI_BASE_URL=${location.origin}/v1`), copyable('tslp run claude'),
   h('p', {}, 'Code that you paste with its path becomes true; edits that would lose some of it are refused, and you see both here.'));
 
-// The server's own count where it gives one; a token has about four characters.
-const tokensOf = ({ price }) => price?.server?.prompt_tokens ?? Math.round((price?.sent.chars ?? 0) / 4);
-const anewOf = ({ price }) => price?.server?.evaluated_tokens ?? Math.round((price?.sent.anew ?? 0) / 4);
+const tokensOf = ({ price }) => price?.tokens ?? 0;
+const anewOf = ({ price }) => price?.tokens_anew ?? 0;
 
 // What no earlier prompt of the conversation had: all that a perfect cache would have had read.
 const newTokens = list => {
@@ -177,7 +202,7 @@ function passes(turn, text) {
     if (word === 'today') return turn.at.slice(0, 10) === new Date().toISOString().slice(0, 10);
     const [, key, value] = word.match(/^(turn|file|client|model|reason|session):(.*)$/) ?? [];
     if (key === 'file') return turn.entities.some(name => name.toLowerCase().includes(value));
-    if (key === 'turn') return String(turn.episode_id) === value;
+    if (key === 'turn') return turn.steps.some(step => String(step.episode_id) === value);
     if (key === 'client') return (turn.client ?? '').toLowerCase().includes(value);
     if (key === 'model') return turn.model.toLowerCase().includes(value);
     if (key === 'session') return String(turn.session_id) === value;
@@ -190,8 +215,9 @@ function turnCard(turn) {
   const refused = refusedOf(turn);
   const became = trueOf(turn);
   const lost = refused.reduce((sum, it) => sum + lostOf(it), 0);
-  return h('a', { class: 'card turn', href: turn.episode_id ? `#/turn/${turn.episode_id}` : '#/turns' },
-    h('span', { class: 'meta' }, `${turn.episode_id ? `turn ${turn.episode_id} · ` : ''}${turn.client ? `${turn.client} · ` : ''}${turn.model ? `${turn.model} · ` : ''}${ago(turn.at)}`),
+  const shown = (refused[0] ?? became[0])?.step ?? turn.episode_id;
+  const card = h('a', { class: 'card turn', href: turn.episode_id ? `#/turn/${shown}` : '#/turns' },
+    h('span', { class: 'meta' }, `${turn.episode_id ? `${steps(turn)} · ` : ''}${turn.client ? `${turn.client} · ` : ''}${turn.model ? `${turn.model} · ` : ''}${ago(turn.at)}`),
     h('p', { class: 'words' }, words(turn)),
     refused.slice(0, 3).map(it => chip('bad', `✕ ${it.entity ?? ''} ${lostOf(it) ? `lost ${count(lostOf(it), 'line')}` : shortReason(it.reason)}`)),
     refused.length > 3 ? chip('bad', `${refused.length - 3} more refused`) : null,
@@ -205,14 +231,21 @@ function turnCard(turn) {
     turn.cache_break ? chip('warn', 'cache broke') : null,
     turn.outcome && turn.outcome !== 'completed' ? chip('warn', turn.outcome) : null,
     !turn.outcome && turn.episode_id ? chip('', 'under way') : null);
+  return turn.steps.length > 1 && turn.episode_id ? [card, h('details', { class: 'steps' }, h('summary', {}, 'Steps'), stepList(turn.steps))] : card;
 }
 
+// The steps of a turn, oldest first.
+const stepList = (steps, open) => h('ol', { class: 'plain' }, [...steps].reverse().map(step => h('li', {},
+  String(step.episode_id) === open ? h('strong', {}, `turn ${step.episode_id}`) : link(`turn/${step.episode_id}`, `turn ${step.episode_id}`), ' ',
+  refusedOf(step).length ? chip('bad', `${refusedOf(step).length} refused`) : null, trueOf(step).length ? chip('good', `${trueOf(step).length} true`) : null,
+  step.outcome && step.outcome !== 'completed' ? chip('warn', step.outcome) : null)));
+
 async function showTurns() {
-  const all = await turns();
+  const all = turnsOf(await turns());
   const list = h('div', {});
   const draw = () => {
     const shown = all.filter(turn => passes(turn, filter));
-    list.replaceChildren(...(shown.length ? shown.map(turnCard) : [h('p', { class: 'empty' },
+    list.replaceChildren(...(shown.length ? shown.flatMap(turnCard) : [h('p', { class: 'empty' },
       all.length ? 'No turn is like that.' : 'No prompt has come yet. Point your client at this address, and ask something.')]));
   };
   const field = h('input', { type: 'search', id: 'filter', placeholder: 'refused  file:src/a.c  client:opencode  today', value: filter, 'aria-describedby': 'filter-hint', oninput: event => {
@@ -260,12 +293,14 @@ let openTurn = null;
 async function showTurn(id) {
   const [turn, said] = await Promise.all([read(`/turn?episode=${id}`), listed(id)]);
   openTurn = turn.outcome ? null : `turn/${id}`;
+  const of = said?.episode_id ? turnsOf(known).find(it => it.steps.includes(said)) : null;
   const at = pick => () => read(`/turn?episode=${id}&whole=true`).then(whole => pick(whole).text);
   const order = { refused: 0, unjudged: 1, dropped: 2, removed: 3, true: 4 };
   const judged = [...turn.versions].sort((a, b) => order[a.state] - order[b.state]);
   const last = turn.prompt?.length - 1;
   return [h('p', { class: 'soft' }, link('turns', '← Turns'), ` · turn ${id}`, said ? ` · ${said.client ? `${said.client} · ` : ''}${said.model} · ${said.at} · session ${said.session_id}${said.added_ms === null ? '' : ` · ${said.added_ms.toFixed(1)} ms added`}` : ''),
     h('h2', {}, said ? words(said) : `Turn ${id}`),
+    of?.steps.length > 1 ? [h('h3', {}, 'Steps of this turn'), stepList(of.steps, id)] : null,
     judged.length ? judged.slice(0, 60).map(it => verdict(it, turn)) : h('p', { class: 'soft' }, 'No code was judged in this turn.'),
     judged.length > 60 ? h('p', { class: 'soft' }, `and ${judged.length - 60} more: `, h('code', {}, `tslp log --episode ${id}`)) : null,
     h('h3', {}, 'Prompt'), (turn.prompt ?? []).map((part, n) => h('div', { class: 'card' }, h('p', { class: 'role' }, part.role), textOf(part, at(whole => whole.prompt[n])))),
@@ -314,7 +349,7 @@ async function showSent(id) {
     ...(Array.isArray(request.input) ? request.input : request.messages ?? [])].filter(Boolean) : [];
   const section = item => {
     const text = textsOf(item.content ?? item.output ?? item.arguments) + (item.tool_calls ? `\n${JSON.stringify(item.tool_calls, null, 1)}` : '');
-    return h('section', { class: 'card' }, h('p', { class: 'role' }, `${item.role ?? item.type} · about ${count(Math.ceil(text.length / 4), 'token')}`),
+    return h('section', { class: 'card' }, h('p', { class: 'role' }, `${item.role ?? item.type} · ${count(text.length, 'character')}`),
       long(text, { render: it => marked(it, sent.ours) }));
   };
   const same = sent.same_as_before;
@@ -323,7 +358,7 @@ async function showSent(id) {
     h('summary', {}, 'The exact bytes'));
   return [h('p', { class: 'soft' }, link(`turn/${id}`, `← Turn ${id}`)), h('h2', {}, `What the model saw in turn ${id}`),
     h('p', {}, `${count(sent.bytes, 'byte')}${request?.model ? ` for ${request.model}` : ''}. `,
-      same ? [`It begins as `, link(`sent/${same.episode}`, `turn ${same.episode}`), ` did for ${count(same.bytes, 'byte')} of ${same.of.toLocaleString('en')}; the rest had to be read anew, some ${count(Math.ceil((same.of - same.bytes) / 4), 'token')}. `] : 'It is the first of its conversation. ',
+      same ? [`It begins as `, link(`sent/${same.episode}`, `turn ${same.episode}`), ` did for ${count(same.bytes, 'byte')} of ${same.of.toLocaleString('en')}; the rest had to be read anew. `] : 'It is the first of its conversation. ',
       sent.ours.length ? [h('span', { class: 'ours' }, 'What tslp put in'), ' has this colour.'] : 'tslp put nothing in.'),
     sent.body.bytes ? h('p', {}, link(`sent/${id}?whole=1`, `Show all (${sent.body.bytes.toLocaleString('en')} bytes)`)) : null,
     same?.was ? h('div', { class: 'card finding warn' }, h('p', { class: 'role' }, `The first difference${broke ? `, which ${broke.by === 'tslp' ? 'tslp' : 'the client'} made` : ''}: turn ${same.episode} had`), h('pre', {}, same.was), h('p', { class: 'role' }, 'and this one has'), h('pre', {}, same.is)) : null,
@@ -434,7 +469,7 @@ async function showEntity(name) {
   return [h('h3', { class: 'mono' }, it.entity),
     h('p', {}, now ? [chip('good', 'true'), chip('', `from the ${now.origin}`), it.episode ? [link(`turn/${it.episode}`, `turn ${it.episode}`), ' '] : null, h('span', { class: 'soft' }, `since ${now.last_updated.slice(0, 19).replace('T', ' ')} `)]
       : chip('warn', it.tombstoned ? 'removed a short while ago' : 'nothing is true of it now'),
-    now?.stale ? chip('bad', `STALE: your file holds ${now.disk === 'refused' ? 'the refused change' : 'something else'}`) : now ? chip('', `on disk: ${now.disk.replaceAll('_', ' ')}`) : null),
+    now?.stale ? chip('bad', `STALE: your file holds ${now.disk === 'refused' ? 'the refused change' : 'something else'}`) : now ? chip('', DISK[now.disk] ?? `on disk: ${now.disk.replaceAll('_', ' ')}`) : null),
     now?.stale ? [copyable(`tslp undo ${quoted(file)}`),
       copyable(now.disk === 'refused' ? `tslp confirm ${quoted(it.entity)}` : `tslp accept ${quoted(file)}`)] : null,
     timeline(it.story.filter(event => event.state)),
@@ -445,6 +480,10 @@ async function showEntity(name) {
     h('h3', {}, 'Story'), story(it.story.filter(event => !/^(artifact_|notice_)/.test(event.kind))),
     h('details', {}, h('summary', {}, `All ${it.story.length} events`), story(it.story))];
 }
+
+const DISK = {
+  same: 'your file holds it', acknowledged: 'your file holds what you knew of', not_saved: 'not saved in your file yet', missing: 'your file doesn’t hold it', unreadable: 'your file can’t be read',
+};
 
 // Each version and each attempt that was refused, through time.
 function timeline(events) {

@@ -266,7 +266,7 @@ fn agents_next_step() {
 fn reply_with_tool_call() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
-    let settings = [&STRICT[..], &["--repair-calls", "off"]].concat();
+    let settings = [&STRICT[..], &["--repair", "tell"]].concat();
     let tslp = Tslp::with(&places, &upstream.url, &settings);
     let (old, new) = ("    return 0;\n", "    r->count += 1;\n    return 0;\n");
     let edit = json!({"path": "src/ring.c", "old_string": old, "new_string": new});

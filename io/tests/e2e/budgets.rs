@@ -257,7 +257,7 @@ fn counted_work() {
 #[test]
 fn same_call_and_result() {
     let dialects = PATHS.into_iter().chain(["/v1/responses", "/api/chat"]);
-    let modes = ["hold", "observe", "off"];
+    let modes = ["strict", "observe", "off"];
     for (path, mode) in dialects.flat_map(|path| modes.map(|mode| (path, mode))) {
         let (upstream, places) = (Upstream::start(), Places::new());
         let tslp = Tslp::with(&places, &upstream.url, &["--guardian-client-tools", mode]);
@@ -276,7 +276,7 @@ fn same_call_and_result() {
             seen.contains("The model has made the same call three times"),
             "{path} {mode}: {seen}"
         );
-        if mode == "hold" {
+        if mode == "strict" {
             let said = agent.refused();
             assert!(
                 said.starts_with("RECURSIVE-LOOP: the model has made the same call 4 times"),
@@ -302,7 +302,7 @@ fn refused_three_times() {
         "a.py",
         "def one():\n    return 1\n\n\ndef two():\n    return 2\n",
     );
-    let tslp = Tslp::start(&places, &upstream);
+    let tslp = Tslp::with(&places, &upstream.url, &["--repair", "tell"]);
     let mut agent = Agent::new(&tslp, &upstream, PATHS[0], "Let `one` in a.py return 3.");
     let told = "a.py was written three times in the last five replies";
     for at in 0..3 {
@@ -329,7 +329,7 @@ fn changed_by_others() {
     };
     write_all(25, 1);
     assert_eq!(places.cli_json(&["adopt", "."]).0, 0);
-    let hold = ["--guardian-client-tools", "hold"];
+    let hold = ["--guardian-client-tools", "strict"];
     let tslp = Tslp::with(&places, &upstream.url, &hold);
     let named: Vec<String> = (0..25).map(|at| format!("m{at}.py")).collect();
     let task = format!("Look at {}.", named.join(", "));

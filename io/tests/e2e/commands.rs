@@ -165,7 +165,7 @@ fn guided_tour() {
     assert!(!told.contains("\\n"), "{told}");
     for part in [
         "[CURRENT STATE: AUTHORITATIVE]",
-        "Refused: `elided`",
+        "Refused: a placeholder replaces code that was left out",
         "is STALE",
         "the state is the same, byte for byte",
     ] {

@@ -70,13 +70,13 @@ fn log_in_words() {
     let places = with_history(&upstream);
     let log = fine(&places, &["log", "--limit", "0"]);
     for words in [
-        "PROPOSED → AUTHORITATIVE (write_head)",
-        "PROPOSED → AUTHORITATIVE (structural_parity)",
-        "AUTHORITATIVE → SUPERSEDED (replaced)",
-        "stays PROPOSED: elided (full_definition 0/1",
-        "from the user, fence, path src/ring.c by info_string, full",
-        "completed (stop)",
-        "model m, 1 new message",
+        "true now: src/ring.c::ring_put, from the user (write_head)",
+        "true now: src/ring.c::ring_put, from the model (structural_parity)",
+        "replaced: src/ring.c::ring_put (replaced)",
+        "refused: src/ring.c::ring_put (elided; full_definition 0/1",
+        "evidence info_string, path src/ring.c, completeness full",
+        "finish_reason stop",
+        "model m, messages (role user",
         ONCE,
     ] {
         assert!(log.contains(words), "{words}: {log}");
@@ -373,9 +373,9 @@ fn story_of_an_entity() {
     let words = fine(&places, &["why", "ring_put"]);
     for part in [
         RING_PUT,
-        "e1 s1: c1 from the user",
-        "stays PROPOSED: elided (full_definition 0/1",
-        "AUTHORITATIVE → SUPERSEDED",
+        "e1    true now: src/ring.c::ring_put, from the user (the user supplied the code)",
+        "refused: src/ring.c::ring_put (a placeholder replaces code",
+        "replaced: src/ring.c::ring_put",
         "on disk: not saved yet",
     ] {
         assert!(words.contains(part), "{part}: {words}");

@@ -1,4 +1,4 @@
-//! What can happen to a file between two prompts, and what the proxy makes of it. docs/external-truth.md lists them all.
+//! What can happen to a file between two prompts, and what the proxy makes of it. docs/testing.md lists them all.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
@@ -379,7 +379,10 @@ fn high_water_kib(status: &Path) -> u64 {
 /// The list says which test stands for each fault; no name in it may be out of date.
 #[test]
 fn listed_tests_exist() {
-    let list = include_str!("../../../docs/external-truth.md");
+    let page = include_str!("../../../docs/testing.md");
+    let (_, list) = page
+        .split_once("\n## Faults of files\n")
+        .expect("the faults");
     let sources = [
         include_str!("faults.rs"),
         include_str!("stale.rs"),

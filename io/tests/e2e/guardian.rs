@@ -183,8 +183,15 @@ impl Spoken {
 /// law 8.5 | A denied call of the client's own tools never reaches it
 #[test]
 fn denied_call_alone() {
+    let strict = ["--guardian-client-tools", "strict"];
+    for (is_strict, settings) in [(false, &[][..]), (true, &strict)] {
+        denied_alone(settings, is_strict);
+    }
+}
+
+fn denied_alone(settings: &[&str], is_strict: bool) {
     let (upstream, places) = (Upstream::start(), Places::new());
-    let tslp = Tslp::with(&places, &upstream.url, &["--guardian-client-tools", "hold"]);
+    let tslp = Tslp::with(&places, &upstream.url, settings);
     for spoken in &SPOKEN {
         let reply = |lines: &[&str]| {
             (spoken.begin)() + &(spoken.text)("I tidy up.") + &(spoken.calls)(lines)
@@ -216,6 +223,19 @@ fn denied_call_alone() {
         assert!(read.contains(spoken.ends), "{}: {read}", spoken.path);
         // What passes comes byte for byte.
         assert_eq!(answer(&["ls src"]), reply(&["ls src"]), "{}", spoken.path);
+        for never in [
+            "git push --force origin main",
+            "echo x >> ~/.bashrc",
+            "rm -rf .",
+        ] {
+            let read = answer(&[never]);
+            assert!(read.contains("The Guardian kept back"), "{never}: {read}");
+        }
+        // What is merely outside is kept back by choice.
+        for outside in ["cp a /opt/b", "cat .env"] {
+            let passes = answer(&[outside]) == reply(&[outside]);
+            assert_eq!(passes, !is_strict, "{}: {outside}", spoken.path);
+        }
     }
     tslp.stop();
     places.verify_deep();
@@ -225,7 +245,11 @@ fn denied_call_alone() {
 #[test]
 fn complete_call_let_go() {
     let (upstream, places) = (Upstream::start(), Places::new());
-    let tslp = Tslp::with(&places, &upstream.url, &["--guardian-client-tools", "hold"]);
+    let tslp = Tslp::with(
+        &places,
+        &upstream.url,
+        &["--guardian-client-tools", "strict"],
+    );
     for spoken in &SPOKEN {
         for (line, expected) in [("ls src", "ls src"), ("rm -rf ~", "The Guardian kept back")] {
             let calls = (spoken.calls)(&[line]);

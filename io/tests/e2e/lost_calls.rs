@@ -191,7 +191,7 @@ fn prose_unchanged() {
     );
     check(&tslp, "{\"name\": \"Alice\", \"age\": 7}");
     tslp.stop();
-    let tslp = Tslp::with(&places, &upstream.url, &["--repair-calls", "off"]);
+    let tslp = Tslp::with(&places, &upstream.url, &["--repair", "tell"]);
     check(&tslp, &format!("<tool_call>{CALL}</tool_call>"));
     tslp.stop();
     check_record(&places);
@@ -376,7 +376,11 @@ fn native_second_call() {
 #[test]
 fn call_is_judged() {
     let (upstream, places) = (Upstream::start(), Places::new());
-    let tslp = Tslp::with(&places, &upstream.url, &["--guardian-client-tools", "hold"]);
+    let tslp = Tslp::with(
+        &places,
+        &upstream.url,
+        &["--guardian-client-tools", "strict"],
+    );
     let harmful = r#"{"name": "bash", "arguments": {"command": "rm -rf ~"}}"#;
     for (dialect, streams) in forms() {
         let said = format!("<tool_call>{harmful}</tool_call><tool_call>{CALL}</tool_call>");
@@ -440,7 +444,11 @@ fn with_calls(said: &str, calls: &[(&str, &str)]) -> Reply {
 #[test]
 fn judged_once() {
     let (upstream, places) = (Upstream::start(), Places::new());
-    let tslp = Tslp::with(&places, &upstream.url, &["--guardian-client-tools", "hold"]);
+    let tslp = Tslp::with(
+        &places,
+        &upstream.url,
+        &["--guardian-client-tools", "strict"],
+    );
     let dialect = Dialect::ChatCompletions;
     let calls = [
         ("bash", r#"{"command": "rm -rf ~"}"#),

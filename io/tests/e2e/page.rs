@@ -1,6 +1,6 @@
-//! The page to look at (docs/page.md): its files over HTTP, and the real page in a real browser, if there is one.
+//! The page to look at (docs/using.md): its files over HTTP, and the real page in a real browser, if there is one.
 //!
-//! `TSLP_SCREENSHOTS=DIR` keeps the pictures of docs/page.md; with `TSLP_AIDER=PROGRAM` they are of a session with aider.
+//! `TSLP_SCREENSHOTS=DIR` keeps the pictures of docs/using.md; with `TSLP_AIDER=PROGRAM` they are of a session with aider.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -911,7 +911,7 @@ fn what_is_left() {
         "--budget-day",
         "requests 200",
         "--guardian-client-tools",
-        "hold",
+        "strict",
     ];
     let tslp = Tslp::with(&places, &upstream.url, &settings);
     places.write("src/ring.c", RING);

@@ -133,7 +133,7 @@ fn new_tokens() {
     let log = human(&["log", "--kind", "prompt_measured"]);
     assert_eq!(log.lines().count(), 3, "{log}");
     assert!(
-        log.contains("the server says 400 tokens in all, 100 in its cache"),
+        log.contains("server (prompt_tokens 400, cached_tokens 100)"),
         "{log}"
     );
     let (code, page) = places.cli_json(&["verify", "--deep", "--history", "window"]);

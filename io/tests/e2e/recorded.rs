@@ -266,11 +266,11 @@ fn whole_reply_kept() {
         .unwrap();
     let log = String::from_utf8(output.stdout).unwrap();
     for words in [
-        "what the model thought",
-        "why the model refuses",
-        "another choice's text",
+        "kind reasoning",
+        "kind refusal",
+        "kind other_text",
         "choice 1",
-        "more bytes of it were left out",
+        "left_out_bytes",
     ] {
         assert!(log.contains(words), "{words}: {log}");
     }

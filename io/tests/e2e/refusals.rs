@@ -22,7 +22,7 @@ fn error(response: &Response, status: u16, code: &str) -> String {
 
 /// Advice to change a setting names one that there is.
 fn names_a_setting(message: &str) {
-    let keys = tslp_io::config::table::KEYS;
+    let keys = &tslp_io::config::table::KEYS;
     let named = |word: &str| keys.iter().any(|key| key.name == word);
     assert!(message.split('`').any(named), "{message}");
 }

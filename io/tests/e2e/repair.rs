@@ -5,14 +5,12 @@ use tslp_wire::chat::dialect::Dialect;
 
 use crate::budgets::Agent;
 use crate::harness::{
-    CHAT, JSON, Places, RING, RING_BETTER, RING_PUT, Talk, Tslp, eventually, failure, fenced, user,
+    CHAT, JSON, Places, RING, RING_BETTER, Talk, Tslp, eventually, failure, fenced, user,
 };
-use crate::lost_calls::{forms, read, reply};
+use crate::lost_calls::{forms, read};
 use crate::sandbox::snapshot;
 use crate::tool_loop::{events as recorded, of_kind};
-use crate::upstream::{
-    Answer, Step, Upstream, barrier, closing, completion, event, events, saying,
-};
+use crate::upstream::{Answer, Step, Upstream, closing, event, saying};
 use tslp_scripted::Response;
 
 const FILE: &str = "int add(int a, int b)\n{\n    return a + b;\n}\n\nint sub(int a, int b)\n{\n    return a - b;\n}\n";
@@ -98,10 +96,7 @@ fn untouched_results() {
         assert_eq!(last["content"], remark, "{after}");
     };
     untouched("Permission denied.", &[]);
-    untouched(
-        "String to replace not found in file.",
-        &["--repair-edits", "off"],
-    );
+    untouched("String to replace not found in file.", &["--repair", "off"]);
 }
 
 fn edit_of(old: &str, new: &str) -> Value {
@@ -115,21 +110,30 @@ fn named(event: &Value) -> String {
     )
 }
 
-/// A reply with calls of `edit`; in a stream their arguments come in two pieces where a dialect has pieces.
+/// The tool that takes such arguments.
+fn tool_of(arguments: &Value) -> &'static str {
+    match (&arguments["content"], &arguments["command"]) {
+        (Value::String(_), _) => "write",
+        (_, Value::String(_)) => "bash",
+        _ => "edit",
+    }
+}
+
+/// A reply with calls; in a stream their arguments come in two pieces where a dialect has pieces.
 fn reply_with_calls(dialect: Dialect, streams: bool, calls: &[Value]) -> (&'static str, String) {
     let at = |text: &str| (1..).find(|at| text.is_char_boundary(*at)).unwrap();
-    let numbered = || calls.iter().map(Value::to_string).enumerate();
+    let numbered = || calls.iter().enumerate();
     let items: Vec<Value> = match dialect {
         Dialect::Messages => {
             let calls = calls.iter().enumerate();
-            calls.map(|(at, input)| json!({"type": "tool_use", "id": format!("t{at}"), "name": "edit", "input": input})).collect()
+            calls.map(|(at, input)| json!({"type": "tool_use", "id": format!("t{at}"), "name": tool_of(input), "input": input})).collect()
         }
         Dialect::Responses => numbered()
-            .map(|(at, arguments)| json!({"type": "function_call", "id": format!("f{at}"), "call_id": format!("t{at}"), "name": "edit", "arguments": arguments}))
+            .map(|(at, arguments)| json!({"type": "function_call", "id": format!("f{at}"), "call_id": format!("t{at}"), "name": tool_of(arguments), "arguments": arguments.to_string()}))
             .collect(),
-        Dialect::OllamaChat => calls.iter().map(|arguments| json!({"function": {"name": "edit", "arguments": arguments}})).collect(),
+        Dialect::OllamaChat => calls.iter().map(|arguments| json!({"function": {"name": tool_of(arguments), "arguments": arguments}})).collect(),
         _ => numbered()
-            .map(|(at, arguments)| json!({"index": at, "id": format!("t{at}"), "type": "function", "function": {"name": "edit", "arguments": arguments}}))
+            .map(|(at, arguments)| json!({"index": at, "id": format!("t{at}"), "type": "function", "function": {"name": tool_of(arguments), "arguments": arguments.to_string()}}))
             .collect(),
     };
     let mut out = String::new();
@@ -210,35 +214,43 @@ fn reply_with_calls(dialect: Dialect, streams: bool, calls: &[Value]) -> (&'stat
     )
 }
 
+/// The list of a dialect's request.
+const fn list_of(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Responses => "input",
+        _ => "messages",
+    }
+}
+
+/// An agent's request, whose user has pasted the file.
+fn request_of((dialect, streams): (Dialect, bool), words: &str) -> Value {
+    let tools = ["edit", "write", "bash"].map(|name| match dialect {
+        Dialect::Messages => json!({"name": name, "input_schema": {}}),
+        Dialect::Responses => json!({"type": "function", "name": name}),
+        _ => json!({"type": "function", "function": {"name": name}}),
+    });
+    let said = format!("{}{words}", fenced("src/a.c", FILE));
+    json!({
+        "model": "m", "max_tokens": 99, "stream": streams, "tools": tools, "temperature": 0.8,
+        list_of(dialect): [user(&said)],
+    })
+}
+
 /// What the client gets of calls, and what the record says of them, where the user has pasted the file.
 fn calls_through(
     settings: &[&str],
-    (dialect, streams): (Dialect, bool),
+    form: (Dialect, bool),
     calls: &[Value],
 ) -> (Response, Value, String) {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("src/a.c", FILE);
     let tslp = Tslp::with(&places, &upstream.url, settings);
-    let (media, sent) = reply_with_calls(dialect, streams, calls);
+    let (media, sent) = reply_with_calls(form.0, form.1, calls);
     upstream.will(Answer::Plain(200, media, sent.clone().into_bytes()));
-    let tool = match dialect {
-        Dialect::Messages => json!({"name": "edit", "input_schema": {}}),
-        Dialect::Responses => json!({"type": "function", "name": "edit"}),
-        _ => json!({"type": "function", "function": {"name": "edit"}}),
-    };
-    let mut request = json!({"model": "m", "max_tokens": 99, "stream": streams, "tools": [tool]});
-    let field = if dialect == Dialect::Responses {
-        "input"
-    } else {
-        "messages"
-    };
-    request[field] = json!([user(&format!(
-        "{}Turn sub around.",
-        fenced("src/a.c", FILE)
-    ))]);
+    let request = request_of(form, "Turn it around.");
     let response = tslp.request(
         "POST",
-        dialect.route_path(),
+        form.0.route_path(),
         &[JSON],
         request.to_string().as_bytes(),
     );
@@ -248,7 +260,7 @@ fn calls_through(
     (response, recent, sent)
 }
 
-const REWRITE: [&str; 2] = ["--repair-edits", "rewrite"];
+const TELL: [&str; 2] = ["--repair", "tell"];
 
 /// law engine 8 | An edit whose old text isn't in its file is made to fit before the client has it, by setting and where one place alone can be meant; that is told | edit_fitted
 #[test]
@@ -263,7 +275,7 @@ fn exact_text_given() {
         "int sub(int a, int b)\n{\n    return b-a;\n}",
     );
     for form in forms() {
-        let (response, recent, _) = calls_through(&REWRITE, form, &[exact.clone(), near.clone()]);
+        let (response, recent, _) = calls_through(&[], form, &[exact.clone(), near.clone()]);
         let got = read(form.0, &response).calls;
         let got: Vec<Value> = got
             .iter()
@@ -283,7 +295,10 @@ fn exact_text_given() {
         let said = &recent["lost_calls"][0];
         assert_eq!(said["outcome"], "fitted", "{form:?}: {recent}");
         assert_eq!(said["flaw"], "the text that it replaces isn't in src/a.c");
-        for settings in [&[][..], &["--guardian-client-tools", "hold"]] {
+        for settings in [
+            &TELL[..],
+            &[TELL[0], TELL[1], "--guardian-client-tools", "strict"],
+        ] {
             let (response, recent, sent) =
                 calls_through(settings, form, &[exact.clone(), near.clone()]);
             assert_eq!(response.text(), sent, "{form:?}");
@@ -312,7 +327,7 @@ fn ambiguous_edit() {
         // One of two texts can't be made to fit.
         vec![json!({"file_path": "src/a.c", "edits": [near, edit_of("int div", "")]})],
     ] {
-        let (response, _, sent) = calls_through(&REWRITE, one, &calls);
+        let (response, _, sent) = calls_through(&[], one, &calls);
         assert_eq!(response.text(), sent);
     }
 }
@@ -322,7 +337,7 @@ fn ambiguous_edit() {
 fn former_text_edited() {
     let (upstream, places) = (Upstream::start(), Places::new());
     places.write("src/a.c", FILE);
-    let tslp = Tslp::with(&places, &upstream.url, &REWRITE);
+    let tslp = Tslp::with(&places, &upstream.url, &[]);
     let path = "/v1/chat/completions";
     let mut agent = Agent::new(&tslp, &upstream, path, "Let sub in src/a.c saturate.");
     let read = json!({"file_path": "src/a.c"});
@@ -353,49 +368,309 @@ fn former_text_edited() {
     assert_eq!(exit, 0, "{verified}");
 }
 
-/// The improved function with a placeholder in the place of what the model left out.
-const LAZY: &str = "int ring_put(struct ring *r, int value) {\n    if (r->count == r->size) return -1;\n    // ... rest of the code unchanged ...\n}\n";
+/// A change of `add` that loses `sub`, and one that keeps it.
+fn lossy() -> Value {
+    json!({"file_path": "src/a.c", "content": "int add(int a, int b)\n{\n    return b + a;\n}\n"})
+}
 
-/// A chat about the ring buffer, which the user pastes.
-fn chat_request(stream: bool) -> Value {
-    let pasted = format!("{}Return -1 when it is full.", fenced("src/ring.c", RING));
-    json!({"model": "m", "messages": [user(&pasted)], "temperature": 0.8, "stream": stream})
+fn kept() -> Value {
+    edit_of("    return a + b;", "    return b + a;")
+}
+
+/// One that puts a remark in the place of code.
+fn lazy() -> Value {
+    let new = "int sub(int a, int b)\n{\n    // ... rest unchanged ...\n}\n";
+    edit_of("int sub(int a, int b)\n{\n    return a - b;\n}\n", new)
+}
+
+/// What became of an agent's reply where the model server gives these, one after another.
+struct Played {
+    response: Response,
+    /// What the model server sent.
+    sent: Vec<String>,
+    /// What it was sent.
+    requests: Vec<Value>,
+    recent: Value,
+}
+
+/// Plays them for a user who says these words, in a client that calls itself so.
+fn play(form: (Dialect, bool), words: &str, client: &str, replies: &[Vec<Value>]) -> Played {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    places.write("src/a.c", FILE);
+    places.write(
+        "src/b.c",
+        "int one(void)\n{\n    return 1;\n}\n\nint two(void)\n{\n    return 2;\n}\n",
+    );
+    let tslp = Tslp::start(&places, &upstream);
+    let mut sent = Vec::new();
+    for calls in replies {
+        let (media, body) = reply_with_calls(form.0, form.1, calls);
+        upstream.will(Answer::Plain(200, media, body.clone().into_bytes()));
+        sent.push(body);
+    }
+    let request = request_of(form, words).to_string();
+    let headers = [JSON, ("user-agent", client)];
+    let response = tslp.request("POST", form.0.route_path(), &headers, request.as_bytes());
+    let requests = replies.iter().map(|_| upstream.next().json()).collect();
+    assert!(upstream.saw_nothing(), "{form:?}: never more requests");
+    let recent = tslp.ended(response.episode());
+    tslp.stop();
+    places.verify_deep();
+    Played {
+        response,
+        sent,
+        requests,
+        recent,
+    }
+}
+
+/// The arguments of the calls that a client got.
+fn calls_got(form: (Dialect, bool), response: &Response) -> Vec<Value> {
+    let calls = read(form.0, response).calls;
+    calls
+        .iter()
+        .map(|(_, it)| serde_json::from_str(it).unwrap())
+        .collect()
+}
+
+const CLIENT: &str = "nobody/1";
+
+/// law engine 8 | A call that would lose code is asked for once more before the client has it, with what it loses; the second one goes out in its place |
+#[test]
+fn lossy_call() {
+    for form in forms() {
+        let calls = [vec![lossy()], vec![kept()]];
+        let played = play(form, "Turn the sum around.", CLIENT, &calls);
+        assert_eq!(calls_got(form, &played.response), [kept()], "{form:?}");
+        let [first, second] = &played.requests[..] else {
+            panic!("two requests")
+        };
+        let list = list_of(form.0);
+        let (before, after) = (
+            first[list].as_array().unwrap(),
+            second[list].as_array().unwrap(),
+        );
+        assert_eq!(
+            before[..],
+            after[..before.len()],
+            "{form:?}: the prefix stays"
+        );
+        assert_eq!(first["temperature"], second["temperature"]);
+        let added = json!(after[before.len()..]).to_string();
+        for part in [
+            "not accepted: existing symbols are missing from it",
+            "Missing definitions: sub.",
+            "return a - b;",
+            "If the user asked to remove it, send the same call again",
+        ] {
+            assert!(added.contains(part), "{form:?}: {part}: {added}");
+        }
+        let refused = &played.recent["refused_drafts"];
+        let fault = json!([{"entity": "src/a.c", "reason": "symbols_lost"}]);
+        assert_eq!(refused, &json!({"first": fault, "second": []}), "{form:?}");
+    }
+}
+
+/// law engine 8 | What the model says twice passes as it came, stays a proposal, and is told to the user |
+#[test]
+fn repeated_call() {
+    for form in forms() {
+        let calls = [vec![lossy()], vec![lossy()]];
+        let played = play(form, "Turn the sum around.", CLIENT, &calls);
+        assert_eq!(calls_got(form, &played.response), [lossy()], "{form:?}");
+        if form.1 {
+            assert_eq!(played.response.text(), played.sent[0], "{form:?}");
+        }
+        let states = played.recent["artifact_states"].to_string();
+        let proposed = r#"{"entity":"src/a.c","reason":"symbols_lost","state":"PROPOSED"}"#;
+        assert!(states.contains(proposed), "{states}");
+    }
+}
+
+/// law engine 8 | A placeholder that the model writes twice is kept back where the client takes a sentence in a call's place, and passes elsewhere |
+#[test]
+fn placeholder_twice() {
+    let said = "src/a.c was not changed: twice the model wrote \"// ... rest unchanged ...\" for a line of sub. Ask for a smaller edit.\n";
+    for form in forms() {
+        let calls = [vec![lazy()], vec![lazy()]];
+        let played = play(form, "Make it faster.", CLIENT, &calls);
+        assert_eq!(calls_got(form, &played.response), [lazy()], "{form:?}");
+        let played = play(form, "Make it faster.", "opencode/1.0 ai-sdk/5", &calls);
+        let got = read(form.0, &played.response);
+        assert_eq!(got.text, said, "{form:?}: {}", played.response.text());
+        assert_eq!(got.calls, [], "{form:?}");
+        assert!(
+            !played.response.text().contains("tool_use"),
+            "{}",
+            played.response.text()
+        );
+    }
+}
+
+/// What is whole passes byte for byte, and so does what the user's own words name, or another call of the reply has.
+#[test]
+fn nothing_asked() {
+    let moved = json!({"file_path": "src/c.c", "content": "int sub(int a, int b)\n{\n    return a - b;\n}\n"});
+    let cases = [
+        ("Turn the sum around.", vec![kept()]),
+        ("Turn add around, and sub is gone then.", vec![lossy()]),
+        ("Turn the sum around.", vec![lossy(), moved]),
+        (
+            "List it.",
+            vec![json!({"command": "ls"}), json!({"command": "ls -l"})],
+        ),
+    ];
+    for form in forms() {
+        for (words, calls) in &cases {
+            let played = play(form, words, CLIENT, &[calls.clone()]);
+            assert_eq!(played.response.text(), played.sent[0], "{form:?}: {words}");
+        }
+    }
+}
+
+/// A call that went out before stays; those after wait, and go on in their order.
+#[test]
+fn one_of_several() {
+    let run = json!({"command": "make test"});
+    let other =
+        json!({"file_path": "src/b.c", "old_string": "return 1;", "new_string": "return 3;"});
+    for form in forms() {
+        let calls = [
+            vec![other.clone(), lossy(), run.clone()],
+            vec![run.clone(), kept()],
+        ];
+        let played = play(form, "Turn the sum around.", CLIENT, &calls);
+        assert_eq!(
+            calls_got(form, &played.response),
+            [other.clone(), kept(), run.clone()],
+            "{form:?}"
+        );
+    }
+}
+
+/// A file that the conversation wasn't shown is looked at before it is overwritten.
+#[test]
+fn unseen_file_overwritten() {
+    for form in forms() {
+        let write = |content: &str| json!({"file_path": "src/b.c", "content": content});
+        let whole =
+            write("int one(void)\n{\n    return 7;\n}\n\nint two(void)\n{\n    return 2;\n}\n");
+        let calls = [
+            vec![write("int one(void)\n{\n    return 7;\n}\n")],
+            vec![whole.clone()],
+        ];
+        let played = play(form, "Let one be seven.", CLIENT, &calls);
+        assert_eq!(calls_got(form, &played.response), [whole], "{form:?}");
+    }
+}
+
+/// A second reply that is none leaves the first.
+#[test]
+fn no_second_reply() {
+    let form = (Dialect::ChatCompletions, true);
+    let (_, first) = reply_with_calls(form.0, form.1, &[lossy()]);
+    let cut =
+        json!({"choices": [{"index": 0, "delta": {"content": "Done"}, "finish_reason": "length"}]});
+    for second in [
+        saying("I can't do that."),
+        Answer::Plain(500, "application/json", b"{\"error\": \"no\"}".to_vec()),
+        Answer::Plain(400, "text/plain", b"tool?".to_vec()),
+        Answer::Steps(vec![Step::Chunk(event("Done:")), Step::Reset]),
+        Answer::Steps(vec![Step::Chunk(format!(
+            "data: {cut}\n\ndata: [DONE]\n\n"
+        ))]),
+        Answer::Silence(Step::Reset),
+    ] {
+        let (upstream, places) = (Upstream::start(), Places::new());
+        places.write("src/a.c", FILE);
+        let tslp = Tslp::start(&places, &upstream);
+        upstream.will(Answer::Plain(
+            200,
+            "text/event-stream",
+            first.clone().into_bytes(),
+        ));
+        upstream.will(second);
+        let request = request_of(form, "Turn the sum around.").to_string();
+        let response = tslp.request("POST", CHAT, &[JSON], request.as_bytes());
+        assert_eq!(response.text(), first);
+        let recent = tslp.ended(response.episode());
+        assert_eq!(recent["outcome"], "completed", "{recent}");
+        tslp.stop();
+        places.verify_deep();
+    }
+}
+
+/// A client hears that something is coming, and may leave; so may the proxy.
+#[test]
+fn nobody_waits() {
+    let form = (Dialect::ChatCompletions, true);
+    let (_, first) = reply_with_calls(form.0, form.1, &[lossy()]);
+    for is_killed in [false, true] {
+        let (upstream, places) = (Upstream::start(), Places::new());
+        places.write("src/a.c", FILE);
+        let tslp = Tslp::start(&places, &upstream);
+        upstream.will(Answer::Plain(
+            200,
+            "text/event-stream",
+            first.clone().into_bytes(),
+        ));
+        let (gone, closing) = closing();
+        upstream.will(Answer::Silence(closing));
+        let mut client = tslp.asking(&request_of(form, "Turn the sum around."));
+        upstream.next();
+        upstream.next();
+        client.until(": ");
+        let tslp = match is_killed {
+            true => {
+                tslp.kill();
+                Tslp::start(&places, &upstream)
+            }
+            false => {
+                drop(client);
+                gone.recv().expect("the second request is called off");
+                tslp
+            }
+        };
+        let recent = tslp.ended(1);
+        let outcome = if is_killed {
+            "interrupted"
+        } else {
+            "client_gone"
+        };
+        assert_eq!(recent["outcome"], outcome, "{recent}");
+        tslp.stop();
+        places.verify_deep();
+    }
+}
+
+/// A call that was written as text and would lose code is asked for once more, too.
+#[test]
+fn lossy_call_as_text() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    places.write("src/a.c", FILE);
+    let tslp = Tslp::start(&places, &upstream);
+    let written = |arguments: Value| {
+        format!(
+            "<tool_call>\n{}\n</tool_call>",
+            json!({"name": tool_of(&arguments), "arguments": arguments})
+        )
+    };
+    upstream.will_say(written(lossy()));
+    upstream.will_say(written(kept()));
+    let form = (Dialect::ChatCompletions, true);
+    let request = request_of(form, "Turn the sum around.").to_string();
+    let response = tslp.request("POST", CHAT, &[JSON], request.as_bytes());
+    assert_eq!(calls_got(form, &response), [kept()]);
+    upstream.next();
+    let second = upstream.next().text();
+    assert!(second.contains("Missing definitions: sub."), "{second}");
+    assert!(upstream.saw_nothing());
+    tslp.stop();
+    places.verify_deep();
 }
 
 fn reply_with(code: &str) -> String {
     format!("Done:\n\n{}", fenced("src/ring.c", code))
-}
-
-/// What became of a chat's reply where the model server first says the lazy one.
-struct Repaired {
-    said: String,
-    response: Response,
-    recent: Value,
-    requests: [Value; 2],
-    code: String,
-}
-
-fn repaired(stream: bool, first: &str, second: Answer) -> Repaired {
-    let (upstream, places) = (Upstream::start(), Places::new());
-    places.write("src/ring.c", RING);
-    let tslp = Tslp::with(&places, &upstream.url, &["--repair-code", "chats"]);
-    upstream.will_say(first);
-    upstream.will(second);
-    let response = tslp.chat(&chat_request(stream));
-    let requests = [upstream.next().json(), upstream.next().json()];
-    assert!(upstream.saw_nothing(), "never a third request");
-    let recent = tslp.ended(response.episode());
-    let code = tslp.artifact(RING_PUT);
-    tslp.stop();
-    let (exit, verified) = places.cli_json(&["verify", "--deep"]);
-    assert_eq!(exit, 0, "{verified}");
-    Repaired {
-        said: response.said(),
-        response,
-        recent,
-        requests,
-        code,
-    }
 }
 
 const RULES: &str = "# Code of the ring\n\n- deny import: stdio.h\n- forbid call: printf\n";
@@ -403,103 +678,56 @@ const RULES: &str = "# Code of the ring\n\n- deny import: stdio.h\n- forbid call
 /// law engine 5 | What the user's rules for code forbid isn't taken, named by line, until the user confirms it; what was there before is no fault of the change | spec_met, spec_broken
 #[test]
 fn broken_rules() {
-    let broken = RING_BETTER.replace(
-        "return -1;",
-        "{\n    printf(\"full\");\n    printf(\"!\");\n    return -1; }",
+    let broken = edit_of(
+        "    return a + b;",
+        "    printf(\"a\");\n    printf(\"b\");\n    return a + b;",
     );
-    // Fewer broken rules are better.
-    let less = RING_BETTER.replace("return -1;", "{\n    printf(\"full\");\n    return -1; }");
-    let pasted = pasted_artifact();
-    for (second, goes_out, is_taken) in [
-        (RING_BETTER, RING_BETTER, true),
-        (&*less, &*less, false),
-        (&*broken, &*broken, false),
-    ] {
-        let (upstream, places) = (Upstream::start(), Places::new());
-        places.write("src/ring.c", RING);
-        places.write("CodeSpec.md", RULES);
-        let spec = places.workspace.join("CodeSpec.md");
-        let spec = spec.to_str().unwrap();
-        let tslp = Tslp::with(
-            &places,
-            &upstream.url,
-            &["--repair-code", "chats", "--spec-file", spec],
-        );
-        upstream.will_say(reply_with(&broken));
-        upstream.will_say(reply_with(second));
-        let response = tslp.chat(&chat_request(true));
-        assert!(
-            response.said().starts_with(&reply_with(goes_out)),
-            "{}",
-            response.said()
-        );
-        upstream.next();
-        let again = upstream.next().json();
-        assert_eq!(again["temperature"], json!(0));
-        let asked = again["messages"][0]["content"].as_str().unwrap().to_owned();
-        assert!(
-            asked.contains("it breaks the rules for code of this project; keep each of them.\nLine 3 calls `printf` (rule: forbid call: printf).\nLine 4 calls `printf` (rule: forbid call: printf).\n"),
-            "{asked}"
-        );
-        assert!(upstream.saw_nothing(), "never a third request");
-        let recent = tslp.ended(response.episode());
-        let draft = json!({"entity": RING_PUT, "reason": "spec_broken"});
-        assert_eq!(
-            recent["refused_drafts"]["first"],
-            json!([draft]),
-            "{recent}"
-        );
-        assert_eq!(tslp.artifact(RING_PUT) != pasted, is_taken);
-        tslp.stop();
-        // The file may say what it likes since: code is judged by what it said then.
-        places.write("CodeSpec.md", "- names: camelCase\n- forbid call: strlen\n");
-        for settings in [
-            &["verify", "--deep"][..],
-            &["verify", "--deep", "--spec-file", spec],
-        ] {
-            let (exit, verified) = places.cli_json(settings);
-            assert_eq!(
-                (exit, &verified["deep"]["differences"]),
-                (0, &json!([])),
-                "{verified}"
-            );
-        }
-        let log = places
-            .in_workspace(&["log", "--kind", "rules_in_force"])
-            .output();
-        let log = String::from_utf8(log.unwrap().stdout).unwrap();
-        assert!(
-            log.contains("spec.file ") && !log.contains("printf"),
-            "{log}"
-        );
-    }
-}
-
-/// Code that names no file is asked for once more if the rules name one.
-#[test]
-fn file_named_by_rules() {
+    let form = (Dialect::ChatCompletions, true);
     let (upstream, places) = (Upstream::start(), Places::new());
-    places.write("CodeSpec.md", "- file: src/ring.c\n");
+    places.write("src/a.c", FILE);
+    places.write("CodeSpec.md", RULES);
     let spec = places.workspace.join("CodeSpec.md");
-    let spec = [
-        "--repair-code",
-        "chats",
-        "--spec-file",
-        spec.to_str().unwrap(),
-    ];
-    let tslp = Tslp::with(&places, &upstream.url, &spec);
-    upstream.will_say(format!("Here:\n\n```c\n{RING_BETTER}```\n"));
-    upstream.will_say(reply_with(RING_BETTER));
-    assert_eq!(tslp.say("Write ring_put.").said(), reply_with(RING_BETTER));
+    let spec = spec.to_str().unwrap();
+    let tslp = Tslp::with(&places, &upstream.url, &["--spec-file", spec]);
+    for calls in [broken, kept()] {
+        let (media, body) = reply_with_calls(form.0, form.1, &[calls]);
+        upstream.will(Answer::Plain(200, media, body.into_bytes()));
+    }
+    let request = request_of(form, "Say what it adds.").to_string();
+    let response = tslp.request("POST", CHAT, &[JSON], request.as_bytes());
+    assert_eq!(calls_got(form, &response), [kept()]);
     upstream.next();
     let asked = upstream.next().text();
     assert!(
-        asked.contains("The code names no file, and the user's rules want src/ring.c:"),
+        asked.contains("it breaks the rules for code of this project; keep each of them.\\nLine 3 calls `printf` (rule: forbid call: printf).\\nLine 4 calls `printf` (rule: forbid call: printf).\\n"),
         "{asked}"
     );
-    assert!(!tslp.artifact(RING_PUT).is_empty());
+    assert!(upstream.saw_nothing(), "never a third request");
+    let recent = tslp.ended(response.episode());
+    let fault = json!([{"entity": "src/a.c::add", "reason": "spec_broken"}]);
+    assert_eq!(recent["refused_drafts"]["first"], fault, "{recent}");
     tslp.stop();
-    places.verify_deep();
+    // The file may say what it likes since: code is judged by what it said then.
+    places.write("CodeSpec.md", "- names: camelCase\n- forbid call: strlen\n");
+    for settings in [
+        &["verify", "--deep"][..],
+        &["verify", "--deep", "--spec-file", spec],
+    ] {
+        let (exit, verified) = places.cli_json(settings);
+        assert_eq!(
+            (exit, &verified["deep"]["differences"]),
+            (0, &json!([])),
+            "{verified}"
+        );
+    }
+    let log = places
+        .in_workspace(&["log", "--kind", "rules_in_force"])
+        .output();
+    let log = String::from_utf8(log.unwrap().stdout).unwrap();
+    assert!(
+        log.contains("spec.file ") && !log.contains("printf"),
+        "{log}"
+    );
 }
 
 #[test]
@@ -521,315 +749,6 @@ fn unreadable_rules() {
         let serve = ["serve", "--spec-file", spec.to_str().unwrap()];
         let (exit, said) = failure(places.in_workspace(&serve));
         assert!(exit != 0 && said.contains(problem), "{said}");
-    }
-}
-
-/// The artifact of the function as it is pasted.
-fn pasted_artifact() -> String {
-    let (upstream, places) = (Upstream::start(), Places::new());
-    let tslp = Tslp::start(&places, &upstream);
-    tslp.chat(&chat_request(false));
-    tslp.artifact(RING_PUT)
-}
-
-/// The tokens that a client is told of.
-fn tokens_told(response: &Response) -> u64 {
-    response.json()["usage"]["total_tokens"].as_u64().unwrap()
-}
-
-/// A lazy reply is asked for once more, and the whole one goes out.
-#[test]
-fn lazy_reply() {
-    let pasted = pasted_artifact();
-    for stream in [false, true] {
-        let whole = reply_with(RING_BETTER);
-        let repaired = repaired(stream, &reply_with(LAZY), saying(whole.clone()));
-        assert_eq!(repaired.said, whole);
-        assert!(!repaired.response.text().contains("rest of the code"));
-        if !stream {
-            assert_eq!(tokens_told(&repaired.response), 4, "both are paid");
-        }
-        assert_ne!(repaired.code, pasted, "the whole one is true");
-        let [first, second] = &repaired.requests;
-        assert_eq!(
-            (&first["temperature"], &second["temperature"]),
-            (&json!(0.8), &json!(0))
-        );
-        let said = |request: &Value| {
-            let messages = request["messages"].as_array().unwrap();
-            assert_eq!(messages.len(), 1, "{request}");
-            messages[0]["content"].as_str().unwrap().to_owned()
-        };
-        let (before, after) = (said(first), said(second));
-        let complaint = after.strip_prefix(&before).expect("the prompt goes on");
-        for part in [
-            "The last change to src/ring.c::ring_put was not accepted: it leaves out code behind a placeholder",
-            "Line 3 has a placeholder: // ... rest of the code unchanged ...",
-            "This is the code to keep:",
-            "r->slots[r->head] = value;",
-        ] {
-            assert!(complaint.contains(part), "{part}: {complaint}");
-        }
-        let draft = json!({"entity": RING_PUT, "reason": "elided"});
-        assert_eq!(
-            repaired.recent["refused_drafts"],
-            json!({"first": [draft], "second": []})
-        );
-    }
-}
-
-/// Code without a path belongs to the file of the prompt that it answers.
-#[test]
-fn path_from_prompt() {
-    let first = "Here:\n\n```c\nint ring_put(struct ring *r, int value) {\n    // ... rest of the function unchanged ...\n}\n```\n";
-    let whole = format!("Here:\n\n```c\n{RING_BETTER}```\n");
-    let repaired = repaired(true, first, saying(whole.clone()));
-    assert_eq!(repaired.said, whole);
-}
-
-/// A second reply that is no better leaves the first.
-#[test]
-fn no_better_reply() {
-    let pasted = pasted_artifact();
-    let cut =
-        json!({"choices": [{"index": 0, "delta": {"content": "Done"}, "finish_reason": "length"}]});
-    let seconds = || {
-        [
-            saying(reply_with(LAZY)),
-            saying("I can't do that."),
-            // A worse one: two faults instead of one.
-            saying(reply_with(LAZY) + &fenced("src/ring.c", LAZY)),
-            Answer::Plain(500, "application/json", b"{\"error\": \"no\"}".to_vec()),
-            Answer::Plain(400, "text/plain", b"temperature?".to_vec()),
-            Answer::Steps(vec![Step::Chunk(event("Done:")), Step::Reset]),
-            Answer::Steps(vec![Step::Chunk(format!(
-                "data: {cut}\n\ndata: [DONE]\n\n"
-            ))]),
-            Answer::Silence(Step::Reset),
-        ]
-    };
-    for stream in [false, true] {
-        for second in seconds() {
-            if !stream && matches!(second, Answer::Steps(_)) {
-                continue;
-            }
-            let is_whole = matches!(second, Answer::Reply(_));
-            let repaired = repaired(stream, &reply_with(LAZY), second);
-            if !stream {
-                let tokens = if is_whole { 4 } else { 2 };
-                assert_eq!(tokens_told(&repaired.response), tokens);
-            }
-            let said = &repaired.said;
-            assert!(said.starts_with(&reply_with(LAZY)), "{said}");
-            assert!(
-                said.contains("[tslp] src/ring.c::ring_put is not taken from this reply"),
-                "{said}"
-            );
-            assert!(repaired.response.whole);
-            assert_eq!(repaired.code, pasted);
-            let recent = &repaired.recent;
-            assert_eq!(recent["outcome"], "completed", "{recent}");
-            assert!(recent["refused_drafts"]["first"].is_array(), "{recent}");
-        }
-    }
-}
-
-/// A healthy reply is the server's own, byte for byte.
-#[test]
-fn healthy_reply() {
-    let raw: String = events(&reply_with(RING_BETTER)).concat();
-    for settings in [&[][..], &["--repair-code", "chats"]] {
-        let (upstream, places) = (Upstream::start(), Places::new());
-        places.write("src/ring.c", RING);
-        let tslp = Tslp::with(&places, &upstream.url, settings);
-        upstream.will_say(reply_with(RING_BETTER));
-        assert_eq!(tslp.chat(&chat_request(true)).text(), raw);
-        upstream.will_say("No code at all.");
-        let plain = tslp.say("Thanks.");
-        let body = completion("No code at all.").to_string();
-        assert_eq!(plain.text(), body);
-        upstream.next();
-        upstream.next();
-        assert!(upstream.saw_nothing());
-    }
-    // By default a lazy one goes out as it came, too.
-    let (upstream, places) = (Upstream::start(), Places::new());
-    places.write("src/ring.c", RING);
-    let tslp = Tslp::start(&places, &upstream);
-    upstream.will_say(reply_with(LAZY));
-    let said = tslp.chat(&chat_request(true)).said();
-    assert!(said.starts_with(&reply_with(LAZY)), "{said}");
-    upstream.next();
-    assert!(upstream.saw_nothing());
-}
-
-/// A client hears that something is coming, and may leave.
-#[test]
-fn client_may_leave() {
-    let (upstream, places) = (Upstream::start(), Places::new());
-    places.write("src/ring.c", RING);
-    let tslp = Tslp::with(&places, &upstream.url, &["--repair-code", "chats"]);
-    upstream.will_say(reply_with(LAZY));
-    let (gone, closing) = closing();
-    upstream.will(Answer::Silence(closing));
-    let mut client = tslp.asking(&chat_request(true));
-    client.until(": the reply is judged before it is shown");
-    upstream.next();
-    upstream.next();
-    drop(client);
-    gone.recv().expect("the repair is called off");
-    let recent = tslp.ended(1);
-    assert_eq!(recent["outcome"], "client_gone", "{recent}");
-    assert_eq!(tslp.artifact(RING_PUT), pasted_artifact());
-    tslp.stop();
-    let (exit, verified) = places.cli_json(&["verify", "--deep"]);
-    assert_eq!(exit, 0, "{verified}");
-}
-
-/// A power cut in a repair leaves an interrupted episode, and nothing becomes true.
-#[test]
-fn power_cut_between() {
-    let (upstream, places) = (Upstream::start(), Places::new());
-    places.write("src/ring.c", RING);
-    let tslp = Tslp::with(&places, &upstream.url, &["--repair-code", "chats"]);
-    upstream.will_say(reply_with(LAZY));
-    let (_open, wait) = barrier();
-    upstream.will(Answer::Steps(vec![
-        Step::Chunk(event(&reply_with(RING_BETTER))),
-        wait,
-    ]));
-    let _client = tslp.asking(&chat_request(true));
-    upstream.next();
-    upstream.next();
-    eventually(|| {
-        let recent = tslp.last_episode();
-        recent["refused_drafts"].is_object().then_some(())
-    });
-    tslp.kill();
-    let tslp = Tslp::start(&places, &upstream);
-    let recent = tslp.ended(1);
-    assert_eq!(recent["outcome"], "interrupted", "{recent}");
-    assert_eq!(tslp.artifact(RING_PUT), pasted_artifact());
-    tslp.stop();
-    let (exit, verified) = places.cli_json(&["verify", "--deep"]);
-    assert_eq!(exit, 0, "{verified}");
-}
-
-#[test]
-fn every_dialect() {
-    let pasted = format!("{}Return -1 when it is full.", fenced("src/ring.c", RING));
-    let text = |code: &str| reply_with(code);
-    type Saying = fn(&str) -> Value;
-    let cases: [(&str, Value, Saying); 4] = [
-        (
-            "/v1/messages",
-            json!({"model": "m", "max_tokens": 900, "messages": [user(&pasted)]}),
-            |said| json!({"type": "message", "role": "assistant", "content": [{"type": "text", "text": said}], "stop_reason": "end_turn"}),
-        ),
-        (
-            "/v1/responses",
-            json!({"model": "m", "input": pasted}),
-            |said| {
-                let content = json!([{"type": "output_text", "text": said}]);
-                json!({"id": "r", "object": "response", "status": "completed", "output": [{"type": "message", "role": "assistant", "content": content}]})
-            },
-        ),
-        (
-            "/api/chat",
-            json!({"model": "m", "messages": [user(&pasted)], "stream": false}),
-            |said| json!({"message": {"role": "assistant", "content": said}, "done": true, "done_reason": "stop"}),
-        ),
-        (CHAT, chat_request(false), completion),
-    ];
-    for (path, request, body) in cases {
-        let (upstream, places) = (Upstream::start(), Places::new());
-        places.write("src/ring.c", RING);
-        let tslp = Tslp::with(&places, &upstream.url, &["--repair-code", "chats"]);
-        for code in [LAZY, RING_BETTER] {
-            let body = body(&text(code)).to_string().into_bytes();
-            upstream.will(Answer::Plain(200, "application/json", body));
-        }
-        let response = tslp.request("POST", path, &[JSON], request.to_string().as_bytes());
-        let (mut got, expected) = (response.json(), body(&text(RING_BETTER)));
-        if path == CHAT {
-            assert_eq!(tokens_told(&response), 4, "both are paid");
-            got["usage"] = expected["usage"].clone();
-        }
-        assert_eq!(got, expected, "{path}");
-        upstream.next();
-        let second = upstream.next().text();
-        assert!(
-            second.contains("Answer the request again."),
-            "{path}: {second}"
-        );
-        assert!(second.contains("\"temperature\":0"), "{path}: {second}");
-    }
-}
-
-#[test]
-fn every_streamed_dialect() {
-    let pasted = format!("{}Return -1 when it is full.", fenced("src/ring.c", RING));
-    for (dialect, streams) in forms().filter(|(_, streams)| *streams) {
-        let (upstream, places) = (Upstream::start(), Places::new());
-        places.write("src/ring.c", RING);
-        let tslp = Tslp::with(&places, &upstream.url, &["--repair-code", "chats"]);
-        for code in [LAZY, RING_BETTER] {
-            upstream.will(reply(dialect, streams, &reply_with(code)));
-        }
-        let mut request = json!({"model": "m", "max_tokens": 900, "stream": true});
-        let field = match dialect {
-            Dialect::Responses => "input",
-            _ => "messages",
-        };
-        request[field] = json!([user(&pasted)]);
-        let body = request.to_string();
-        let response = tslp.request("POST", dialect.route_path(), &[JSON], body.as_bytes());
-        let said = response.text();
-        assert!(!said.contains("rest of the code"), "{dialect:?}: {said}");
-        let got = read(dialect, &response).text;
-        assert_eq!(got, reply_with(RING_BETTER), "{dialect:?}: {said}");
-        upstream.next();
-        let second = upstream.next().text();
-        assert!(second.contains("Answer the request again."), "{second}");
-        assert!(upstream.saw_nothing(), "{dialect:?}: never a third request");
-    }
-}
-
-/// A reply that was cut at its limit goes out as it is.
-#[test]
-fn cut_at_its_limit() {
-    let lazy = reply_with(LAZY);
-    let content = json!([{"type": "output_text", "text": lazy}]);
-    for (path, reply) in [
-        (
-            "/v1/messages",
-            json!({"type": "message", "role": "assistant", "content": [{"type": "text", "text": lazy}], "stop_reason": "max_tokens"}),
-        ),
-        (
-            "/v1/responses",
-            json!({"id": "r", "object": "response", "status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"},
-                "output": [{"type": "message", "role": "assistant", "content": content}]}),
-        ),
-        (
-            CHAT,
-            json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": lazy}, "finish_reason": "length"}]}),
-        ),
-    ] {
-        let (upstream, places) = (Upstream::start(), Places::new());
-        places.write("src/ring.c", RING);
-        let tslp = Tslp::with(&places, &upstream.url, &["--repair-code", "chats"]);
-        let pasted = format!("{}Return -1 when it is full.", fenced("src/ring.c", RING));
-        let mut request = json!({"model": "m", "max_tokens": 9});
-        match path {
-            "/v1/responses" => request["input"] = pasted.into(),
-            _ => request["messages"] = json!([user(&pasted)]),
-        }
-        let body = reply.to_string().into_bytes();
-        upstream.will(Answer::Plain(200, "application/json", body));
-        let response = tslp.request("POST", path, &[JSON], request.to_string().as_bytes());
-        assert!(response.text().contains("rest of the code"), "{path}");
-        upstream.next();
-        assert!(upstream.saw_nothing(), "{path} was asked for again");
     }
 }
 
@@ -993,35 +912,4 @@ fn agents_own_check() {
     let ran = eventually(|| checks(&places).pop());
     assert_eq!(ran["outcome"], json!({"exited": 1}), "{ran}");
     assert_eq!(checks(&places).len(), 1);
-}
-
-/// An agent's write that leaves code out is asked for once more under hold.
-#[test]
-fn lossy_write_under_hold() {
-    let (upstream, places) = (Upstream::start(), Places::new());
-    places.write("src/ring.c", RING);
-    let settings = ["--repair-code", "writes", "--guardian-client-tools", "hold"];
-    let tslp = Tslp::with(&places, &upstream.url, &settings);
-    let writes = |code: &str| {
-        let arguments = json!({"file_path": "src/ring.c", "content": code}).to_string();
-        let function = json!({"name": "write", "arguments": arguments});
-        let calls = json!([{"id": "t", "type": "function", "function": function}]);
-        let message = json!({"role": "assistant", "content": null, "tool_calls": calls});
-        json!({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]})
-    };
-    for code in [LAZY, RING_BETTER] {
-        let body = writes(code).to_string().into_bytes();
-        upstream.will(Answer::Plain(200, "application/json", body));
-    }
-    let pasted = format!("{}Return -1 when it is full.", fenced("src/ring.c", RING));
-    let tool = json!({"type": "function", "function": {"name": "write"}});
-    let response = tslp.chat(&json!({"model": "m", "messages": [user(&pasted)], "tools": [tool]}));
-    assert_eq!(response.json(), writes(RING_BETTER));
-    upstream.next();
-    upstream.next();
-    let recent = tslp.ended(1);
-    assert!(recent["refused_drafts"].is_object(), "{recent}");
-    tslp.stop();
-    let (exit, verified) = places.cli_json(&["verify", "--deep"]);
-    assert_eq!(exit, 0, "{verified}");
 }

@@ -43,7 +43,7 @@ fn line_for_each_reply() {
     let answer = tslp.chat(&prompt(
         "@tslp reject src/ring.c::ring_put\n@tslp bless it\nGo on.",
     ));
-    let header = "reject src/ring.c::ring_put: the model's version is dropped; it: no directive: accept, reject, confirm, off, on, lock, unlock, external, note, forget, goal, clear, allow, revoke, stop and resume are";
+    let header = "reject src/ring.c::ring_put: the model's version is dropped; it: no directive; these are: accept, reject, confirm, allow, revoke, stop, resume, off, on, lock, unlock, external, goal, note, forget, clear";
     assert_eq!(answer.header("x-tslp-directives"), Some(header));
     let accepted = places
         .in_workspace(&["accept", "src/ring.c"])
@@ -52,7 +52,7 @@ fn line_for_each_reply() {
     assert!(accepted.status.success(), "{accepted:?}");
     for line in [
         "e4 @tslp reject src/ring.c::ring_put: the model's version is dropped",
-        "e4 @tslp it: no directive: ",
+        "e4 @tslp it: no directive; these are: ",
         "e4 \"Go on.\": about ",
         "tslp accept ./src/ring.c: ",
     ] {

@@ -602,10 +602,10 @@ fn decisions_survive_export() {
     };
     let log = said(&["log", "--limit", "200"]);
     for sentence in [
-        "off secrets/**",
-        "on secrets/readme.md",
-        "lock src/ring.c",
-        "unlock",
+        "change off, session 0, pattern secrets/**",
+        "change on, session 0, pattern secrets/readme.md",
+        "change lock, session 0, pattern src/ring.c",
+        "change unlock",
     ] {
         assert!(log.contains(sentence), "{sentence}: {log}");
     }

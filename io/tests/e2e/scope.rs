@@ -223,7 +223,7 @@ fn bad_patterns() {
 #[test]
 fn hold_with_a_lock() {
     let (upstream, places) = (Upstream::start(), places());
-    let hold = ["--guardian-client-tools", "hold"];
+    let hold = ["--guardian-client-tools", "strict"];
     let tslp = Tslp::with(&places, &upstream.url, &hold);
     assert_eq!(places.cli_json(&["lock", "src/ring.c"]).0, 0);
     for (path, is_held) in [("src/other.c", true), ("src/ring.c", false)] {

@@ -845,7 +845,7 @@ fn breach_halts_all() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("in a terminal"));
     let (code, status) = places.cli_json(&["status", "guard"]);
     assert_eq!((code, &status["mode"]), (0, &json!("OP_PRESERVE")));
-    let lifted = through_the_door(&places, "resume", &json!({"breach": true}));
+    let lifted = through_the_door(&places, "resume", &json!({"targets": ["--breach"]}));
     assert_eq!(
         lifted["payload"]["results"][0]["outcome"], "tools_resumed",
         "{lifted}"
@@ -921,7 +921,11 @@ fn offering_tools(text: &str) -> Value {
 #[test]
 fn denied_client_call() {
     let (upstream, places) = (Upstream::start(), Places::new());
-    let tslp = Tslp::with(&places, &upstream.url, &["--guardian-client-tools", "hold"]);
+    let tslp = Tslp::with(
+        &places,
+        &upstream.url,
+        &["--guardian-client-tools", "strict"],
+    );
     let json = |body: String| Answer::Plain(200, "application/json", body.into_bytes());
     let steps = |events: Vec<String>| Answer::Steps(events.into_iter().map(Step::Chunk).collect());
     let streamed = |text: &str| {
@@ -936,7 +940,9 @@ fn denied_client_call() {
     let choice = &whole["choices"][0];
     let said = choice["message"]["content"].as_str().unwrap();
     assert!(
-        said.starts_with("I tidy up.\n\nThe Guardian kept back `rm -rf ~` (DENY, OUTSIDE-WRITE: it deletes all of "),
+        said.starts_with(
+            "I tidy up.\n\nThe Guardian kept back `rm -rf ~` (DENY, DELETE-ALL: it deletes all of "
+        ),
         "{said}"
     );
     assert_eq!(choice["finish_reason"], "stop");
@@ -985,7 +991,11 @@ fn denied_client_call() {
 #[test]
 fn unjudgeable_call() {
     let (upstream, places) = (Upstream::start(), Places::new());
-    let tslp = Tslp::with(&places, &upstream.url, &["--guardian-client-tools", "hold"]);
+    let tslp = Tslp::with(
+        &places,
+        &upstream.url,
+        &["--guardian-client-tools", "strict"],
+    );
     let mut request = offering_tools("Clean up.");
     request["stream"] = true.into();
     let check = |steps: Vec<Step>, expected: &str| {

@@ -187,7 +187,7 @@ fn none_found() {
         return;
     }
     let proxy = Proxy::with("http://127.0.0.1:1", Engine::Echo, |config| {
-        config.upstream.place = UpstreamSetting::Auto;
+        config.upstream.named.place = UpstreamSetting::Auto;
     });
     for (request, status) in [(proxy.chat("{}"), 400), (proxy.get("/v1/models"), 502)] {
         let answer = proxy.client().send(request).message();

@@ -13,12 +13,12 @@ use tslp_core::guardian::{Jail, JudgedLine, ToolProfile};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 use tslp_core::message::ToolCall;
-use tslp_core::policy::EditRepair;
+use tslp_core::policy::Repair;
 use tslp_core::reason::Reason;
-use tslp_decide::check;
-use tslp_decide::fitted;
-use tslp_decide::place::Standpoint;
-use tslp_decide::tools::{self, ToolJudging};
+use tslp_decide::judge::check;
+use tslp_decide::judge::fitted;
+use tslp_decide::scope::place::Standpoint;
+use tslp_decide::scope::tools::{self, ToolJudging};
 use tslp_projections::guardian::ToolSession;
 
 use super::Engine;
@@ -108,9 +108,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
     }
 
-    /// Whether calls are given their files' own text.
-    pub fn fits_edits(&self) -> bool {
-        self.policy.edit_repair == EditRepair::Rewrite
+    /// Whether calls are looked at before their client has them.
+    pub fn repairs_calls(&self) -> bool {
+        self.policy.repair == Repair::Fix
     }
 
     /// The file that a reply's call edits, and the call's arguments as they fit it, if they don't and can be made to.
@@ -119,7 +119,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         episode: EpisodeId,
         call: &ToolCall,
     ) -> Option<(EntityId, String)> {
-        if !self.fits_edits() {
+        if !self.repairs_calls() {
             return None;
         }
         let was_shown = |text: &str| self.saw_lines(episode, text);

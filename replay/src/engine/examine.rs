@@ -15,20 +15,20 @@ use tslp_core::policy::OnStale;
 use tslp_core::record;
 use tslp_core::request::Request;
 use tslp_core::scope::{self, ScopeChange};
-use tslp_decide::authorship::MessageAuthors;
 use tslp_decide::code_reader::CodeReader;
-use tslp_decide::direct::{self, ResolvedDirective};
-use tslp_decide::found_code::{self, FoundCode, MessageEnd};
-use tslp_decide::hydrate;
-use tslp_decide::mention::Mentions;
-use tslp_decide::place::Standpoint;
-use tslp_decide::promote::MessagePieces;
-use tslp_decide::prompt::{self, PastedCode, PromptReader};
-use tslp_decide::receive::{PromptRepetition, ReceivedPrompt};
-use tslp_decide::records;
-use tslp_decide::reply::Reply;
-use tslp_decide::touch;
-use tslp_decide::unfenced;
+use tslp_decide::judge::found_code::{self, FoundCode, MessageEnd};
+use tslp_decide::judge::promote::MessagePieces;
+use tslp_decide::judge::reply::Reply;
+use tslp_decide::prompt::authorship::MessageAuthors;
+use tslp_decide::prompt::hydrate;
+use tslp_decide::prompt::mention::Mentions;
+use tslp_decide::prompt::reader::{self, PastedCode, PromptReader};
+use tslp_decide::prompt::receive::{PromptRepetition, ReceivedPrompt};
+use tslp_decide::prompt::records;
+use tslp_decide::prompt::unfenced;
+use tslp_decide::scope::place::Standpoint;
+use tslp_decide::scope::touch;
+use tslp_decide::user::direct::{self, ResolvedDirective};
 
 use super::Engine;
 use crate::pending::{
@@ -134,8 +134,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             | PromptRepetition::Ambiguous => {
                 let mut touches =
                     touch::by_prompt(self.code_reader(&view, received.session), &prompt);
-                let unknown = |path: &RelPath| self.unknown_file(SessionId(0), path.as_str());
-                touches.extend(cited.iter().filter_map(unknown));
+                let code = self.code_reader(&view, SessionId(0));
+                touches.extend(touch::by_reply(code, &[], &[], &cited));
                 let mut seen = BTreeSet::new();
                 touches.retain(|path| seen.insert(path.clone()));
                 touches
@@ -226,8 +226,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         code: (&[PastedCode], &[FoundCode]),
     ) -> Mentions {
         let view = self.view();
-        let shown_before = prompt::shown_before(&view, received.session);
-        prompt::mentions(
+        let shown_before = reader::shown_before(&view, received.session);
+        reader::mentions(
             self.code_reader(&view, received.session),
             (prompt, request.tools),
             code,

@@ -23,11 +23,11 @@ use tslp_core::policy::Policy;
 use tslp_core::read_message::ReadMessage;
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
-use tslp_decide::direct::FileText;
-use tslp_decide::prompt_facts::RecordedSight;
-use tslp_decide::receive::ReceivedPrompt;
-use tslp_decide::reply::Reply;
-use tslp_decide::shown::TakenFromDisk;
+use tslp_decide::judge::reply::Reply;
+use tslp_decide::prompt::facts::RecordedSight;
+use tslp_decide::prompt::receive::ReceivedPrompt;
+use tslp_decide::prompt::shown::TakenFromDisk;
+use tslp_decide::user::direct::FileText;
 
 use super::Engine;
 use super::standing::PromptStanding;
@@ -235,6 +235,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let (aliases, findings) = (self.aliases_on_record(), self.findings_on_record());
         self.observe_aliases(aliases, &mut work);
         self.observe(findings, &mut work);
+        // Those that a call names are taken while its reply is still coming.
+        let touches = self.touched_on_record(&[]);
+        let texts = self.texts_of_touched(&touches);
+        self.take_touched(touches, texts, &mut work);
     }
 
     /// The other names of files that come next on record, as a look finds them.

@@ -15,7 +15,7 @@ use tslp_core::outgoing::Outgoing;
 use tslp_core::read_message::ReadMessage;
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
-use tslp_decide::sight;
+use tslp_decide::prompt::sight;
 
 use super::Engine;
 use crate::trace::RecordedStep;

@@ -7,7 +7,7 @@ use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::SessionId;
 use tslp_core::message::{Attempt, Role};
-use tslp_decide::receive::{self, PromptRepetition};
+use tslp_decide::prompt::receive::{self, PromptRepetition};
 use tslp_projections::sessions::SessionPosition;
 
 use super::Engine;

@@ -1,7 +1,7 @@
 //! The whole proxy as one deterministic machine: a seed decides what clients, editors, the model, the disk and the
 //! clocks do and in which order the threads' work is done; after every step the law is checked.
 //!
-//! Everything but the threads themselves is the real code; docs/simulation.md says what is put in place of what.
+//! Everything but the threads themselves is the real code; docs/testing.md says what is put in place of what.
 
 mod client;
 mod clock;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tslp_core::event::ReadFailure;
 use tslp_core::path::RelPath;
-use tslp_decide::place::PlaceFinding;
+use tslp_decide::scope::place::PlaceFinding;
 use tslp_workspace::observer::{ChangeTimes, Files, Identity, OpenFile, WallClock as _};
 
 use super::clock::SimClock;

@@ -1,6 +1,6 @@
-# With `repair.edits = off` the client's words are all that the model gets.
+# With `repair = off` the client's words are all that the model gets.
 
-policy repair.edits off
+policy repair off
 
 touch
 tools

@@ -1,6 +1,6 @@
 # A fact is shown with the code that it quotes; once that is gone it is taken back, once, and with
 # it it comes back, also moved.
-law engine 8 | What the user keeps for the project is shown as long as what it quotes is true ([records.md](records.md)) | record_noted
+law engine 8 | What the user keeps for the project is shown as long as what it quotes is true ([memory.md](memory.md#notes)) | record_noted
 
 full what the model saw
 

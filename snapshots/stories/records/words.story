@@ -1,6 +1,6 @@
 # A preference is shown to every conversation until it is forgotten; of a key the last word
 # counts; a decision is shown when it is named.
-law engine 8 | What the user keeps for the project is shown as long as what it quotes is true ([records.md](records.md)) | record_noted, record_forgotten
+law engine 8 | What the user keeps for the project is shown as long as what it quotes is true ([memory.md](memory.md#notes)) | record_noted, record_forgotten
 
 user
 | @tslp note preference #style: Use tabs.

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 use tslp_core::guardian::{CallPart, call_parts};
 use tslp_core::policy::Policy;
-use tslp_decide::goal;
+use tslp_decide::prompt::goal;
 use tslp_projections::state::StateView;
 use tslp_snapshots::recording::{self, RecordedStep};
 use tslp_snapshots::stage::Stage;

@@ -9,7 +9,7 @@ use tslp_core::event::{Event, Recorded, ReplyOutcome};
 use tslp_core::ids::EpisodeId;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
-use tslp_decide::reply::Reply;
+use tslp_decide::judge::reply::Reply;
 use tslp_snapshots::disk::DiskEntry;
 use tslp_snapshots::recording::{self, RecordedEdit, RecordedStep};
 use tslp_snapshots::stage::Stage;

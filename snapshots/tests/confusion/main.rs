@@ -1,4 +1,4 @@
-//! What the gates do with faithful and damaging edits of real functions: the confusion table of docs/gates.md.
+//! What the gates do with faithful and damaging edits of real functions: the confusion table of docs/rules.md.
 //!
 //! `cargo test -p tslp-snapshots --test confusion -- --nocapture` prints it.
 #![allow(clippy::print_stdout)]

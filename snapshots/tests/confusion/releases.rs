@@ -1,5 +1,5 @@
 //! What maintainers changed from one release of a package to the next, and the same functions damaged: both sides of what
-//! the gates decide, in every language that a grammar reads. By hand; see docs/gates.md.
+//! the gates decide, in every language that a grammar reads. By hand; see docs/rules.md.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

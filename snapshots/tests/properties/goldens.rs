@@ -7,7 +7,7 @@ use tslp_core::event::{DiskFinding, NoticeIssued, ReadFailure};
 use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
-use tslp_decide::notice;
+use tslp_decide::wording::notice;
 
 use crate::stories::headers::{Story, stories};
 

@@ -1,4 +1,4 @@
-//! The tables of `docs/law.md` are made of the headers of stories and tests; `INSTA_UPDATE=always` writes them.
+//! The list of rules in `docs/rules.md` is made of the headers of stories and tests; `INSTA_UPDATE=always` writes them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -215,57 +215,56 @@ fn place(section: &str) -> (bool, Vec<u32>, &str) {
     (number.is_some(), parts.collect(), &digits[end..])
 }
 
-fn line(section: &str, rule: &str, row: &Row) -> String {
-    let quoted = |texts: &mut dyn Iterator<Item = &String>| {
-        let texts: Vec<String> = texts.map(|text| format!("`{text}`")).collect();
-        texts.join(", ")
+/// A rule with its reasons and one proof; how many more there are.
+fn line(rule: &str, row: &Row) -> String {
+    let reasons: Vec<String> = row.reasons.iter().map(|code| format!("`{code}`")).collect();
+    let reasons = if reasons.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", reasons.join(", "))
     };
-    let reasons = match row.reasons.len() {
-        0 => String::from("–"),
-        _ => quoted(&mut row.reasons.iter()),
+    let mut proofs = row.stories.iter().chain(&row.tests);
+    let proof = proofs.next().expect("a header shows the rule");
+    let others = match proofs.count() {
+        0 => String::new(),
+        count => format!(" +{count}"),
     };
-    let shown_by = quoted(&mut row.stories.iter().chain(&row.tests));
-    format!("| {section} | {rule} | {reasons} | {shown_by} |\n")
+    format!("* {rule}{reasons}: `{proof}`{others}\n")
 }
 
-/// The page with what is between two comments replaced.
-fn with_table(page: &str, name: &str, table: &str) -> String {
-    let (open, close) = (
-        format!("<!-- {name} -->\n"),
-        format!("<!-- end of {name} -->"),
-    );
-    let (before, rest) = page.split_once(&open).expect("the table begins");
-    let (_, after) = rest.split_once(&close).expect("the table ends");
-    format!("{before}{open}{table}{close}{after}")
+/// All rules, each section under a line of its own.
+fn list() -> String {
+    let rows = rows();
+    let mut sorted: Vec<_> = rows.iter().collect();
+    sorted.sort_by_key(|((section, rule), _)| (place(section), rule));
+    let (mut list, mut last) = (String::new(), "");
+    for ((section, rule), row) in sorted {
+        if section != last {
+            let _ = write!(list, "\n**{section}**\n\n");
+            last = section;
+        }
+        list += &line(rule, row);
+    }
+    list
+}
+
+#[test]
+fn each_specified_rule_is_shown() {
+    let rows = rows();
+    for (section, rule) in RULES {
+        let key = (String::from(*section), String::from(*rule));
+        assert!(rows.contains_key(&key), "nothing shows {section} | {rule}");
+    }
 }
 
 #[test]
 fn the_page_is_up_to_date() {
-    let rows = rows();
-    let (mut rules, mut specification) = (String::new(), String::new());
-    let head = "| § | rule | reason | shown by |\n|---|---|---|---|\n";
-    rules += head;
-    let is_specified = |(section, rule): &(&str, &str)| RULES.contains(&(*section, *rule));
-    let mut others: Vec<_> = rows
-        .iter()
-        .map(|((section, rule), row)| ((section.as_str(), rule.as_str()), row))
-        .filter(|(key, _)| !is_specified(key))
-        .collect();
-    others.sort_by_key(|((section, rule), _)| (place(section), *rule));
-    for ((section, rule), row) in others {
-        rules += &line(section, rule, row);
-    }
-    specification += head;
-    for (section, rule) in RULES {
-        match rows.get(&(String::from(*section), String::from(*rule))) {
-            Some(row) => specification += &line(section, rule, row),
-            None => panic!("nothing shows {section} | {rule}"),
-        }
-    }
-    let path = root().join("docs/law.md");
-    let page = fs::read_to_string(&path).expect("docs/law.md is there");
-    let made = with_table(&page, "rules", &rules);
-    let made = with_table(&made, "specification", &specification);
+    let path = root().join("docs/rules.md");
+    let page = fs::read_to_string(&path).expect("docs/rules.md is there");
+    let (open, close) = ("<!-- rules -->\n", "\n<!-- end of rules -->");
+    let (before, rest) = page.split_once(open).expect("the list begins");
+    let (_, after) = rest.split_once(close).expect("the list ends");
+    let made = format!("{before}{open}{}{close}{after}", list());
     if std::env::var("INSTA_UPDATE").is_ok_and(|it| it == "always") {
         fs::write(&path, made).expect("the page can be written");
         return;
@@ -278,7 +277,7 @@ fn the_page_is_up_to_date() {
     }
     assert!(
         page == made,
-        "docs/law.md isn't up to date, INSTA_UPDATE=always writes it:\n{difference}"
+        "docs/rules.md isn't up to date, INSTA_UPDATE=always writes it:\n{difference}"
     );
 }
 

@@ -9,6 +9,7 @@ mod nonsense;
 mod records;
 mod simulation;
 mod stories;
+mod texts;
 mod tools;
 mod two_files;
 mod unattributed;

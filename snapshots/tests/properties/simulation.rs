@@ -13,7 +13,7 @@ fn check(seed: u64, steps: u64) -> Report {
     report
 }
 
-/// Forty-eight seeds, because rare coincidences need them: of the faults that docs/simulation.md
+/// Forty-eight seeds, because rare coincidences need them: of the faults that docs/testing.md
 /// plants most show within ten seeds, but a first message that counts in full when it is said again
 /// shows at seed 19. What shows later (one at seed 68) is left to `.ci/long simulate`.
 #[test]

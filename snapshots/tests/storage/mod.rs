@@ -1,4 +1,4 @@
-//! The ledger on a disk that fails: rows 2 to 8, 10 and 13 of docs/reliability.md.
+//! The ledger on a disk that fails: rows 2 to 8, 10 and 13 of docs/storage.md.
 
 #![expect(
     clippy::unwrap_used,

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use tslp_core::policy::Policy;
-use tslp_decide::mention;
+use tslp_decide::prompt::mention;
 use tslp_snapshots::script;
 use tslp_snapshots::stage::{AT, EngineMemory, Stage};
 

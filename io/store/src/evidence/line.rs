@@ -1,4 +1,4 @@
-//! The lines that `tslp log --json` prints, an event each. docs/export.md describes them.
+//! The lines that `tslp log --json` prints, an event each. docs/storage.md describes them.
 //!
 //! A line has exactly one form. Whoever reads one prints it again and compares: what was edited in any way, be it by a
 //! blank or a field that nobody knows, isn't the same line any more.

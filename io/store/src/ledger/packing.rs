@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn pinned_dictionary() {
-        // Another one needs another number for what it packs (docs/migrations.md).
+        // Another one needs another number for what it packs (docs/storage.md).
         assert_eq!(
             blake3::hash(DICTIONARY).to_string(),
             "4f4554a06fe78d0c5cdc9ea67c197da58393df4f2bb7f97b19d8a603e44c8bc8"

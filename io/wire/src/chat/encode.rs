@@ -81,21 +81,26 @@ pub(super) fn call_value(dialect: Dialect, id: &str, call: &ToolCall) -> Value {
     }
 }
 
-/// Gives a call in its dialect's form other arguments.
-pub(super) fn set_arguments(call: &mut Value, arguments: &str) {
+/// Puts a call into the place of another one, in a dialect whose calls are blocks or items; the name that its result comes under stays.
+pub(super) fn replace_call(item: &mut Value, dialect: Dialect, call: &ToolCall) {
+    if item["name"] != *call.name {
+        let id = match dialect {
+            Dialect::Responses => &item["call_id"],
+            _ => &item["id"],
+        };
+        let id = id.as_str().unwrap_or_default().to_owned();
+        *item = call_value(dialect, &id, call);
+        return;
+    }
+    let arguments = &*call.arguments;
     let read = value_of(arguments.as_bytes()).unwrap_or_default();
     // A custom tool has a text for its input.
     let input = match read["input"].as_str() {
         Some(input) => input.into(),
         None => Value::from(arguments),
     };
-    for (place, text) in [
-        ("/custom/input", &input),
-        ("/function/arguments", &arguments.into()),
-        ("/arguments", &arguments.into()),
-        ("/input", &input),
-    ] {
-        match call.pointer_mut(place) {
+    for (place, text) in [("/arguments", &arguments.into()), ("/input", &input)] {
+        match item.pointer_mut(place) {
             Some(whole @ Value::Object(_)) => *whole = read.clone(),
             Some(known @ Value::String(_)) => *known = text.clone(),
             _ => {}

@@ -3,11 +3,12 @@
 
 use memchr::memmem;
 use serde_json::{Map, Value, json};
+use tslp_core::message::ToolCall;
 
 use super::dialect::Dialect;
 use super::dialect::openai_responses::is_clients_call;
 use super::encode::{
-    HeldEvent, call_value, item_events, message_item, set_arguments, shares_members,
+    HeldEvent, call_value, item_events, message_item, replace_call, shares_members,
 };
 use super::frames::BodyForm;
 use super::json_text::canonical_json;
@@ -43,8 +44,8 @@ pub enum CallRule {
 pub enum CallVerdict {
     /// The client gets it as it came.
     Passes,
-    /// The client gets it with these arguments.
-    Fitted(String),
+    /// The client gets this one in its place.
+    Replaced(ToolCall),
     /// The client gets a text in its place.
     Denied(String),
 }
@@ -184,12 +185,13 @@ impl CallGate {
         (said, event)
     }
 
-    /// The arguments of a call that can't go on as it came: it was fitted, or clients may read others where calls are judged.
-    fn arguments_instead(&self, reply: &ReplyContent, number: usize) -> Option<String> {
+    /// A call in the place of one that can't go on as it came: another was made of it, or clients may read another where calls are
+    /// judged.
+    fn call_instead(&self, reply: &ReplyContent, number: usize) -> Option<ToolCall> {
         let read = reply.call(number)?;
         match self.verdict(number) {
-            Some(CallVerdict::Fitted(arguments)) => Some(arguments.clone()),
-            _ if read.is_odd && self.rule == CallRule::Judged => Some(read.call.arguments.clone()),
+            Some(CallVerdict::Replaced(call)) => Some(call.clone()),
+            _ if read.is_odd && self.rule == CallRule::Judged => Some(read.call.clone()),
             _ => None,
         }
     }
@@ -217,9 +219,9 @@ impl CallGate {
             event.bytes = item.map_or_else(Vec::new, |item| item_events(dialect, place, &item));
             return;
         }
-        let instead = self.arguments_instead(reply, number);
+        let instead = self.call_instead(reply, number);
         let (_, as_it_came, is_first) = self.begin(number, instead.is_none());
-        let Some(arguments) = instead.filter(|_| !as_it_came) else {
+        let Some(call) = instead.filter(|_| !as_it_came) else {
             return;
         };
         let item = [&json["item"], &json["content_block"]]
@@ -230,7 +232,7 @@ impl CallGate {
             (None, Some(read)) => call_value(dialect, &read.id, &read.call),
             (None, None) => return,
         };
-        set_arguments(&mut item, &arguments);
+        replace_call(&mut item, dialect, &call);
         event.bytes = match is_first {
             true => item_events(dialect, place, &item),
             false => Vec::new(),
@@ -257,7 +259,7 @@ impl CallGate {
                 let Some(read) = reply.call(number) else {
                     return true;
                 };
-                let instead = self.arguments_instead(reply, number);
+                let instead = self.call_instead(reply, number);
                 let is_moved = self.rule == CallRule::Judged
                     && form == BodyForm::Events
                     && read.number != self.passed.len();
@@ -266,8 +268,7 @@ impl CallGate {
                 if as_it_came {
                     return true;
                 }
-                let mut whole = read.call.clone();
-                whole.arguments = instead.unwrap_or(whole.arguments);
+                let whole = instead.unwrap_or_else(|| read.call.clone());
                 let is_named_twice = reply
                     .calls
                     .iter()
@@ -341,7 +342,7 @@ impl CallGate {
                 let number = reply.item_named(item.text("id")).unwrap_or(at);
                 let read = reply.call(number);
                 match self.verdict(number) {
-                    Some(CallVerdict::Fitted(arguments)) => set_arguments(item, arguments),
+                    Some(CallVerdict::Replaced(call)) => replace_call(item, dialect, call),
                     Some(CallVerdict::Denied(text)) => *item = text_in_place(dialect, number, text),
                     _ if self.rule != CallRule::Judged => {}
                     Some(CallVerdict::Passes) if read.is_some_and(|it| is_same(it, item)) => {}

@@ -40,8 +40,6 @@ pub struct PipeRules {
     pub calls: CallRule,
     /// The client's tools, if a text that may be calls of them is held.
     pub offered: Option<Arc<OfferedTools>>,
-    /// Whether the client gets nothing of it before the engine has judged all of it.
-    pub is_held: bool,
 }
 
 /// What was read since the engine heard last.
@@ -91,6 +89,8 @@ pub struct ReplyPipe {
     read: ReplyRead,
     /// The first reply, while another one is asked for.
     draft: Option<Box<ReplyPipe>>,
+    /// Whether the client gets nothing of it before the engine has judged all of it.
+    is_held: bool,
 }
 
 impl ReplyPipe {
@@ -115,6 +115,7 @@ impl ReplyPipe {
             usage: ServerUsage::default(),
             read: ReplyRead::default(),
             draft: None,
+            is_held: false,
             rules,
         }
     }
@@ -166,7 +167,7 @@ impl ReplyPipe {
     pub fn counts_as_over(&self) -> bool {
         let watch = self.watch.as_ref();
         let holds_text = watch.is_some_and(|watch| !watch.held().is_empty());
-        self.decoder.content.was_end_said() || self.rules.is_held || holds_text
+        self.decoder.content.was_end_said() || self.is_held || holds_text
     }
 
     /// Whether its end waits for the engine, which may add to it, or has calls to judge.
@@ -270,7 +271,7 @@ impl ReplyPipe {
         self.read.is_passed_on = true;
         self.forget_watch();
         self.ends = false;
-        self.rules.is_held = false;
+        self.is_held = false;
         self.known_to_wait = 0;
         if self.gate.rule == CallRule::Complete {
             self.gate.rule = CallRule::AsTheyCome;
@@ -439,7 +440,7 @@ impl ReplyPipe {
         let first = if is_over { 0 } else { self.known_to_wait };
         let fresh = self.held.split_off(first);
         let last = self.held.last();
-        let mut waits_for_text = self.rules.is_held || last.is_some_and(|it| it.may_be_calls);
+        let mut waits_for_text = self.is_held || last.is_some_and(|it| it.may_be_calls);
         for event in fresh {
             waits_for_text |= event.may_be_calls;
             let overtakes = !event.calls.is_empty() && self.gate.rule != CallRule::AsTheyCome;
@@ -491,7 +492,7 @@ impl ReplyPipe {
 
     /// Says something in the model's place, after all that it said in this round; nothing where a stream ends with no text.
     pub fn say_for_model(&mut self, text: &str) -> Vec<u8> {
-        self.rules.is_held = false;
+        self.is_held = false;
         let mut passed = self.close_round();
         if self.in_text {
             passed.extend(self.say(text));
@@ -518,11 +519,8 @@ impl ReplyPipe {
 
     /// Another reply is asked for in the place of this one, which cost so much.
     pub fn set_aside(&mut self, usage: ServerUsage) {
-        let rules = PipeRules {
-            is_held: true,
-            ..self.rules.clone()
-        };
-        let mut other = Self::new(self.dialect, rules);
+        let mut other = Self::new(self.dialect, self.rules.clone());
+        other.is_held = true;
         other.add_usage(usage);
         other.draft = Some(Box::new(std::mem::replace(
             self,
@@ -555,7 +553,7 @@ impl ReplyPipe {
 
     /// What waited goes to the client, and what follows as it comes.
     pub fn release(&mut self) -> Vec<u8> {
-        self.rules.is_held = false;
+        self.is_held = false;
         self.known_to_wait = 0;
         self.let_go(false)
     }

@@ -6,7 +6,7 @@ use std::io::Read;
 use rustix::io::Errno;
 use tslp_core::event::ReadFailure;
 use tslp_core::path::RelPath;
-use tslp_decide::place::PlaceFinding;
+use tslp_decide::scope::place::PlaceFinding;
 
 use super::beneath::{WorkspaceRoot, read_failure};
 use super::identity::{Identity, is_regular};

@@ -31,8 +31,8 @@ use tslp_core::event::{DiskFinding, PlaceObserved, ReadFailure};
 use tslp_core::extract::Grammars;
 use tslp_core::path::RelPath;
 use tslp_core::scope::OffRules;
-use tslp_decide::direct::FileText;
-use tslp_decide::place::PlaceFinding;
+use tslp_decide::scope::place::PlaceFinding;
+use tslp_decide::user::direct::FileText;
 use tslp_replay::pending::{DiskCheck, OffFile, TouchedText};
 
 use beneath::WorkspaceRoot;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tslp_core::event::{PlaceKind, PlaceObserved};
 use tslp_core::path::RelPath;
-use tslp_decide::place::PlaceFinding;
+use tslp_decide::scope::place::PlaceFinding;
 
 /// Most ends of one path that are looked for beneath the root.
 const ENDS_MAX: usize = 64;

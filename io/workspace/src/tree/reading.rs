@@ -11,7 +11,7 @@ use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::redact;
-use tslp_decide::found_code::{self, FoundCode};
+use tslp_decide::judge::found_code::{self, FoundCode};
 use tslp_grammars::{MARKS_MAX, TOKENS_MAX, TreeSitterGrammars};
 
 use super::read_queue::{MemoryShare, ReadJob, ReadQueue};
