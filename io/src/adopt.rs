@@ -423,7 +423,14 @@ impl<'c> Adopter<'c> {
             } => {
                 let Batch { recorded } = work.finish();
                 let rows = Some(self.engine.take_rows());
-                if commits.send(Commit { recorded, rows }).is_err() {
+                if commits
+                    .send(Commit {
+                        recorded,
+                        rows,
+                        waiting: None,
+                    })
+                    .is_err()
+                {
                     let stopped = writer.durable().stop_reason();
                     return Err(AdoptError::Writer(stopped.map_or_else(
                         || "the ledger's writer has stopped".to_owned(),

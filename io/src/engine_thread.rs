@@ -11,11 +11,12 @@ mod tools;
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
+use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use crossbeam_channel::{Receiver, Sender, after, never, select_biased};
 use tslp_core::artifact::Transition;
 use tslp_core::audit::AuditQuestion;
 use tslp_core::delimiter;
@@ -103,6 +104,8 @@ const ANSWERS_MAX: usize = 1000;
 pub struct EngineWiring {
     /// Messages from the network loop and the auditor.
     pub from_loop: Receiver<ToEngine>,
+    /// Those who wait for rows.
+    pub rows_wanted: Receiver<Sender<Infallible>>,
     /// Messages to the network loop.
     pub to_loop: LoopHandle,
     /// Batches for the ledger's writer.
@@ -360,7 +363,7 @@ impl EngineThread {
                 break;
             }
         }
-        self.write_rows();
+        self.write_rows(None);
     }
 
     /// Continues where the last process stopped. To be called once, before anything else.
@@ -456,52 +459,59 @@ impl EngineThread {
     }
 
     /// The next message; `None` once all senders are gone. The first idle moment after much text was handled is used to
-    /// return its memory to the system.
+    /// return its memory to the system, and one without replies to write rows.
     fn next(&mut self) -> Option<ToEngine> {
-        if self.worked_bytes >= GIVE_BACK_BYTES {
-            match self.wiring.from_loop.recv_timeout(IDLE) {
-                Ok(message) => return Some(message),
-                Err(RecvTimeoutError::Disconnected) => return None,
-                Err(RecvTimeoutError::Timeout) => {
-                    memory::trim_heap();
-                    self.worked_bytes = 0;
-                }
+        loop {
+            let rows_due = self.rows_due();
+            if rows_due == Some(Duration::ZERO) {
+                self.write_rows(None);
+                continue;
             }
-        }
-        let late_for = self.rows_late_since.map(|since| since.elapsed());
-        let Some(late_for) = late_for else {
-            return self.wiring.from_loop.recv().ok();
-        };
-        let left = match self.rows_late_events {
-            0..ROWS_LATE_EVENTS => ROWS_LATE.saturating_sub(late_for),
-            _ => Duration::ZERO,
-        };
-        let is_quiet = self.running.is_empty();
-        let wait = if is_quiet { left.min(QUIET) } else { left };
-        match self.wiring.from_loop.recv_timeout(wait) {
-            Ok(message) => Some(message),
-            Err(RecvTimeoutError::Disconnected) => None,
-            Err(RecvTimeoutError::Timeout) => {
-                self.write_rows();
-                self.wiring.from_loop.recv().ok()
+            let idle = (self.worked_bytes >= GIVE_BACK_BYTES).then_some(IDLE);
+            let over = idle.or(rows_due).map_or_else(never, after);
+            select_biased! {
+                recv(self.wiring.rows_wanted) -> wanted => match wanted {
+                    Ok(waiting) => self.write_rows(Some(waiting)),
+                    Err(_) => self.wiring.rows_wanted = never(),
+                },
+                recv(self.wiring.from_loop) -> message => return message.ok(),
+                recv(over) -> _ => match idle {
+                    Some(_) => {
+                        memory::trim_heap();
+                        self.worked_bytes = 0;
+                    }
+                    None => self.write_rows(None),
+                },
             }
         }
     }
 
-    /// Has the rows written that have changed since the last time.
-    pub fn write_rows(&mut self) {
-        if self.rows_late_since.take().is_none() {
+    /// In what time rows are to be written if nothing happens.
+    fn rows_due(&self) -> Option<Duration> {
+        let late = self.rows_late_since?.elapsed();
+        let left = match self.rows_late_events {
+            0..ROWS_LATE_EVENTS => ROWS_LATE.saturating_sub(late),
+            _ => Duration::ZERO,
+        };
+        let is_quiet = self.running.is_empty();
+        Some(if is_quiet { left.min(QUIET) } else { left })
+    }
+
+    /// Has the rows written that have changed since the last time; whoever waits for them learns of it.
+    pub fn write_rows(&mut self, waiting: Option<Sender<Infallible>>) {
+        if self.rows_late_since.take().is_none() && waiting.is_none() {
             return;
         }
         self.rows_late_events = 0;
         let rows = self.engine.take_rows();
         // A start after which nothing happens writes nothing.
-        if rows.changes.is_empty() {
+        if rows.changes.is_empty() && waiting.is_none() {
             return;
         }
         let commit = Commit {
             recorded: Vec::new(),
             rows: Some(rows),
+            waiting,
         };
         // A writer that has stopped has told the loop itself, and the next start folds the events.
         let _ = self.wiring.commits.send(commit);
@@ -1286,7 +1296,7 @@ impl EngineThread {
         self.rows_late_events += batch.recorded.len();
         let commit = Commit {
             recorded: batch.recorded,
-            rows: None,
+            ..Commit::default()
         };
         if self.wiring.commits.send(commit).is_err() {
             tracing::error!(%last, "a decision could not be recorded: the ledger's writer has stopped");

@@ -146,6 +146,7 @@ impl Process {
         let (to_writer, decided) = bounded(COMMITS);
         let wiring = EngineWiring {
             from_loop: never(),
+            rows_wanted: never(),
             to_loop: handle.clone(),
             commits: to_writer,
             durable: Arc::clone(&durable),
@@ -203,7 +204,7 @@ impl Process {
 
     /// The engine has rows written, as it does when nothing has come for a while.
     pub(super) fn write_rows(&mut self) {
-        self.engine.write_rows();
+        self.engine.write_rows(None);
     }
 
     /// The commits that the engine decided since the last call, in order.

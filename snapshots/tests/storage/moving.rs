@@ -17,6 +17,7 @@ fn commit(group: &Group) -> Commit {
     Commit {
         recorded: recorded.collect(),
         rows: Some(group.rows.clone()),
+        waiting: None,
     }
 }
 

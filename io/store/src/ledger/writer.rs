@@ -4,6 +4,7 @@
 //! commit. So an idle writer runs it as soon as enough pages are pending, and a busy one only when the WAL is several times as
 //! long: under a load that never pauses the file must not grow without bound.
 
+use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -22,12 +23,14 @@ use super::open_files::OpenFiles;
 use super::sqlite_log::{CheckpointMode, SqliteLog, WalState};
 
 /// Events, which are durable together or not at all, or rows that can wait.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Commit {
     /// The events, in order; the first follows the last of the commit before.
     pub recorded: Vec<Recorded>,
     /// Rows of these events and of those before, to be written when no commit waits.
     pub rows: Option<RowsUpTo>,
+    /// Dropped once these rows are written, or never will be.
+    pub waiting: Option<Sender<Infallible>>,
 }
 
 /// An announcement of the writer.
@@ -205,6 +208,7 @@ pub struct Writer {
     commits: Receiver<Commit>,
     /// Rows that are still to be written, in order.
     rows: Vec<RowsUpTo>,
+    waiting: Vec<Sender<Infallible>>,
     limits: WriterLimits,
     figures: Arc<WriterFigures>,
     announcer: Announcer,
@@ -269,6 +273,7 @@ impl Writer {
             log,
             commits,
             rows: Vec::new(),
+            waiting: Vec::new(),
             limits,
             figures: Arc::default(),
             announcer: Announcer { durable, announce },
@@ -381,6 +386,7 @@ impl Writer {
         self.check_files()?;
         self.log.write_rows(&self.rows)?;
         self.check_files()?;
+        self.waiting.clear();
         if let Some(last) = self.rows.drain(..).next_back() {
             (self.announcer.announce)(Durability::RowsWritten(last.seq));
         }
@@ -399,6 +405,7 @@ impl Writer {
             events += commit.recorded.len() as u64;
             batch.record_all(commit.recorded)?;
             self.rows.extend(commit.rows);
+            self.waiting.extend(commit.waiting);
             let full = events >= self.limits.group_events_max
                 || batch.payload_bytes() >= self.limits.group_bytes_max;
             next = if full {

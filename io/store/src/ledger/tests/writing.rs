@@ -16,6 +16,7 @@ fn commit(seq: u64) -> Commit {
     Commit {
         recorded: vec![recorded(seq)],
         rows: Some(rows_of(seq, &[order(seq)])),
+        waiting: None,
     }
 }
 
@@ -193,7 +194,7 @@ fn full_disk() {
         .unwrap();
     let many = Commit {
         recorded: (2..=2000).map(recorded).collect(),
-        rows: None,
+        ..Commit::default()
     };
     let (sender, receiver) = queued([many, commit(2001)]);
     let (writer, announced) = start(log, receiver, WriterLimits::default());
