@@ -499,9 +499,7 @@ impl EngineThread {
 
     /// Has the rows written that have changed since the last time; whoever waits for them learns of it.
     pub fn write_rows(&mut self, waiting: Option<Sender<Infallible>>) {
-        if self.rows_late_since.take().is_none() && waiting.is_none() {
-            return;
-        }
+        self.rows_late_since = None;
         self.rows_late_events = 0;
         let rows = self.engine.take_rows();
         // A start after which nothing happens writes nothing.

@@ -100,7 +100,7 @@ pub fn rebuild_tables(log: &mut SqliteLog) -> Result<State, StartError> {
     let put = |rows: &[RowChange]| rebuild.put_archived(rows);
     let folded = history::fold_events(
         (scratch::folding_state(), ChainHash::GENESIS),
-        rebuild.reader(),
+        &*rebuild.log,
         head,
         course,
         put,
@@ -112,7 +112,8 @@ pub fn rebuild_tables(log: &mut SqliteLog) -> Result<State, StartError> {
             rebuild.fill_table(index, |visit| state.visit_rows(index, visit))?;
         }
     }
-    rebuild.commit(head.seq)?;
+    rebuild.set_applied(head.seq)?;
+    rebuild.commit()?;
     log.tidy_up()?;
     Ok(state)
 }

@@ -50,7 +50,6 @@ pub use data_files::DataFiles;
 pub use open::{OpenLedger, open_ledger};
 pub use open_options::{MissingAnchor, OpenOptions};
 pub use reader::{LedgerReader, ReaderFactory};
-pub use rebuild::TableRebuild;
 pub use sqlite_log::{Batch, CheckpointMode, SqliteLog, WalState};
 pub use start_error::StartError;
 pub use tables::TablesState;

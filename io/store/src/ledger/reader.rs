@@ -180,7 +180,7 @@ impl LedgerReader {
         self.visit_fitting(visit, |visit| {
             self.with_tail(R::INDEX, |tail| {
                 tail.merged(&first, visit, |visit| {
-                    self.ask(R::INDEX, |table, it| table.read_from(it, &first[0], visit))
+                    self.ask(R::INDEX, |table, it| table.read(it, first.first(), visit))
                 })
             })
         })
@@ -238,7 +238,7 @@ impl LedgerReader {
         visit: &mut dyn FnMut(R) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
         self.visit_fitting(visit, |visit| {
-            self.ask(R::INDEX, |table, it| table.read_from(it, first, visit))
+            self.ask(R::INDEX, |table, it| table.read(it, Some(first), visit))
         })
     }
 
@@ -287,7 +287,7 @@ impl LedgerReader {
         table: usize,
         visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
-        self.ask(table, |table, it| table.read(it, visit))
+        self.ask(table, |table, it| table.read(it, None, visit))
     }
 
     /// Whether the projections' tables can be used as they are.

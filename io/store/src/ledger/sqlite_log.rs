@@ -288,7 +288,7 @@ impl SqliteLog {
 ///
 /// Any error in it poisons the log; only an event out of order, or one that is too large, does not.
 pub struct Batch<'a> {
-    pub(super) log: &'a mut SqliteLog,
+    pub(crate) log: &'a mut SqliteLog,
     pub(super) rows_hash: RowsHash,
     applied: Option<Seq>,
     head: Head,
@@ -418,7 +418,11 @@ impl Batch<'_> {
         self.set_applied(rows.seq)
     }
 
-    pub(super) fn set_applied(&mut self, applied: Seq) -> Result<(), LedgerError> {
+    /// Notes up to which event all rows are written.
+    ///
+    /// # Errors
+    /// When SQLite fails.
+    pub fn set_applied(&mut self, applied: Seq) -> Result<(), LedgerError> {
         let log = &*self.log;
         let set = (log.tables).set_applied(&log.connection, applied, self.rows_hash);
         set.map_err(|error| self.table_failed(error))?;
@@ -431,11 +435,6 @@ impl Batch<'_> {
     /// # Errors
     /// When any of it fails; the state on disk is unknown then.
     pub fn commit(mut self) -> Result<Head, LedgerError> {
-        assert!(self.open, "a batch is committed once");
-        assert!(
-            self.head.seq >= self.log.head.seq,
-            "a batch never ends before its beginning"
-        );
         let committed = connection::run_cached(&self.log.connection, "COMMIT");
         committed.map_err(|error| self.table_failed(error.into()))?;
         self.open = false;

@@ -1,6 +1,6 @@
 //! Projection tables in SQLite, made from their descriptions: created, filled, changed and read, all generically.
 //!
-//! They are plain tables for anyone with a `sqlite3` shell. `meta` has each table's version as `table:NAME`, the position of the last
+//! They are plain tables for anyone with a `sqlite3` shell. `meta` has the tables with their versions as `tables`, the position of the last
 //! event whose rows are written as `applied_seq`, the hash of all rows up to there as `rows_hash`, and the version of tslp that folded them as
 //! `folded_by`; the log writes them in the transaction of the rows. Archives aren't in the hash: they grow with history, so no
 //! start reads them.
@@ -33,8 +33,8 @@ const ROWS_HASH: &str = "rows_hash";
 /// Most events of a tail. The engine has rows written long before; a longer tail has another cause, such as a copy.
 const TAIL_EVENTS_MAX: u64 = 16_384;
 
-/// The prefix of a table's name in the `meta` key of its version.
-pub(super) const VERSION_PREFIX: &str = "table:";
+/// The `meta` key of the tables' names, each with its version.
+const TABLES_KEPT: &str = "tables";
 
 /// Whether stored tables can be used as they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +54,8 @@ pub enum TablesState {
 pub struct ProjectionTables {
     /// In the order of the descriptions.
     pub(super) tables: Vec<TableStatements>,
+    /// `NAME:VERSION` of each.
+    versions: String,
 }
 
 #[derive(Clone, Debug)]
@@ -62,8 +64,6 @@ pub(super) struct TableStatements {
     drop: String,
     /// The table, as SQLite keeps it in its schema.
     create: String,
-    /// Inserts a row whose key is new, and does nothing if it isn't.
-    insert: String,
     put: String,
     remove: String,
     read: String,
@@ -76,14 +76,13 @@ impl ProjectionTables {
     /// Writes the statements.
     #[must_use]
     pub fn new(tables: &'static [Table]) -> Self {
+        let versions = tables
+            .iter()
+            .map(|it| format!("{}:{}", it.name, it.version));
         Self {
             tables: tables.iter().map(TableStatements::new).collect(),
+            versions: versions.collect::<Vec<_>>().join(" "),
         }
-    }
-
-    /// The descriptions.
-    pub fn descriptions(&self) -> impl Iterator<Item = &'static Table> + '_ {
-        self.tables.iter().map(|statements| statements.table)
     }
 
     /// Whether the stored tables can be used with a ledger that ends at `head`.
@@ -92,16 +91,12 @@ impl ProjectionTables {
     /// When the database can't be read.
     pub fn state(&self, connection: &Connection, head: Seq) -> Result<TablesState, TableError> {
         let rebuild = |reason: String| Ok(TablesState::Rebuild { reason });
+        let versions: Option<String> = meta_value(connection, TABLES_KEPT)?;
+        if versions.as_deref() != Some(&self.versions) {
+            return rebuild("there are tables of other versions".to_owned());
+        }
         for statements in &self.tables {
             let table = statements.table;
-            let version: Option<i64> = meta_value(connection, &version_key(table.name))?;
-            if version != Some(table.version.into()) {
-                let found = version.map_or("none".to_owned(), |version| version.to_string());
-                let (name, wanted) = (table.name, table.version);
-                return rebuild(format!(
-                    "table {name} should have version {wanted}, there is {found}"
-                ));
-            }
             let stored: Vec<String> = connection
                 .prepare_cached(
                     "SELECT sql FROM sqlite_schema WHERE tbl_name = ?1 AND sql IS NOT NULL ORDER BY rowid",
@@ -148,37 +143,24 @@ impl ProjectionTables {
         Ok(())
     }
 
-    /// Records a recreated table's version.
+    /// Drops every table, including those of projections that no longer exist, and makes the current ones, empty. Call it in a
+    /// transaction.
     ///
     /// # Errors
     /// When SQLite fails.
-    pub fn note_version(&self, connection: &Connection, table: usize) -> Result<(), TableError> {
-        let table = self.tables[table].table;
-        set_meta(
-            connection,
-            &version_key(table.name),
-            i64::from(table.version),
-        )?;
-        Ok(())
-    }
-
-    /// Drops tables of projections that no longer exist. Call it in a transaction.
-    ///
-    /// # Errors
-    /// When SQLite fails.
-    pub fn drop_unknown(&self, connection: &Connection) -> Result<(), TableError> {
-        let names: Vec<String> = connection
-            .prepare("SELECT substr(key, length(?1) + 1) FROM meta WHERE key LIKE ?1 || '%'")?
-            .query_map([VERSION_PREFIX], |row| row.get(0))?
-            .collect::<Result<_, _>>()?;
-        for name in names {
+    pub fn make_anew(&self, connection: &Connection) -> Result<(), TableError> {
+        let kept: Option<String> = meta_value(connection, TABLES_KEPT)?;
+        for (name, _) in kept
+            .iter()
+            .flat_map(|it| it.split(' '))
+            .filter_map(|it| it.rsplit_once(':'))
+        {
             // The name comes from the file, so it is quoted as what it is: anything.
-            if self.descriptions().all(|table| table.name != name) {
-                let quoted = name.replace('"', "\"\"");
-                connection.execute_batch(&format!("DROP TABLE IF EXISTS \"{quoted}\""))?;
-                connection.execute("DELETE FROM meta WHERE key = ?1", [version_key(&name)])?;
-            }
+            let quoted = name.replace('"', "\"\"");
+            connection.execute_batch(&format!("DROP TABLE IF EXISTS \"{quoted}\""))?;
         }
+        (0..self.tables.len()).try_for_each(|table| self.recreate_table(connection, table))?;
+        set_meta(connection, TABLES_KEPT, self.versions.as_str())?;
         Ok(())
     }
 
@@ -203,11 +185,7 @@ impl ProjectionTables {
     ) -> Result<(), TableError> {
         set_meta(connection, APPLIED_SEQ, to_sql(applied))?;
         set_meta(connection, ROWS_HASH, hash.to_bytes())?;
-        // Read first: nearly always it is this version, and a commit writes one page less.
-        let by: Option<String> = meta_value(connection, FOLDED_BY)?;
-        if by.as_deref() != Some(VERSION) {
-            set_meta(connection, FOLDED_BY, VERSION)?;
-        }
+        set_meta(connection, FOLDED_BY, VERSION)?;
         Ok(())
     }
 
@@ -222,20 +200,13 @@ impl ProjectionTables {
         hash: &mut RowsHash,
     ) -> Result<(), TableError> {
         for change in changes {
-            let statements = self.statements(change.table)?;
+            let statements = &self.tables[change.table];
             match &change.change {
                 Change::Put(row) => statements.put_row(connection, row, hash)?,
                 Change::Remove(key) => statements.remove(connection, key, hash)?,
             }
         }
         Ok(())
-    }
-
-    fn statements(&self, table: usize) -> Result<&TableStatements, TableError> {
-        self.tables.get(table).ok_or_else(|| TableError::Shape {
-            table: "?",
-            detail: format!("there is no table number {table}"),
-        })
     }
 }
 
@@ -249,13 +220,23 @@ impl TableStatements {
         let (key, _) = names.split_at(table.key);
         let name = format!("\"{}\"", table.name);
         let all = names.join(", ");
-        let is_key = columns_compared(key, "=");
+        let places = vec!["?"; names.len()].join(", ");
+        // An archive's row stays as it is.
+        let otherwise = if table.is_archive() {
+            "IGNORE"
+        } else {
+            "REPLACE"
+        };
+        let is_key = key
+            .iter()
+            .zip(1..)
+            .map(|(column, number)| format!("{column} = ?{number}"));
+        let is_key = is_key.collect::<Vec<_>>().join(" AND ");
         Self {
             table,
             drop: format!("DROP TABLE IF EXISTS {name}"),
             create: create_statement(table),
-            insert: put_statement(table, &names, OnConflict::Keep),
-            put: put_statement(table, &names, OnConflict::Replace),
+            put: format!("INSERT OR {otherwise} INTO {name} ({all}) VALUES ({places})"),
             remove: format!("DELETE FROM {name} WHERE {is_key}"),
             read: format!("SELECT {all} FROM {name} ORDER BY {}", key.join(", ")),
             find: format!("SELECT {all} FROM {name} WHERE {is_key}"),
@@ -275,14 +256,8 @@ impl TableStatements {
         hash: &mut RowsHash,
     ) -> Result<(), TableError> {
         self.check_values(row, self.table.columns.len())?;
-        // Most rows are new, so that a look-up before would find nothing.
-        let inserted = self.execute_with(connection, &self.insert, row)?;
         if self.table.is_archive() {
-            return Ok(());
-        }
-        if inserted == 1 {
-            hash.add(self.table, row);
-            return Ok(());
+            return self.execute_with(connection, &self.put, row);
         }
         let known = self.find_row(connection, &row[..self.table.key])?;
         if known.as_deref() != Some(row) {
@@ -315,29 +290,30 @@ impl TableStatements {
         connection: &Connection,
         sql: &str,
         values: &[Value],
-    ) -> Result<usize, TableError> {
+    ) -> Result<(), TableError> {
         let mut statement = connection.prepare_cached(sql)?;
-        Ok(statement.execute(params_from_iter(values.iter().map(SqlValue)))?)
+        statement.execute(params_from_iter(values.iter().map(SqlValue)))?;
+        Ok(())
     }
 
-    /// Hands all rows to `visit`, in the order of their keys.
+    /// Hands the rows to `visit`, in the order of their keys; given a value of the key's first column, those from it on.
     pub(super) fn read(
         &self,
         connection: &Connection,
+        from: Option<&Value>,
         visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
     ) -> Result<(), TableError> {
-        self.query(connection, (&self.read, &[]), visit)
-    }
-
-    /// Hands the rows from this value of the key's first column on to `visit`, in the order of their keys.
-    pub(super) fn read_from(
-        &self,
-        connection: &Connection,
-        first: &Value,
-        visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
-    ) -> Result<(), TableError> {
-        let first = core::slice::from_ref(first);
-        self.query(connection, (&self.read_from, first), visit)
+        let sql = from.map_or(&self.read, |_| &self.read_from);
+        let mut prepared = connection.prepare_cached(sql)?;
+        let mut rows = prepared.query(params_from_iter(from.map(SqlValue)))?;
+        let mut values = Vec::new();
+        while let Some(row) = rows.next()? {
+            self.read_row(row, &mut values)?;
+            if visit(&values).is_break() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// The hash of its rows; of an archive's, those that events up to `until` have put.
@@ -351,31 +327,13 @@ impl TableStatements {
             Keep::Latest => false,
         };
         let mut hash = RowsHash::default();
-        self.read(connection, &mut |row| {
+        self.read(connection, None, &mut |row| {
             if !is_later(row) {
                 hash.add(self.table, row);
             }
             ControlFlow::Continue(())
         })?;
         Ok(hash)
-    }
-
-    fn query(
-        &self,
-        connection: &Connection,
-        (sql, values): (&str, &[Value]),
-        visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
-    ) -> Result<(), TableError> {
-        let mut prepared = connection.prepare_cached(sql)?;
-        let mut rows = prepared.query(params_from_iter(values.iter().map(SqlValue)))?;
-        let mut values = Vec::new();
-        while let Some(row) = rows.next()? {
-            self.read_row(row, &mut values)?;
-            if visit(&values).is_break() {
-                break;
-            }
-        }
-        Ok(())
     }
 
     /// The row with this key.
@@ -385,17 +343,8 @@ impl TableStatements {
         key: &[Value],
     ) -> Result<Option<Vec<Value>>, TableError> {
         self.check_values(key, self.table.key)?;
-        self.first_row(connection, &self.find, key)
-    }
-
-    fn first_row(
-        &self,
-        connection: &Connection,
-        sql: &str,
-        key: &[Value],
-    ) -> Result<Option<Vec<Value>>, TableError> {
         connection
-            .prepare_cached(sql)?
+            .prepare_cached(&self.find)?
             .query_row(params_from_iter(key.iter().map(SqlValue)), |row| {
                 let mut values = Vec::new();
                 Ok(self.read_row(row, &mut values).map(|()| values))
@@ -434,7 +383,10 @@ impl TableStatements {
         values.resize(self.table.columns.len(), Value::Null);
         for ((index, column), value) in self.table.columns.iter().enumerate().zip(values) {
             match row.get_ref(index)? {
-                ValueRef::Text(text) if is_text(value, text) => continue,
+                ValueRef::Text(text) if matches!(value, Value::Text(it) if it.as_bytes() == text) =>
+                {
+                    continue;
+                }
                 ValueRef::Null => *value = Value::Null,
                 ValueRef::Integer(number) => *value = Value::Integer(number),
                 ValueRef::Text(text) => {
@@ -470,51 +422,6 @@ impl TableStatements {
     }
 }
 
-fn is_text(value: &Value, bytes: &[u8]) -> bool {
-    matches!(value, Value::Text(text) if text.as_bytes() == bytes)
-}
-
-/// `column operator ?n` for each column, numbered from 1.
-fn column_terms(columns: &[String], operator: &str) -> Vec<String> {
-    columns
-        .iter()
-        .zip(1..)
-        .map(|(column, number)| format!("{column} {operator} ?{number}"))
-        .collect()
-}
-
-fn columns_compared(columns: &[String], operator: &str) -> String {
-    column_terms(columns, operator).join(" AND ")
-}
-
-/// The handling of a row whose key is taken.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum OnConflict {
-    Keep,
-    Replace,
-}
-
-fn put_statement(table: &Table, names: &[String], on_conflict: OnConflict) -> String {
-    let name = format!("\"{}\"", table.name);
-    let (key, rest) = names.split_at(table.key);
-    let places = (1..=names.len())
-        .map(|number| format!("?{number}"))
-        .collect::<Vec<_>>()
-        .join(", ");
-    let (all, keys) = (names.join(", "), key.join(", "));
-    let on_conflict = if rest.is_empty() || on_conflict == OnConflict::Keep {
-        "DO NOTHING".to_owned()
-    } else {
-        let set = rest
-            .iter()
-            .map(|column| format!("{column} = excluded.{column}"))
-            .collect::<Vec<_>>()
-            .join(", ");
-        format!("DO UPDATE SET {set}")
-    };
-    format!("INSERT INTO {name} ({all}) VALUES ({places}) ON CONFLICT ({keys}) {on_conflict}")
-}
-
 /// The statement that makes the table. A key of one whole number is SQLite's own row number; other tables are
 /// stored in the order of their key, unless rows are so long that a tree of keys would keep most of each in pages of its own.
 fn create_statement(table: &Table) -> String {
@@ -540,10 +447,6 @@ fn create_statement(table: &Table) -> String {
         sql.push_str(", WITHOUT ROWID");
     }
     sql
-}
-
-fn version_key(name: &str) -> String {
-    format!("{VERSION_PREFIX}{name}")
 }
 
 /// A value as SQLite takes it, without a copy.
