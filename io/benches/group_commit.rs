@@ -11,6 +11,7 @@ use crossbeam_channel::Sender;
 use tslp_core::event::Recorded;
 use tslp_core::ids::{Seq, UnixMillis};
 use tslp_io::out::Out;
+use tslp_projections::changes::RowsUpTo;
 use tslp_projections::state::State;
 use tslp_store::ledger::OpenOptions;
 use tslp_store::ledger::writer::{self, Commit, WriterLimits};
@@ -85,7 +86,10 @@ impl Engine {
             self.state.apply(&recorded);
             commit.recorded.push(recorded);
         }
-        commit.changes = self.state.take_changes();
+        commit.rows = Some(RowsUpTo {
+            seq: self.state.head(),
+            changes: self.state.take_changes(),
+        });
         self.commits.send(commit)?;
         Ok(self.state.head())
     }

@@ -20,8 +20,8 @@ use tslp_projections::state::State;
 use tslp_projections::store::{EmptyStore, Store};
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, DiskAnswers};
-use tslp_store::content_cache::{ArchiveTrust, ContentCache};
-use tslp_store::ledger::{DataFiles, LedgerError, OpenOptions, SqliteLog};
+use tslp_store::content_cache::ContentCache;
+use tslp_store::ledger::{DataFiles, OpenOptions};
 use tslp_store::project;
 use tslp_store::startup::{self, StartError};
 use tslp_tools::guardian::profile_file;
@@ -497,20 +497,16 @@ pub fn carry_out_here(config: &Settings, act: &Act) -> Result<Vec<ActResult>, St
     project::prepare(&config.data_dir, &config.workspace)?;
     let (mut opened, state) =
         startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
-    let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
+    let contents = ContentCache::new(opened.readers.open()?);
     let mut engine = new_engine(state, &config.policy, contents);
     let (results, batch) = decide_act(&mut engine, &mut observer, now(), act);
     if let Some(batch) = batch {
-        commit_batch(&mut opened.log, batch)?;
+        let mut transaction = opened.log.begin_batch()?;
+        transaction.record_all(batch.recorded)?;
+        transaction.write_rows(&engine.take_rows())?;
+        transaction.commit()?;
     }
     Ok(results)
-}
-
-fn commit_batch(log: &mut SqliteLog, batch: Batch) -> Result<(), LedgerError> {
-    let mut transaction = log.begin_batch()?;
-    transaction.record_all(batch.recorded)?;
-    transaction.change_all(&batch.changes)?;
-    transaction.commit().map(drop)
 }
 
 /// The target as a directive names it: from the workspace's root. `written` starts from `current_dir` if it exists there.

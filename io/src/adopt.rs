@@ -21,12 +21,10 @@ use tslp_projections::state::State;
 use tslp_projections::store::Store;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, BatchBuilder};
-use tslp_store::content_cache::{ArchiveTrust, ContentCache};
+use tslp_store::content_cache::ContentCache;
 use tslp_store::ledger::lock::DataDirLock;
 use tslp_store::ledger::writer::{self, Commit, LedgerWriter, WriterLimits};
-use tslp_store::ledger::{
-    DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory, TablesState, history,
-};
+use tslp_store::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory, history};
 use tslp_store::progress::WalkProgress;
 use tslp_store::project;
 use tslp_store::startup::{self, StartError};
@@ -381,7 +379,7 @@ impl<'c> Adopter<'c> {
             (true, AdoptMode::Append) => {
                 let (opened, state) =
                     startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
-                let store = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
+                let store = ContentCache::new(opened.readers.open()?);
                 (state, Some(store), DecisionSink::start_writer(opened)?)
             }
         };
@@ -405,7 +403,7 @@ impl<'c> Adopter<'c> {
                 return Ok(());
             }
             let opened = new_ledger(self.config)?;
-            let store = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
+            let store = ContentCache::new(opened.readers.open()?);
             self.engine.set_store(Some(store));
             let files = opened.readers.open()?;
             self.engine
@@ -423,8 +421,16 @@ impl<'c> Adopter<'c> {
             DecisionSink::Writer {
                 commits, writer, ..
             } => {
-                let Batch { recorded, changes } = self.engine.finish(work);
-                if commits.send(Commit { recorded, changes }).is_err() {
+                let Batch { recorded } = work.finish();
+                let rows = Some(self.engine.take_rows());
+                if commits
+                    .send(Commit {
+                        recorded,
+                        rows,
+                        waiting: None,
+                    })
+                    .is_err()
+                {
                     let stopped = writer.durable().stop_reason();
                     return Err(AdoptError::Writer(stopped.map_or_else(
                         || "the ledger's writer has stopped".to_owned(),
@@ -488,14 +494,10 @@ fn new_ledger(config: &Settings) -> Result<OpenLedger, AdoptError> {
 fn state_on_record(files: &DataFiles) -> Result<(State, ContentCache), AdoptError> {
     let readers = ReaderFactory::new(files, &OpenOptions::default());
     let reader = readers.open()?;
-    let tables = startup::state_of_tables(&reader);
-    let (state, archives) = match (reader.tables_state()?, tables) {
-        (TablesState::Current, Ok(state)) => (state, ArchiveTrust::Sound),
-        _ => {
-            let folded = history::check_all(&reader, |_| ControlFlow::Continue(()))?;
-            let (state, _) = folded.expect("nobody breaks it off");
-            (state, ArchiveTrust::Doubtful)
-        }
-    };
-    Ok((state, ContentCache::new(reader, archives)))
+    if let Ok(state) = reader.state() {
+        return Ok((state, ContentCache::new(reader)));
+    }
+    let folded = history::check_all(&reader, |_| ControlFlow::Continue(()))?;
+    let (state, _) = folded.expect("nobody breaks it off");
+    Ok((state, ContentCache::new(reader).without_archives()))
 }

@@ -21,7 +21,6 @@ use tslp_core::event::Verb;
 use tslp_core::path::RelPath;
 use tslp_decide::prompt::clear::FORCE;
 use tslp_projections::episodes::EpisodeRow;
-use tslp_store::content_cache::ArchiveTrust;
 use tslp_store::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use tslp_store::project;
 use tslp_store::startup::StartError;
@@ -618,13 +617,8 @@ fn show_deep(
 ) -> Result<Exit, CommandFailure> {
     let is_sound = report.is_healthy();
     let subject = diagnosed_subject(config);
-    let archives = if is_sound {
-        ArchiveTrust::Sound
-    } else {
-        ArchiveTrust::Doubtful
-    };
     let (data_dir, readers) = (&subject.settings.data_dir, &subject.readers);
-    let deep = deep::verify_decisions(data_dir, readers, &config.policy, archives);
+    let deep = deep::verify_decisions(data_dir, readers, &config.policy, is_sound);
     match &deep {
         Ok(deep) => deep.add_to(&mut report),
         Err(error) => report.add_ledger_check("decisions", Err(error)),

@@ -15,7 +15,7 @@ use tslp_replay::trace::Difference;
 pub use listing::{ListedDifference, NOT_DERIVED};
 
 use actions::ActionReplay;
-use tslp_store::content_cache::{ArchiveTrust, ContentCache};
+use tslp_store::content_cache::ContentCache;
 use tslp_store::evidence::scan::LedgerScan;
 use tslp_store::ledger::ReaderFactory;
 use tslp_store::progress::WalkProgress;
@@ -58,10 +58,13 @@ pub fn verify_decisions(
     data_dir: &Path,
     readers: &ReaderFactory,
     policy: &Policy,
-    archives: ArchiveTrust,
+    are_tables_sound: bool,
 ) -> Result<DeepReport, StartError> {
     let mut scan = LedgerScan::begin(data_dir, readers)?;
-    let contents = ContentCache::new(readers.open()?, archives);
+    let mut contents = ContentCache::new(readers.open()?);
+    if !are_tables_sound {
+        contents = contents.without_archives();
+    }
     let progress = WalkProgress::new(scan.head().seq.0, "events");
     let mut deep = DeepVerifier::new(TreeSitterGrammars, policy.clone(), contents);
     let mut report = DeepReport::default();

@@ -1,6 +1,6 @@
 //! The diagnostics of spec §14: `/doctor`, `/recent`, `/state`, `/debug/last-prompt`, and the same on the command line.
 //!
-//! They hold a read-only connection and nothing else of the ledger: reporting is all they can do.
+//! They hold a read-only connection, and may ask for rows that are late: reporting is all they can do.
 
 mod coloured;
 pub mod disk_now;
@@ -19,13 +19,15 @@ pub mod vouched;
 pub mod why;
 
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
-use crossbeam_channel::Receiver;
+use crossbeam_channel::{Receiver, Sender, bounded};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tslp_core::hash::ArtifactHash;
@@ -111,16 +113,24 @@ impl DiagnosedSubject {
     }
 }
 
+/// Longest wait for late rows before a page folds their events for itself.
+const ROWS_WAIT: Duration = Duration::from_secs(1);
+
 /// Answers questions on a thread of its own, because checks take time.
 pub struct DiagnosticsThread {
     subject: DiagnosedSubject,
+    /// Has the engine write rows.
+    rows_wanted: Sender<Sender<Infallible>>,
 }
 
 impl DiagnosticsThread {
     /// Diagnostics of a running proxy.
     #[must_use]
-    pub const fn new(subject: DiagnosedSubject) -> Self {
-        Self { subject }
+    pub const fn new(subject: DiagnosedSubject, rows_wanted: Sender<Sender<Infallible>>) -> Self {
+        Self {
+            subject,
+            rows_wanted,
+        }
     }
 
     /// Answers until all senders of questions are dropped.
@@ -148,7 +158,22 @@ impl DiagnosticsThread {
             })
     }
 
+    /// Has late rows written, so that the page needn't fold their events, which takes the whole state.
+    fn await_rows(&self) {
+        let reader = self.subject.readers.open();
+        let is_late = reader.and_then(|it| Ok(it.rows_written()? < it.head()?.seq));
+        // What can't be read, the page says.
+        if !is_late.unwrap_or(false) {
+            return;
+        }
+        let (waiting, written) = bounded(0);
+        if self.rows_wanted.send(waiting).is_ok() {
+            let _ = written.recv_timeout(ROWS_WAIT);
+        }
+    }
+
     fn answer_page(&self, page: &DiagnosticPage) -> OwnAnswer {
+        self.await_rows();
         let json = match page {
             DiagnosticPage::Doctor => Ok(doctor::examine_all(&self.subject).json_page()),
             DiagnosticPage::Recent(wanted) => {

@@ -11,11 +11,12 @@ mod tools;
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
+use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use crossbeam_channel::{Receiver, Sender, after, never, select_biased};
 use tslp_core::artifact::Transition;
 use tslp_core::audit::AuditQuestion;
 use tslp_core::delimiter;
@@ -90,6 +91,12 @@ const IDLE: Duration = Duration::from_millis(50);
 const REPLY_KEPT_BYTES_MAX: usize = 1 << 20;
 const REPLIES_KEPT_BYTES_MAX: usize = 4 << 20;
 
+/// Rows are written after so long without a message while no reply is under way, and anyway once they are so late or those of so many
+/// events: what comes and goes meanwhile never is.
+const QUIET: Duration = Duration::from_millis(200);
+const ROWS_LATE: Duration = Duration::from_millis(250);
+const ROWS_LATE_EVENTS: usize = 2000;
+
 /// Longest header with answers to directives, in characters.
 const ANSWERS_MAX: usize = 1000;
 
@@ -97,6 +104,8 @@ const ANSWERS_MAX: usize = 1000;
 pub struct EngineWiring {
     /// Messages from the network loop and the auditor.
     pub from_loop: Receiver<ToEngine>,
+    /// Those who wait for rows.
+    pub rows_wanted: Receiver<Sender<Infallible>>,
     /// Messages to the network loop.
     pub to_loop: LoopHandle,
     /// Batches for the ledger's writer.
@@ -144,6 +153,10 @@ pub struct EngineThread {
     is_stopped: bool,
     /// The thread that parses long texts, if there is one.
     parser: Option<Sender<Unparsed>>,
+    /// Since when rows are to be written.
+    rows_late_since: Option<Instant>,
+    /// Events since then.
+    rows_late_events: usize,
 }
 
 /// A reply under way.
@@ -336,6 +349,9 @@ impl EngineThread {
             mode: None,
             is_stopped: false,
             parser: None,
+            // Those of the events that the start has folded.
+            rows_late_since: Some(Instant::now()),
+            rows_late_events: 0,
         }
     }
 
@@ -347,6 +363,7 @@ impl EngineThread {
                 break;
             }
         }
+        self.write_rows(None);
     }
 
     /// Continues where the last process stopped. To be called once, before anything else.
@@ -431,7 +448,7 @@ impl EngineThread {
             ToEngine::AdoptFile { file, answer } => {
                 let (mut work, mut summary) = (BatchBuilder::default(), AdoptSummary::default());
                 adopt::decide_read_file(&mut self.engine, *file, &mut work, &mut summary);
-                let batch = self.engine.finish(work);
+                let batch = work.finish();
                 let last = batch.last();
                 self.commit_batch(batch);
                 let _ = answer.send((summary, last));
@@ -442,19 +459,60 @@ impl EngineThread {
     }
 
     /// The next message; `None` once all senders are gone. The first idle moment after much text was handled is used to
-    /// return its memory to the system.
+    /// return its memory to the system, and one without replies to write rows.
     fn next(&mut self) -> Option<ToEngine> {
-        if self.worked_bytes >= GIVE_BACK_BYTES {
-            match self.wiring.from_loop.recv_timeout(IDLE) {
-                Ok(message) => return Some(message),
-                Err(RecvTimeoutError::Disconnected) => return None,
-                Err(RecvTimeoutError::Timeout) => {
-                    memory::trim_heap();
-                    self.worked_bytes = 0;
-                }
+        loop {
+            let rows_due = self.rows_due();
+            if rows_due == Some(Duration::ZERO) {
+                self.write_rows(None);
+                continue;
+            }
+            let idle = (self.worked_bytes >= GIVE_BACK_BYTES).then_some(IDLE);
+            let over = idle.or(rows_due).map_or_else(never, after);
+            select_biased! {
+                recv(self.wiring.rows_wanted) -> wanted => match wanted {
+                    Ok(waiting) => self.write_rows(Some(waiting)),
+                    Err(_) => self.wiring.rows_wanted = never(),
+                },
+                recv(self.wiring.from_loop) -> message => return message.ok(),
+                recv(over) -> _ => match idle {
+                    Some(_) => {
+                        memory::trim_heap();
+                        self.worked_bytes = 0;
+                    }
+                    None => self.write_rows(None),
+                },
             }
         }
-        self.wiring.from_loop.recv().ok()
+    }
+
+    /// In what time rows are to be written if nothing happens.
+    fn rows_due(&self) -> Option<Duration> {
+        let late = self.rows_late_since?.elapsed();
+        let left = match self.rows_late_events {
+            0..ROWS_LATE_EVENTS => ROWS_LATE.saturating_sub(late),
+            _ => Duration::ZERO,
+        };
+        let is_quiet = self.running.is_empty();
+        Some(if is_quiet { left.min(QUIET) } else { left })
+    }
+
+    /// Has the rows written that have changed since the last time; whoever waits for them learns of it.
+    pub fn write_rows(&mut self, waiting: Option<Sender<Infallible>>) {
+        self.rows_late_since = None;
+        self.rows_late_events = 0;
+        let rows = self.engine.take_rows();
+        // A start after which nothing happens writes nothing.
+        if rows.changes.is_empty() && waiting.is_none() {
+            return;
+        }
+        let commit = Commit {
+            recorded: Vec::new(),
+            rows: Some(rows),
+            waiting,
+        };
+        // A writer that has stopped has told the loop itself, and the next start folds the events.
+        let _ = self.wiring.commits.send(commit);
     }
 
     fn handle_prompt(&mut self, mut prompt: ToEngine) {
@@ -1232,9 +1290,11 @@ impl EngineThread {
             }
         }
         self.warn_of_stale(looked_at);
+        self.rows_late_since.get_or_insert_with(Instant::now);
+        self.rows_late_events += batch.recorded.len();
         let commit = Commit {
             recorded: batch.recorded,
-            changes: batch.changes,
+            ..Commit::default()
         };
         if self.wiring.commits.send(commit).is_err() {
             tracing::error!(%last, "a decision could not be recorded: the ledger's writer has stopped");

@@ -39,13 +39,13 @@ fn verify_ledger(subject: &DiagnosedSubject, reader: &LedgerReader, report: &mut
     let events = format!("{} verified, decoded and folded", state.head().0);
     report.add_check("events", Ok(events));
     match reader.tables_state() {
-        Ok(TablesState::Current) => {
+        Ok(TablesState::UpTo(_)) => {
             for TableCheck { table, result } in tables {
                 let result = result.map(|hash| format!("{} rows, hash {hash}", hash.rows()));
                 let result = result.map_err(|flaw| format!("{flaw}: run `tslp rebuild`"));
                 report.add_check(table.name, result);
             }
-            let restored = startup::state_of_tables(reader).map(|_| "fits the rows".to_owned());
+            let restored = reader.state().map(|_| "fits the rows".to_owned());
             let advice = |why| format!("{why}: run `tslp rebuild`");
             report.add_check("hash of the rows", restored.map_err(advice));
         }

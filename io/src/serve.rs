@@ -1,5 +1,6 @@
 //! `tslp serve`: puts the threads together, says where it listens, and takes them apart in order.
 
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +13,7 @@ use signal_hook::iterator::Signals;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
 use tslp_scripted::Server;
-use tslp_store::content_cache::{ArchiveTrust, ContentCache};
+use tslp_store::content_cache::ContentCache;
 use tslp_store::ledger::lock::DataDirLock;
 use tslp_store::ledger::writer::{
     self, Durability, LedgerWriter, Remedy, WriterFailure, WriterLimits,
@@ -308,6 +309,7 @@ impl BoundServer {
         let config = Arc::new(config);
         let (to_engine, from_loop) = bounded(ENGINE_QUEUE);
         let (to_diagnostics, questions) = bounded(DIAGNOSTICS_QUEUE);
+        let (want_rows, rows_wanted) = bounded(1);
         let audits = AuditQueue::default();
         let metrics = Arc::default();
         let channels = LoopChannels {
@@ -332,14 +334,15 @@ impl BoundServer {
             Ok((opened, _)) => Some(Scrub::of(opened)?),
             Err(_) => None,
         };
-        let diagnostics = DiagnosticsThread::new(DiagnosedSubject {
+        let subject = DiagnosedSubject {
             upstream: Some(chosen.url.clone()),
             safe_mode: safe_mode.clone(),
             scrub: scrub.as_ref().map(Scrub::shared_progress),
             metrics: Arc::clone(&metrics),
             ..DiagnosedSubject::of_ledger(Arc::clone(&config))
-        });
-        let diagnostics = diagnostics.spawn(questions, handle.clone())?;
+        };
+        let diagnostics =
+            DiagnosticsThread::new(subject, want_rows).spawn(questions, handle.clone())?;
         let (space_watcher, disk_space) = disk_full::watch_disk(&config.data_dir, handle.clone());
         let scrub = scrub
             .map(|scrub| ScrubThread::spawn(scrub, handle.clone()))
@@ -358,6 +361,7 @@ impl BoundServer {
                 let lock = Arc::clone(&opened.lock);
                 let surroundings = EngineSurroundings {
                     from_loop,
+                    rows_wanted,
                     handle: &handle,
                     audits: audits.clone(),
                     metrics,
@@ -621,6 +625,7 @@ fn ask_for_windows(
 /// The threads and channels that the engine is connected to.
 struct EngineSurroundings<'s> {
     from_loop: Receiver<ToEngine>,
+    rows_wanted: Receiver<Sender<Infallible>>,
     handle: &'s LoopHandle,
     audits: AuditQueue,
     metrics: Arc<Metrics>,
@@ -639,7 +644,7 @@ fn start_engine(
     ask_for_windows: Option<Sender<()>>,
 ) -> Result<(JoinHandle<()>, LedgerWriter), ServeError> {
     let handle = surroundings.handle;
-    let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
+    let contents = ContentCache::new(opened.readers.open()?);
     let (commits, queue) = writer::commit_queue(COMMIT_QUEUE);
     let tell = handle.clone();
     let mut space_watcher = Some(surroundings.space_watcher);
@@ -649,9 +654,9 @@ fn start_engine(
         queue,
         WriterLimits::default(),
         Box::new(move |durability| match durability {
-            Durability::Reached(seq) => {
-                tell.send(ToLoop::Durable(seq));
-                // If it is full, it is going to look anyway.
+            Durability::Reached(seq) => tell.send(ToLoop::Durable(seq)),
+            // It reads texts by their rows. If it is full, it is going to look anyway.
+            Durability::RowsWritten(_) => {
                 if let Some(report) = &report {
                     let _ = report.try_send(());
                 }
@@ -677,6 +682,7 @@ fn start_engine(
     );
     let wiring = EngineWiring {
         from_loop: surroundings.from_loop,
+        rows_wanted: surroundings.rows_wanted,
         to_loop: handle.clone(),
         commits,
         durable: Arc::clone(writer.durable()),

@@ -3,6 +3,8 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+use tslp_core::ids::Seq;
+
 use crate::table::Value;
 
 /// A change to one row.
@@ -23,6 +25,15 @@ pub struct RowChange {
     pub change: Change,
 }
 
+/// Changes of rows that a store makes at once: those since the last such changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowsUpTo {
+    /// The event after which the rows are so.
+    pub seq: Seq,
+    /// The changes, in order.
+    pub changes: Vec<RowChange>,
+}
+
 /// The keys of the rows that have changed since a store was told, each with whether the store has its row. Nothing is noted before
 /// somebody [follows](Self::follow): most folds are for no store.
 pub struct Touched<K>(Option<BTreeMap<K, bool>>);
@@ -34,9 +45,10 @@ impl<K> Default for Touched<K> {
 }
 
 impl<K: Ord> Touched<K> {
-    /// Notes what changes from now on, or no longer does.
+    /// Notes what changes from now on, or no longer does. What was noted before stays noted.
     pub(crate) fn follow(&mut self, follows: bool) {
-        self.0 = follows.then(BTreeMap::new);
+        let noted = self.0.take().filter(|_| follows);
+        self.0 = noted.or_else(|| follows.then(BTreeMap::new));
     }
 
     /// A row changes, appears or vanishes; `was_present`: whether it was there just before.

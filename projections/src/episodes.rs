@@ -2,6 +2,7 @@
 //! is read from the ledger.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use tslp_core::event::{Event, History, PromptMeasured, Recorded, ReplyOutcome};
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
@@ -12,7 +13,7 @@ use crate::row_map::RowMap;
 row! {
     /// `episodes`: the last episodes. Episode 0 holds everything outside of conversations: commands of the command line, and
     /// transitions that follow a look at the disk between prompts. Its time and position are those of the last of them.
-    pub struct EpisodeRow in table "episodes", version 6;
+    pub struct EpisodeRow in table "episodes", version 7;
     key {
         /// The episode.
         episode: EpisodeId,
@@ -26,6 +27,9 @@ row! {
         seq: Seq,
         /// The model that was asked for.
         model: String,
+        /// Times that its prompt was sent and whose reply hasn't ended: a retry sends it again, and a session may go on before its last
+        /// reply is over.
+        attempts: u32,
         /// The outcome of its reply, if that has ended.
         outcome: Option<ReplyOutcome>,
         /// Where the last that is known of it happened: its prompt, a sent prompt, its reply's end or an audit. What was concluded from
@@ -59,6 +63,11 @@ impl Episodes {
                 self.evict_oldest();
             }
             Event::ReplyEnded(ended) => self.update_episode(recorded.episode, |episode| {
+                // An interrupted reply ends all attempts, because the process has stopped.
+                episode.attempts = match ended.outcome {
+                    ReplyOutcome::Interrupted => 0,
+                    _ => episode.attempts.saturating_sub(1),
+                };
                 episode.outcome = Some(ended.outcome);
                 episode.until = recorded.seq;
             }),
@@ -74,6 +83,7 @@ impl Episodes {
             }
             Event::PromptComposed(composed) => {
                 self.update_episode(recorded.episode, |episode| {
+                    episode.attempts += 1;
                     episode.history = Some(composed.history);
                 });
             }
@@ -84,6 +94,24 @@ impl Episodes {
     /// The episodes that are kept, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &EpisodeRow> {
         self.rows.values()
+    }
+
+    /// Each prompt that is kept, with its session.
+    pub(crate) fn sessions(&self) -> impl Iterator<Item = (EpisodeId, SessionId)> {
+        self.prompts().map(|row| (row.episode, row.session))
+    }
+
+    /// Episodes whose reply is still under way.
+    #[must_use]
+    pub fn in_flight(&self) -> Vec<EpisodeId> {
+        let under_way = self.prompts().filter(|row| row.attempts > 0);
+        under_way.map(|row| row.episode).collect()
+    }
+
+    fn prompts(&self) -> impl DoubleEndedIterator<Item = &EpisodeRow> {
+        // Episode 0 is nobody's.
+        let rows = self.rows.values();
+        rows.filter(|row| row.episode != EpisodeId::OUTSIDE)
     }
 
     /// The model that an episode's prompt asked for, while the episode is kept.
@@ -97,12 +125,9 @@ impl Episodes {
     }
 
     fn evict_oldest(&mut self) {
-        // Episode 0 is nobody's prompt, so it is never the oldest.
-        let mut prompts = self.rows.keys().filter(|id| id.0 != EpisodeId::OUTSIDE);
-        if self.rows.len() > RECENT_EPISODES_KEPT
-            && let Some(oldest) = prompts.next().copied()
-        {
-            self.rows.remove(&oldest);
+        let oldest = self.prompts().nth_back(RECENT_EPISODES_KEPT);
+        if let Some(oldest) = oldest.map(|row| row.episode) {
+            self.rows.remove(&(oldest,));
         }
     }
 }
@@ -124,6 +149,7 @@ impl EpisodeRow {
             at_ms: recorded.at,
             seq: recorded.seq,
             model: model.into(),
+            attempts: 0,
             outcome: None,
             until: recorded.seq,
             history: None,

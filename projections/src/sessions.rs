@@ -1,8 +1,9 @@
 //! Sessions: the state of each conversation, its recent exchanges (spec §8.4), and its pending notices.
 
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::Deref;
 
 use rkyv::with::AsVec;
 use rkyv::{Archive, Deserialize as Load, Serialize as Store};
@@ -15,14 +16,12 @@ use tslp_core::event::{
 use tslp_core::hash::{ArtifactHash, MessageKey, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 use tslp_core::limits::{
-    HYDRATION_CANDIDATES_MAX, INJECTIONS_PER_SESSION_MAX, NOTICES_WAITING_MAX, RECENT_PAIRS,
-    SESSIONS_KEPT, WITHHELD_PER_SESSION_MAX,
+    HYDRATION_CANDIDATES_MAX, INJECTIONS_PER_SESSION_MAX, NOTICES_WAITING_MAX,
+    RECENT_EPISODES_KEPT, RECENT_PAIRS, SESSIONS_KEPT, WITHHELD_PER_SESSION_MAX,
 };
 use tslp_core::message::Role;
 use tslp_core::path::RelPath;
 use tslp_core::reason::{Reason, ReasonClass};
-
-pub mod rows;
 
 mod answers;
 
@@ -32,13 +31,32 @@ pub use answers::{
 };
 
 use crate::row_map::RowMap;
-use rows::{LookupKind, SessionEpisodeRow, SessionIndexRow, SessionRow, UnderWayRow};
+
+row! {
+    /// `sessions`: conversations that can be continued, each as a whole.
+    pub struct SessionRow in table "sessions", version 10;
+    key {
+        /// The session.
+        session: SessionId,
+    }
+    values {
+        /// All that is known of it.
+        state: Session,
+    }
+}
+
+crate::stored_cells!(Session);
+
+impl Deref for SessionRow {
+    type Target = Session;
+
+    fn deref(&self) -> &Session {
+        &self.state
+    }
+}
 
 /// Most points kept of one session's conversation from which a later prompt may continue.
 const POINTS_PER_SESSION: usize = 256;
-
-/// Later episodes after which a reply is no longer expected.
-const EPISODES_KEPT: u64 = 1024;
 
 /// Most entities whose position in the hydration block is kept.
 const HYDRATION_ORDER_KEPT: u32 = 64;
@@ -166,21 +184,35 @@ pub struct PromptInProgress {
     pub in_tool_chain: bool,
 }
 
+/// A property by which a session is recognised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum LookupKind {
+    /// Its name.
+    Name,
+    /// The conversation after one of its last replies.
+    Point,
+    /// The conversation up to its last prompt.
+    Prompt,
+    /// Its last reply.
+    Reply,
+    /// Its last exchange.
+    Tail,
+}
+
 /// A property, and the hash of its value.
 type LookupKey = (LookupKind, [u8; 32]);
+
+/// A property of a session, with the episode from which it has it.
+type IndexKey = (LookupKey, EpisodeId, SessionId);
 
 /// All conversations that can be continued.
 #[derive(Default)]
 pub struct Sessions {
     pub(crate) sessions: RowMap<SessionRow>,
-    /// The session of each property; for a point also its number of messages.
-    pub(crate) index: RowMap<SessionIndexRow>,
-    pub(crate) episodes: RowMap<SessionEpisodeRow>,
-    /// The same by session, so that no prompt has to go through the episodes of others.
-    episodes_of: BTreeSet<(SessionId, EpisodeId)>,
-    /// Prompts that were sent and whose reply hasn't ended, with the number of attempts: a retry sends the same prompt again,
-    /// and a session may go on before its last reply is over.
-    pub(crate) under_way: RowMap<UnderWayRow>,
+    /// What [`Session::properties`] gives of each. Of several sessions with one property the newest is meant.
+    index: BTreeMap<IndexKey, u32>,
+    /// The session of each of the last episodes.
+    episodes: BTreeMap<EpisodeId, SessionId>,
     /// The last block of the model's, until it is resolved.
     captured: Option<(CaptureId, EpisodeId, RelPath)>,
 }
@@ -227,12 +259,6 @@ impl Sessions {
                 }
             }
             Event::PromptComposed(composed) => {
-                let known = self.under_way.get(&(recorded.episode,));
-                let attempts = known.map_or(0, |row| row.attempts) + 1;
-                self.under_way.put(UnderWayRow {
-                    episode: recorded.episode,
-                    attempts,
-                });
                 if let Some(session) = self.changed_by(recorded.episode) {
                     session.apply_composed(recorded.seq, composed);
                 }
@@ -255,7 +281,7 @@ impl Sessions {
             .replace((prompt.transcript, prompt.length));
         session.system = prompt.system;
         let current = prompt.messages.current();
-        session.last_episode = episode;
+        let last_episode = core::mem::replace(&mut session.last_episode, episode);
         if !current.iter().any(|message| message.role == Role::Tool) {
             let turn = Turn {
                 from: episode,
@@ -280,42 +306,33 @@ impl Sessions {
             in_tool_chain: current.last().is_some_and(|last| last.role != Role::User),
         });
         if let Some((last, _)) = last {
-            // Another session may have come to the same prompt since, and owns the key.
-            self.unindex_if_owned((LookupKind::Prompt, last.0), id);
+            self.index
+                .remove(&((LookupKind::Prompt, last.0), last_episode, id));
         }
-        self.index_session((LookupKind::Prompt, prompt.transcript.0), (id, 0));
+        self.index
+            .insert(((LookupKind::Prompt, prompt.transcript.0), episode, id), 0);
         // Last: the prompt has made its own session the newest, so another one goes.
         self.evict_oldest_session();
     }
 
-    /// Adds an episode to a session, and forgets those whose reply is no longer expected.
+    /// Adds an episode to a session, and forgets the oldest of too many.
     fn add_episode(&mut self, episode: EpisodeId, session: SessionId) {
-        if let Some(former) = self.episodes.put(SessionEpisodeRow { episode, session }) {
-            self.episodes_of.remove(&(former.session, episode));
+        if episode != EpisodeId::OUTSIDE {
+            self.episodes.insert(episode, session);
         }
-        self.episodes_of.insert((session, episode));
-        let is_recent = |old: EpisodeId| old.0.saturating_add(EPISODES_KEPT) > episode.0;
-        while let Some(oldest) = self.oldest_episode(session).filter(|old| !is_recent(*old)) {
-            self.forget_episode(oldest, session);
+        if self.episodes.len() > RECENT_EPISODES_KEPT {
+            self.episodes.pop_first();
         }
     }
 
-    fn oldest_episode(&self, session: SessionId) -> Option<EpisodeId> {
-        let mut owned = self.episodes_of.range((session, EpisodeId(0))..);
-        owned
-            .next()
-            .filter(|(owner, _)| *owner == session)
-            .map(|(_, episode)| *episode)
-    }
-
-    fn forget_episode(&mut self, episode: EpisodeId, session: SessionId) {
-        self.episodes.remove(&(episode,));
-        self.episodes_of.remove(&(session, episode));
-    }
-
-    pub(crate) fn finish_restoring(&mut self) {
-        let owned = self.episodes.values().map(|it| (it.session, it.episode));
-        self.episodes_of = owned.collect();
+    /// `episodes`: the last ones, each with its session.
+    pub(crate) fn finish_restoring(
+        &mut self,
+        episodes: impl Iterator<Item = (EpisodeId, SessionId)>,
+    ) {
+        self.episodes = episodes.collect();
+        let rows = self.sessions.values();
+        self.index = rows.flat_map(|row| row.properties(row.session)).collect();
     }
 
     /// A new session, or one that shares another's history up to a point.
@@ -375,19 +392,12 @@ impl Sessions {
         })
     }
 
-    fn insert_session(&mut self, id: SessionId, session: Session) {
-        if let Some(name) = &session.name {
-            self.index_session(name_key(name), (id, 0));
-        }
-        self.sessions.put(SessionRow {
-            session: id,
-            state: session,
-        });
+    fn insert_session(&mut self, id: SessionId, state: Session) {
+        self.index.extend(state.properties(id));
+        self.sessions.put(SessionRow { session: id, state });
     }
 
     fn apply_reply_end(&mut self, episode: EpisodeId, ended: &ReplyEnded) {
-        // First, because an attempt is over even if its session was forgotten meanwhile.
-        self.end_attempt(episode, ended);
         let Some(id) = self.of(episode) else {
             return;
         };
@@ -406,6 +416,10 @@ impl Sessions {
             .open
             .take()
             .expect("the reply's prompt was found to be open");
+        let before: Vec<_> = session
+            .last_reply_properties(id)
+            .map(|(key, _)| key)
+            .collect();
         session.notices.retain(|notice| !notice.was_shown);
         let head = open.transcript.extended(ended.key);
         session.length = open.length.saturating_add(1);
@@ -414,14 +428,13 @@ impl Sessions {
             transcript: head,
             length: session.length,
         };
-        session.points.insert(open.episode, point);
+        let replaced = session.points.insert(episode, point);
         let surplus = session.points.len() > POINTS_PER_SESSION;
         let oldest = surplus.then(|| session.points.pop_first()).flatten();
-        let tail = open
+        session.tail = open
             .user_key
             .map(|user_key| TranscriptHash::of_exchange(user_key, ended.key));
-        let old_tail = core::mem::replace(&mut session.tail, tail);
-        let old_reply = session.reply.replace(ended.key);
+        session.reply = Some(ended.key);
         let exchange = Exchange {
             user: open.user,
             assistant: ended.segments.clone(),
@@ -430,25 +443,22 @@ impl Sessions {
         if session.exchanges.len() > RECENT_PAIRS {
             session.exchanges.pop_front();
         }
-        self.index_session((LookupKind::Point, head.0), (id, point.length));
         debug_assert!(
-            self.sessions[&(id,)].points.len() <= POINTS_PER_SESSION,
+            session.points.len() <= POINTS_PER_SESSION,
             "points are bounded"
         );
-        if let Some((_, oldest)) = oldest {
-            self.unindex((LookupKind::Point, oldest.transcript.0));
+        let added: Vec<_> = session.last_reply_properties(id).collect();
+        let gone = replaced.map(|point| (episode, point)).into_iter();
+        let gone = gone.chain(oldest).map(|(episode, point)| {
+            let key = (LookupKind::Point, point.transcript.0);
+            (key, episode, id)
+        });
+        for key in gone.chain(before) {
+            self.index.remove(&key);
         }
-        // Old keys go first: an exchange that repeats itself has the same ones, which must be left in the index.
-        if let Some(old) = old_tail {
-            self.unindex((LookupKind::Tail, old.0));
-        }
-        if let Some(old) = old_reply {
-            self.unindex((LookupKind::Reply, old.0));
-        }
-        self.index_session((LookupKind::Reply, ended.key.0), (id, 0));
-        if let Some(tail) = tail {
-            self.index_session((LookupKind::Tail, tail.0), (id, 0));
-        }
+        self.index.extend(added);
+        self.index
+            .insert(((LookupKind::Point, head.0), episode, id), point.length);
     }
 
     /// A reply's change of a file was refused.
@@ -463,17 +473,6 @@ impl Sessions {
                 let oldest = oldest.map(|(path, _)| path.clone());
                 oldest.and_then(|path| session.refused.remove(&path));
             }
-        }
-    }
-
-    /// Counts an attempt as ended; an interrupted reply ends all attempts, because the process has stopped.
-    fn end_attempt(&mut self, episode: EpisodeId, ended: &ReplyEnded) {
-        let Some(row) = self.under_way.get_mut(&(episode,)) else {
-            return;
-        };
-        row.attempts = row.attempts.saturating_sub(1);
-        if row.attempts == 0 || ended.outcome == ReplyOutcome::Interrupted {
-            self.under_way.remove(&(episode,));
         }
     }
 
@@ -522,50 +521,22 @@ impl Sessions {
         let oldest = oldest.map(|it| (it.session,));
         let row = oldest.and_then(|oldest| self.sessions.remove(&oldest));
         let row = row.expect("there are more sessions than are kept");
-        self.unindex_session(row.session, &row.state);
-    }
-
-    /// Removes a session's properties from the index, except those that belong to a newer session.
-    fn unindex_session(&mut self, id: SessionId, session: &Session) {
-        let name = session.name.as_deref().map(name_key);
-        let points = session.points.values();
-        let points = points.map(|point| (LookupKind::Point, point.transcript.0));
-        let tail = session.tail.map(|tail| (LookupKind::Tail, tail.0));
-        let reply = session.reply.map(|reply| (LookupKind::Reply, reply.0));
-        let prompt = session
-            .last_prompt
-            .map(|(last, _)| (LookupKind::Prompt, last.0));
-        for key in points.chain(name).chain(tail).chain(reply).chain(prompt) {
-            self.unindex_if_owned(key, id);
-        }
-        while let Some(episode) = self.oldest_episode(id) {
-            self.forget_episode(episode, id);
+        for (key, _) in row.properties(row.session) {
+            self.index.remove(&key);
         }
     }
 
-    /// Makes a property belong to a session from now on.
-    fn index_session(&mut self, key: LookupKey, owner: (SessionId, u32)) {
-        let ((sign, hash), (session, messages)) = (key, owner);
-        self.index.put(SessionIndexRow {
-            sign,
-            hash,
-            session,
-            messages,
-        });
-    }
-
-    fn unindex(&mut self, key: LookupKey) {
-        self.index.remove(&key);
-    }
-
-    fn unindex_if_owned(&mut self, key: LookupKey, session: SessionId) {
-        if self.indexed_session(key) == Some(session) {
-            self.unindex(key);
-        }
+    /// The newest session with this property, and the number of messages up to it, if that is a point.
+    fn indexed(&self, key: LookupKey) -> Option<(SessionId, u32)> {
+        let least = (EpisodeId(0), SessionId(0));
+        let most = (EpisodeId(u64::MAX), SessionId(u64::MAX));
+        let owners = (key, least.0, least.1)..=(key, most.0, most.1);
+        let ((_, _, session), messages) = self.index.range(owners).next_back()?;
+        Some((*session, *messages))
     }
 
     fn indexed_session(&self, key: LookupKey) -> Option<SessionId> {
-        self.index.get(&key).map(|row| row.session)
+        self.indexed(key).map(|(session, _)| session)
     }
 
     /// The session, which changes.
@@ -587,8 +558,7 @@ impl Sessions {
     /// The session that reached this conversation after a completed reply.
     #[must_use]
     pub fn session_at(&self, transcript: TranscriptHash) -> Option<SessionPoint> {
-        let found = self.index.get(&(LookupKind::Point, transcript.0))?;
-        let (id, length) = (found.session, found.messages);
+        let (id, length) = self.indexed((LookupKind::Point, transcript.0))?;
         let session = self.sessions.get(&(id,))?;
         let busy = session.open.as_ref().is_some_and(|open| open.in_flight);
         let is_head = session.head == Some(transcript) && !busy;
@@ -612,15 +582,18 @@ impl Sessions {
         rest: impl Iterator<Item = MessageKey>,
     ) -> Option<SessionPoint> {
         let rest: Vec<MessageKey> = rest.collect();
-        let all = (LookupKind::Point, [0; 32])..=(LookupKind::Point, [u8::MAX; 32]);
-        let points = self.index.range(all);
-        let mut points = points.filter(|(_, row)| row.messages == length);
-        let ((_, point), _) = points.find(|((_, point), _)| {
+        let first = ((LookupKind::Point, [0; 32]), EpisodeId(0), SessionId(0));
+        let points = self.index.range(first..);
+        let mut points = points
+            .take_while(|(((kind, _), ..), _)| *kind == LookupKind::Point)
+            .filter(|(_, messages)| **messages == length)
+            .map(|(((_, point), ..), _)| *point);
+        let point = points.find(|point| {
             let point = TranscriptHash(*point);
             let extended = rest.iter().fold(point, |point, key| point.extended(*key));
             extended == whole
         })?;
-        self.session_at(TranscriptHash(*point))
+        self.session_at(TranscriptHash(point))
     }
 
     /// Whether there is such a session.
@@ -684,16 +657,10 @@ impl Sessions {
         is_open || (was_answered && session.exchanges.iter().any(is_recent))
     }
 
-    /// Episodes whose reply is still under way.
-    #[must_use]
-    pub fn in_flight(&self) -> Vec<EpisodeId> {
-        self.under_way.keys().map(|(episode,)| *episode).collect()
-    }
-
     /// The session of an episode that is among the recent ones.
     #[must_use]
     pub fn of(&self, episode: EpisodeId) -> Option<SessionId> {
-        self.episodes.get(&(episode,)).map(|row| row.session)
+        self.episodes.get(&episode).copied()
     }
 
     /// The last completed exchanges, oldest first, at most [`tslp_core::limits::RECENT_PAIRS`].
@@ -885,6 +852,34 @@ impl Sessions {
 }
 
 impl Session {
+    /// The properties by which it is recognised; of a point with its number of messages.
+    fn properties(&self, id: SessionId) -> impl Iterator<Item = (IndexKey, u32)> {
+        let name = self.name.as_deref().map(name_key);
+        let name = name.map(|key| ((key, EpisodeId(0), id), 0));
+        let points = self.points.iter().map(move |(episode, point)| {
+            let key = (LookupKind::Point, point.transcript.0);
+            ((key, *episode, id), point.length)
+        });
+        let prompt = self.last_prompt.map(|(last, _)| {
+            let key = (LookupKind::Prompt, last.0);
+            ((key, self.last_episode, id), 0)
+        });
+        let others = name.into_iter().chain(prompt);
+        others.chain(points).chain(self.last_reply_properties(id))
+    }
+
+    fn last_reply_properties(
+        &self,
+        id: SessionId,
+    ) -> impl Iterator<Item = (IndexKey, u32)> + use<> {
+        let last = self.points.keys().next_back();
+        let episode = last.copied().unwrap_or_default();
+        let reply = self.reply.map(|reply| (LookupKind::Reply, reply.0));
+        let tail = self.tail.map(|tail| (LookupKind::Tail, tail.0));
+        let both = reply.into_iter().chain(tail);
+        both.map(move |key| ((key, episode, id), 0))
+    }
+
     /// What was put into older messages, or taken out of them, went with them.
     fn apply_cleared(&mut self, seq: Seq, cut: Option<ContextCut>) {
         self.clear.is_asked = cut.is_none();

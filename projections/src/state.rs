@@ -310,7 +310,7 @@ impl State {
         self.state_map.finish_restoring()?;
         self.proposals.finish_restoring();
         self.stale.finish_restoring();
-        self.sessions.finish_restoring();
+        self.sessions.finish_restoring(self.episodes.sessions());
         self.provenance.finish_restoring();
         if let Some(rules) = self.rules.in_force() {
             self.tombstones.follow_policy(&rules.policy);

@@ -15,9 +15,9 @@ pub trait Store {
         None
     }
 
-    /// Whether it supplies archive rows. If it doesn't, the state has to keep them.
-    fn has_archives(&self) -> bool {
-        self.inner().is_some_and(|inner| inner.has_archives())
+    /// The last event whose archive rows it supplies, and those of all before. The state has to keep those of later events.
+    fn archived(&self) -> Seq {
+        self.inner().map_or(Seq(0), |inner| inner.archived())
     }
 
     /// The bytes of the content event at `seq`; `None` if there is no such event or it can't be read.

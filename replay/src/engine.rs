@@ -57,6 +57,7 @@ use tslp_decide::scope::touch;
 use tslp_decide::scope::work::{self as agents_work, RequestToBill, WithheldPrompt};
 use tslp_decide::user::direct::{self, FileText, ResolvedDirective};
 use tslp_decide::user::write_head::{self, CodeSource};
+use tslp_projections::changes::RowsUpTo;
 use tslp_projections::stale::Divergence;
 
 use crate::pending::{
@@ -145,9 +146,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         &self.state
     }
 
-    /// The batch of what was folded with it.
-    pub fn finish(&mut self, work: BatchBuilder) -> Batch {
-        work.finish(&mut self.state)
+    /// The rows that have changed since the last call, or since the store's own. To be called between two batches.
+    pub fn take_rows(&mut self) -> RowsUpTo {
+        RowsUpTo {
+            seq: self.state.head(),
+            changes: self.state.take_changes(),
+        }
     }
 
     /// Notes no longer which rows change: no store is told.
@@ -160,12 +164,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.policy.budget_tokens = tokens;
     }
 
-    /// Frees what the store can supply from now on: everything up to `durable` is committed and visible to the store.
+    /// Frees what the store can supply from now on: everything up to `durable` is committed and visible to the store, apart from
+    /// rows that are still to be written.
     pub fn rows_made_durable(&mut self, durable: Seq) {
         self.forget_contents(durable);
-        if self.store.has_archives() {
-            self.state.rows_made_durable(durable);
-        }
+        self.state
+            .rows_made_durable(durable.min(self.store.archived()));
     }
 
     /// Frees the bytes of content events up to `until`, even those that aren't stored: nothing will read them.
@@ -287,7 +291,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             checks: checks.into_vec(),
             touches: touch::by_reply(code, written, &[], &candidates),
         };
-        (work.finish(&mut self.state), files)
+        (work.finish(), files)
     }
 
     /// Takes what the files hold that a call names, before it is carried out.
@@ -301,7 +305,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let mut work = self.step_of(at, episode);
         self.observe(answers.findings, &mut work);
         self.take_touched(touches, answers.touched, &mut work);
-        work.finish(&mut self.state)
+        work.finish()
     }
 
     fn observe_place(&mut self, asked: &str, seen: PlaceObserved, work: &mut BatchBuilder) {
@@ -368,7 +372,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 return ComposedPrompt {
                     episode,
                     withheld,
-                    batch: work.finish(&mut self.state),
+                    batch: work.finish(),
                     outgoing: compose::compose_side_request(
                         &self.view(),
                         &self.policy,
@@ -551,7 +555,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         };
         ComposedPrompt {
             episode: received.episode,
-            batch: work.finish(&mut self.state),
+            batch: work.finish(),
             request,
             outgoing,
             conversation: Some((received.session, history)),
@@ -566,7 +570,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             self.begin_step_of(call.episode, &mut work);
             self.fold(tools::record_interrupted(call), &mut work);
         }
-        for episode in self.state.sessions().in_flight() {
+        for episode in self.state.episodes().in_flight() {
             self.begin_step_of(episode, &mut work);
             let events = Reply::default().end(&self.view(), ReplyOutcome::Interrupted);
             self.fold(events, &mut work);
@@ -577,7 +581,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 audit::audit_answered(&self.view(), episode, AuditOutcome::Cancelled, None);
             self.fold(events, &mut work);
         }
-        work.finish(&mut self.state)
+        work.finish()
     }
 
     /// Records a directive given on the command line, and returns the file to look at before it is carried out. What it says
@@ -622,7 +626,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.decide(&mut work, |engine, policy| {
             engine.carry_out(policy, at, ids, &directive, text.clone())
         });
-        work.finish(&mut self.state)
+        work.finish()
     }
 
     /// Whether a command with these words may be a call's of an agent ([`direct::is_said_by_call`]).
@@ -1002,7 +1006,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let mut work = self.step_of(at, prompt.episode);
         let events = sent::record_sent(&self.view(), prompt);
         self.fold(events, &mut work);
-        work.finish(&mut self.state)
+        work.finish()
     }
 
     /// The session of an episode that is among the recent ones; side requests have none.
@@ -1031,7 +1035,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let mut work = self.step_of(at, episode);
         let events = reply.segment(&self.view(), extent);
         self.fold(events, &mut work);
-        work.finish(&mut self.state)
+        work.finish()
     }
 
     /// Records the arguments of calls while their reply is still coming, each in a step of its own.
@@ -1043,7 +1047,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     ) -> Batch {
         let mut work = self.step_of(at, episode);
         self.fold_arguments(arguments.iter(), &mut work);
-        work.finish(&mut self.state)
+        work.finish()
     }
 
     /// Records calls' arguments, each in a step of its own.
@@ -1181,7 +1185,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let measured = measured.chain(exceeded.map(Event::WindowExceeded));
         self.fold(measured.collect(), &mut work);
         JudgedReply {
-            batch: work.finish(&mut self.state),
+            batch: work.finish(),
             audit,
         }
     }
@@ -1219,7 +1223,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.decide(&mut work, |engine, _| {
             audit::audit_answered(&engine.view(), episode, outcome, answer.as_deref())
         });
-        work.finish(&mut self.state)
+        work.finish()
     }
 
     fn code_reader<'r>(&'r self, view: &'r StateView<'r>, session: SessionId) -> CodeReader<'r> {

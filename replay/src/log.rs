@@ -1,8 +1,7 @@
-//! The interface of a ledger store, without any store's own types, so that another log can replace SQLite.
+//! Events as a store holds them.
 
-use alloc::string::String;
 use alloc::vec::Vec;
-use core::ops::{ControlFlow, Deref};
+use core::ops::Deref;
 
 use tslp_core::event::{Envelope, Event, Recorded};
 use tslp_core::ids::Seq;
@@ -59,41 +58,4 @@ pub struct Head {
     pub seq: Seq,
     /// The last event's chain hash; the genesis value if there is none.
     pub chain: ChainHash,
-}
-
-/// Why an append didn't happen, or may not have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AppendError {
-    /// The ledger has moved on; nothing was appended.
-    Conflict(Head),
-    /// The store failed in a way that leaves open what is on disk: reopen and read the head before going on.
-    Unknown(String),
-}
-
-/// An append-only, hash-chained log of events.
-pub trait Log {
-    /// The store's own error.
-    type Error;
-
-    /// The durable head.
-    ///
-    /// # Errors
-    /// When the store can't be read.
-    fn head(&self) -> Result<Head, Self::Error>;
-
-    /// Hands every event from `from` on, in order, to `visit` until it breaks.
-    ///
-    /// # Errors
-    /// When the store can't be read.
-    fn read(
-        &self,
-        from: Seq,
-        visit: &mut dyn FnMut(Stored) -> ControlFlow<()>,
-    ) -> Result<(), Self::Error>;
-
-    /// Appends a batch durably, all or nothing, if the head is still `expected`.
-    ///
-    /// # Errors
-    /// See [`AppendError`].
-    fn append(&mut self, expected: Seq, batch: &[Stored]) -> Result<Head, AppendError>;
 }

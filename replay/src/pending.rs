@@ -27,9 +27,6 @@ use tslp_decide::prompt::records::About;
 use tslp_decide::scope::place::PlaceFinding;
 use tslp_decide::scope::work::WithheldPrompt;
 use tslp_decide::user::direct::{FileText, ResolvedDirective};
-use tslp_projections::changes::RowChange;
-
-use tslp_projections::state::State;
 use tslp_projections::state::StateView;
 
 /// A file to look at, and the symbols whose slices are wanted.
@@ -52,13 +49,11 @@ pub type FileFinding = (RelPath, DiskFinding);
 /// The text of a file that may be taken without being asked for, and when it was changed last.
 pub type TouchedText = (String, UnixMillis);
 
-/// Events to append as one transaction, with the row changes that they cause.
+/// Events to append as one transaction.
 #[derive(Debug)]
 pub struct Batch {
     /// The events, in order.
     pub recorded: Vec<Recorded>,
-    /// Changes to the projections' tables.
-    pub changes: Vec<RowChange>,
 }
 
 impl Batch {
@@ -79,7 +74,6 @@ impl Batch {
             );
         }
         self.recorded.extend(next.recorded);
-        self.changes.extend(next.changes);
         self
     }
 }
@@ -311,20 +305,12 @@ impl BatchBuilder {
         &self.recorded
     }
 
-    /// The batch. `state` must have folded all of its events and none after them, since rows are read from it.
+    /// The batch.
     #[must_use]
-    pub fn finish(mut self, state: &mut State) -> Batch {
+    pub fn finish(mut self) -> Batch {
         self.end_step();
-        if let Some(last) = self.recorded.last() {
-            assert_eq!(
-                last.seq,
-                state.head(),
-                "a batch's rows are read right after its last event"
-            );
-        }
         Batch {
             recorded: self.recorded,
-            changes: state.take_changes(),
         }
     }
 }

@@ -15,6 +15,7 @@ use tslp_decide::judge::reply::{Reply, SegmentExtent};
 use tslp_decide::scope::place::Standpoint;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_io::evidence::story::Steps;
+use tslp_projections::changes::RowsUpTo;
 use tslp_projections::state::{State, StateView};
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, DiskAnswers, TouchedText};
@@ -571,12 +572,13 @@ impl Stage {
     }
 
     fn record_batch(&mut self, batch: Batch) {
+        let RowsUpTo { changes, .. } = self.engine.take_rows();
         if self.memory == EngineMemory::Nothing {
-            self.store.append(&batch.recorded, batch.changes.clone());
-            self.files.apply(&batch.changes);
+            self.store.append(&batch.recorded, changes.clone());
+            self.files.apply(&changes);
             self.engine.rows_made_durable(self.engine.state().head());
         }
-        self.tables.apply(batch.changes);
+        self.tables.apply(changes);
         self.ledger.extend(batch.recorded);
     }
 

@@ -19,7 +19,7 @@ use tslp_projections::records::RecordRow;
 use tslp_projections::row::{StoredRow, outcome_word};
 use tslp_projections::rules::names_and_values;
 use tslp_projections::scope::ScopeRow;
-use tslp_projections::sessions::rows::SessionRow;
+use tslp_projections::sessions::SessionRow;
 use tslp_projections::sources::OutdatedRow;
 use tslp_projections::stale::StaleRow;
 use tslp_projections::state::State;

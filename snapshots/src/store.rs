@@ -123,8 +123,9 @@ impl StoredFiles for MemoryFiles {
 }
 
 impl Store for MemoryStore {
-    fn has_archives(&self) -> bool {
-        self.0.borrow().archives.is_some()
+    fn archived(&self) -> Seq {
+        let has_archives = self.0.borrow().archives.is_some();
+        Seq(if has_archives { u64::MAX } else { 0 })
     }
 
     fn content(&self, seq: Seq) -> Option<Arc<[u8]>> {

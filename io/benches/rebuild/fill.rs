@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use tslp_core::event::{DiskFinding, ReplyOutcome};
+use tslp_core::event::{DiskFinding, Recorded, ReplyOutcome};
 use tslp_core::ids::{EpisodeId, UnixMillis};
 use tslp_core::message::{Attempt, Message, Role, Tools};
 use tslp_core::policy::{AuditChoice, Policy};
@@ -18,9 +18,8 @@ use tslp_grammars::TreeSitterGrammars;
 use tslp_io::engine::new_engine;
 use tslp_projections::VAULT;
 use tslp_replay::engine::Engine;
-use tslp_replay::log::Log as _;
 use tslp_replay::pending::{Batch, DiskAnswers, DiskCheck, FileFinding};
-use tslp_store::content_cache::{ArchiveTrust, ContentCache};
+use tslp_store::content_cache::ContentCache;
 use tslp_store::ledger::{CheckpointMode, OpenOptions, SqliteLog};
 use tslp_store::startup;
 
@@ -60,7 +59,7 @@ pub(crate) fn fill(
     events: u64,
 ) -> Result<Filled, Box<dyn Error>> {
     let (opened, state) = startup::start(&OpenOptions::default(), data_dir, workspace)?;
-    let store = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
+    let store = ContentCache::new(opened.readers.open()?);
     let policy = Policy {
         audit: AuditChoice::Off,
         workspace_root: workspace.to_string_lossy().into_owned(),
@@ -70,10 +69,7 @@ pub(crate) fn fill(
         clock: i64::try_from(state.head().0)?,
         engine: new_engine(state, &policy, store),
         log: opened.log,
-        waiting: Batch {
-            recorded: Vec::new(),
-            changes: Vec::new(),
-        },
+        waiting: Vec::new(),
         conversation: Vec::new(),
         versions: HashMap::new(),
     };
@@ -102,7 +98,7 @@ pub(crate) fn fill(
 struct Project {
     engine: Engine<TreeSitterGrammars, ContentCache>,
     log: SqliteLog,
-    waiting: Batch,
+    waiting: Vec<Recorded>,
     clock: i64,
     conversation: Vec<Message>,
     /// The true version of each function that the model has given.
@@ -199,9 +195,8 @@ impl Project {
     }
 
     fn take(&mut self, batch: Batch) -> Result<(), Box<dyn Error>> {
-        self.waiting.recorded.extend(batch.recorded);
-        self.waiting.changes.extend(batch.changes);
-        if self.waiting.recorded.len() >= COMMIT_EVENTS {
+        self.waiting.extend(batch.recorded);
+        if self.waiting.len() >= COMMIT_EVENTS {
             self.commit()?;
         }
         Ok(())
@@ -209,12 +204,10 @@ impl Project {
 
     fn commit(&mut self) -> Result<(), Box<dyn Error>> {
         let mut transaction = self.log.begin_batch()?;
-        for recorded in self.waiting.recorded.drain(..) {
+        for recorded in self.waiting.drain(..) {
             transaction.record_all([recorded])?;
         }
-        for change in self.waiting.changes.drain(..) {
-            transaction.change_all(&[change])?;
-        }
+        transaction.write_rows(&self.engine.take_rows())?;
         let head = transaction.commit()?;
         self.log.checkpoint(CheckpointMode::Passive)?;
         self.engine.rows_made_durable(head.seq);

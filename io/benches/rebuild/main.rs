@@ -16,7 +16,7 @@ use tslp_core::hash::ArtifactHash;
 use tslp_io::out::Out;
 use tslp_projections::store::Store as _;
 use tslp_projections::vault::VaultLocation;
-use tslp_store::content_cache::{ArchiveTrust, ContentCache};
+use tslp_store::content_cache::ContentCache;
 use tslp_store::ledger::{DataFiles, OpenOptions, ReaderFactory};
 
 use fill::Truth;
@@ -108,7 +108,7 @@ fn look_ups(data: &Path) -> Result<(f64, f64), Box<dyn Error>> {
     let known = (0..LOOK_UPS).map(|at| hashes[at * 7919 % hashes.len()]);
     let unknown = (0..LOOK_UPS as u64).map(|at| ArtifactHash::of(&at.to_le_bytes()));
     let ask = |asked: Vec<ArtifactHash>, there: bool| -> Result<f64, Box<dyn Error>> {
-        let store = ContentCache::new(readers.open()?, ArchiveTrust::Sound);
+        let store = ContentCache::new(readers.open()?);
         let begun = Instant::now();
         for hash in asked {
             if store.location(hash).map(|found| found.is_some()) != Ok(there) {

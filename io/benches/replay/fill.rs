@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::Path;
 
 use tslp_core::ids::UnixMillis;
-use tslp_replay::log::{Head, Log as _, Stored};
+use tslp_replay::log::{Head, Stored};
 use tslp_store::ledger::OpenOptions;
 
 use crate::turns::Turns;
@@ -33,7 +33,6 @@ pub(crate) fn fill(
     let mut turns = Turns::new(bytes_per_event);
     let mut batch = Vec::with_capacity(BATCH);
     while filled.events < events {
-        let expected = head.seq;
         while batch.len() < BATCH {
             for event in turns.next() {
                 let encoded = tslp_migrations::encode(&event)?;
@@ -49,8 +48,7 @@ pub(crate) fn fill(
             }
         }
         filled.events += batch.len() as u64;
-        log.append(expected, &batch)
-            .map_err(|error| format!("{error:?}"))?;
+        log.append(&batch)?;
         batch.clear();
     }
     Ok(filled)

@@ -17,8 +17,7 @@ use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
 use tslp_projections::store::{EmptyStore, Store};
 use tslp_replay::pending::ComposedPrompt;
-use tslp_store::content_cache::{ArchiveTrust, ContentCache};
-use tslp_store::startup;
+use tslp_store::content_cache::ContentCache;
 use tslp_wire::chat::checksum::hold_checksum;
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::request::{self, KnownMessages, RequestEnvelope};
@@ -77,7 +76,7 @@ pub(super) fn run_preview(args: &PreviewArgs) -> Result<Exit, CommandFailure> {
         true => {
             let readers = diagnosed_subject(&config).readers;
             let reader = readers.open()?;
-            let state = startup::state_of_tables(&reader).map_err(|why| {
+            let state = reader.state().map_err(|why| {
                 CommandFailure::new(
                     Exit::Failure,
                     format!("{why}: start the proxy once, or run `tslp rebuild`"),
@@ -86,7 +85,7 @@ pub(super) fn run_preview(args: &PreviewArgs) -> Result<Exit, CommandFailure> {
             if is_prompt_alone && request.continues.is_none() {
                 request.continues = state.current_session();
             }
-            let contents = ContentCache::new(readers.open()?, ArchiveTrust::Sound);
+            let contents = ContentCache::new(readers.open()?);
             compose_with(&config, state, contents, request, chars)
         }
     };

@@ -482,6 +482,7 @@ mod tests {
                     at_ms: UnixMillis(0),
                     seq: Seq(episode),
                     model: "m".into(),
+                    attempts: 0,
                     outcome: None,
                     until: Seq(episode),
                     history: None,

@@ -324,7 +324,7 @@ pub fn state_page_at(
     shown.truncate(limit);
     let last = shown.last().filter(|_| has_more);
     let next = last.map(|row| row.entity.to_string());
-    let at = |seq| reader.recorded_at(seq).ok().flatten();
+    let at = |seq| reader.event_at(seq).map(|recorded| recorded.at);
     let entities = shown.into_iter().map(|row| looks.describe(row, &at));
     let entities = entities.collect();
     Ok(Some(VouchedPage {
@@ -375,7 +375,7 @@ fn described(
         AsOf::Now => subject.changed_on_disk(reader, &files)?,
         AsOf::Recorded => DiskChanges::default(),
     };
-    let at = |seq| reader.recorded_at(seq).ok().flatten();
+    let at = |seq| reader.event_at(seq).map(|recorded| recorded.at);
     let entities = shown.into_iter().map(|row| {
         let mut entity = looks.describe(row, &at);
         if let Some(word) = changed.entities.get(&entity.row.entity) {

@@ -36,7 +36,10 @@ pub(crate) fn flaw_of_tables(
         .or_else(|| tail.err().map(|error| error.to_string()))
         .or_else(|| doctor::head_anchor(subject, reader).err())
         .or_else(|| match reader.tables_state() {
-            Ok(TablesState::Current) => None,
+            Ok(TablesState::UpTo(_)) => {
+                let flaw = reader.flaw_of_tail();
+                flaw.unwrap_or_else(|error| Some(error.to_string()))
+            }
             Ok(TablesState::Rebuild { reason }) => Some(format!(
                 "{reason}; `tslp rebuild`, or the next start of `tslp serve`, makes the tables anew"
             )),

@@ -1,6 +1,7 @@
 //! Content and the archives' rows, which the engine's state doesn't hold: read from the ledger, the latest cached.
 
 use std::cell::RefCell;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use tslp_core::event::{Event, RecordChanged};
@@ -11,6 +12,7 @@ use tslp_projections::edits::EditRow;
 use tslp_projections::row::StoredRow;
 use tslp_projections::sources::OutdatedRow;
 use tslp_projections::store::{Store, Unreadable};
+use tslp_projections::table::Value;
 use tslp_projections::vault::VaultLocation;
 
 use crate::ledger::{LedgerError, LedgerReader};
@@ -25,19 +27,11 @@ const RECORDS_BYTES_MAX: usize = 256 << 10;
 /// up: as many as one request may have, since a cyclic scan of one more than fits misses every time.
 const GENERATION_LOCATIONS: usize = 8192;
 
-/// Whether the archives' tables are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ArchiveTrust {
-    /// They are what the ledger says.
-    Sound,
-    /// They may be damaged, missing or of another version, so they count as empty.
-    Doubtful,
-}
-
 /// The ledger through a read-only connection.
 pub struct ContentCache {
     reader: LedgerReader,
-    archives: ArchiveTrust,
+    /// Whether the archives' tables are read.
+    has_archives: bool,
     contents: RefCell<RecentMap<Seq, Arc<[u8]>>>,
     records: RefCell<RecentMap<Seq, Arc<RecordChanged>>>,
     /// Rows of the Vault never change, so what was found stays found.
@@ -47,20 +41,35 @@ pub struct ContentCache {
 impl ContentCache {
     /// Reads through this connection.
     #[must_use]
-    pub fn new(reader: LedgerReader, archives: ArchiveTrust) -> Self {
+    pub fn new(reader: LedgerReader) -> Self {
         Self {
             reader,
-            archives,
+            has_archives: true,
             contents: RefCell::new(RecentMap::of_bytes(GENERATION_BYTES_MAX)),
             records: RefCell::new(RecentMap::of_bytes(RECORDS_BYTES_MAX)),
             locations: RefCell::new(RecentMap::new(GENERATION_LOCATIONS)),
         }
     }
+
+    /// The same with archives that count as empty, since they may be damaged, missing or of another version.
+    #[must_use]
+    pub fn without_archives(self) -> Self {
+        Self {
+            has_archives: false,
+            ..self
+        }
+    }
 }
 
 impl Store for ContentCache {
-    fn has_archives(&self) -> bool {
-        self.archives == ArchiveTrust::Sound
+    fn archived(&self) -> Seq {
+        if !self.has_archives {
+            return Seq(0);
+        }
+        self.reader.rows_written().unwrap_or_else(|error| {
+            tracing::error!(%error, "memory keeps what may be stored");
+            Seq(0)
+        })
     }
 
     fn content(&self, seq: Seq) -> Option<Arc<[u8]>> {
@@ -102,7 +111,7 @@ impl Store for ContentCache {
         if let Some(location) = self.locations.borrow_mut().get(&artifact) {
             return Ok(Some(location.clone()));
         }
-        let location = self.archive_row::<VaultLocation>((artifact,))?;
+        let location = self.archive_row::<VaultLocation>(|it| it.find_stored((artifact,)))?;
         // Only what was found: an artifact that isn't there yet may be captured with the next reply.
         if let Some(location) = &location {
             let mut locations = self.locations.borrow_mut();
@@ -112,33 +121,40 @@ impl Store for ContentCache {
     }
 
     fn outdated_since(&self, artifact: ArtifactHash) -> Result<Option<Seq>, Unreadable> {
-        let found = self.archive_row::<OutdatedRow>((artifact,))?;
+        let found = self.archive_row::<OutdatedRow>(|it| it.find_stored((artifact,)))?;
         Ok(found.map(|row| row.seq))
     }
 
     fn made_by(&self, text: ArtifactHash, until: Seq) -> Result<Option<ArtifactHash>, Unreadable> {
-        if !self.has_archives() {
-            return Ok(None);
-        }
-        let found = readable::<EditRow>(self.reader.find_row_until((text, until)))?;
+        let found = self.archive_row(|it| {
+            let (first, mut last) = (Value::Hash(text.0), None);
+            it.visit_stored_from(&first, &mut |row: EditRow| {
+                let is_meant = row.text == text && row.seq <= until;
+                if !is_meant {
+                    return ControlFlow::Break(());
+                }
+                last = Some(row);
+                ControlFlow::Continue(())
+            })?;
+            Ok(last)
+        })?;
         Ok(found.map(|row| row.artifact))
     }
 }
 
 impl ContentCache {
-    fn archive_row<R: StoredRow>(&self, key: R::Key) -> Result<Option<R>, Unreadable> {
-        match self.archives {
-            ArchiveTrust::Sound => readable(self.reader.find_row(key)),
-            ArchiveTrust::Doubtful => Ok(None),
+    /// The row that is found, if there is one and it is written; logs why it can't be read.
+    fn archive_row<R: StoredRow>(
+        &self,
+        find: impl FnOnce(&LedgerReader) -> Result<Option<R>, LedgerError>,
+    ) -> Result<Option<R>, Unreadable> {
+        if !self.has_archives {
+            return Ok(None);
         }
+        find(&self.reader).map_err(|error| {
+            let table = R::TABLE.name;
+            tracing::error!(%error, table, "a row can't be read; nothing is shown that depends on it");
+            Unreadable
+        })
     }
-}
-
-/// The row, if there is one; logs why it can't be read.
-fn readable<R: StoredRow>(found: Result<Option<R>, LedgerError>) -> Result<Option<R>, Unreadable> {
-    found.map_err(|error| {
-        let table = R::TABLE.name;
-        tracing::error!(%error, table, "a row can't be read; nothing is shown that depends on it");
-        Unreadable
-    })
 }

@@ -6,13 +6,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use tslp_core::ids::Seq;
+use tslp_projections::TABLES;
 use tslp_projections::changes::RowChange;
-use tslp_projections::row::UnfitRow;
 use tslp_projections::state::State;
-use tslp_projections::table::RowsHash;
-use tslp_projections::{EventAt, TABLES};
-use tslp_replay::fold::{ChainCheck, ReplayError};
-use tslp_replay::log::{Head, Log, Stored};
+use tslp_replay::chain::ChainHash;
 
 use crate::ledger::history;
 use crate::ledger::scratch;
@@ -36,16 +33,18 @@ pub fn start(
     let mut opened = options.open(data_dir, workspace)?;
     let restored = match &opened.tables {
         TablesState::Rebuild { reason } => Err(reason.clone()),
-        TablesState::Current => {
+        TablesState::UpTo(applied) => {
             let mut restoring = State::default();
             restoring.set_stored_files(Box::new(opened.readers.open()?), CODE_BYTES_KEPT);
-            restore(restoring, &opened.log, opened.log.head()?.seq)
+            opened.log.restore(restoring, *applied)
         }
     };
     let state = match restored {
         Ok(state) => {
-            verify_tail(&opened.readers.open()?)?;
-            state
+            let (rows, head) = (state.head(), opened.log.head()?.seq);
+            tracing::info!(%head, %rows, "the state was taken from the projections' tables");
+            verify_tail(&opened.log)?;
+            opened.log.fold_tail(state)?
         }
         Err(reason) => {
             let mut state = rebuild_because(&mut opened.log, &reason)?;
@@ -67,57 +66,6 @@ const TAIL_EVENTS: u64 = 16;
 pub fn verify_tail(reader: &LedgerReader) -> Result<Seq, StartError> {
     let head = reader.head()?.seq;
     verify_after(reader, Seq(head.0.saturating_sub(TAIL_EVENTS)))
-}
-
-/// A check of what follows an event, which is taken at its word.
-///
-/// # Errors
-/// When there is none, or the ledger can't be read.
-pub(crate) fn check_after(reader: &LedgerReader, before: Seq) -> Result<ChainCheck, StartError> {
-    let (after, found) = (before.0.saturating_sub(1), before.0 + 1);
-    let chain = reader.chain_at(before)?;
-    let chain = chain.ok_or(ReplayError::Gap { after, found })?;
-    Ok(ChainCheck::from(Head { seq: before, chain }))
-}
-
-/// The state that the tables of a reader's ledger hold, all of it in memory.
-///
-/// # Errors
-/// The reason why there is none, for people.
-pub fn state_of_tables(reader: &LedgerReader) -> Result<State, String> {
-    let restored = reader.in_snapshot(|| Ok(restore(State::default(), reader, reader.head()?.seq)));
-    restored.map_err(|error| error.to_string())?
-}
-
-/// The state that the tables hold, or why they can't be believed.
-fn restore(mut restoring: State, reader: &LedgerReader, head: Seq) -> Result<State, String> {
-    let begun = Instant::now();
-    let event: EventAt<'_> = &|seq| reader.event_at(seq);
-    let mut hash = RowsHash::default();
-    for (index, table) in TABLES.iter().enumerate() {
-        if table.is_archive() {
-            continue;
-        }
-        let mut taken = Ok(());
-        let read = reader.read_table(index, &mut |row| {
-            hash.add(table, row);
-            taken = restoring.restore_row(index, row, event);
-            match taken {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break(()),
-            }
-        });
-        read.map_err(|error| error.to_string())?;
-        taken.map_err(|UnfitRow(what)| format!("table {}: {what}", table.name))?;
-    }
-    let kept = reader.rows_hash().map_err(|error| error.to_string())?;
-    if kept != Some(hash) {
-        return Err("a table was changed since it was written".to_owned());
-    }
-    let state = restoring.restored(head, event);
-    let state = state.map_err(|UnfitRow(what)| format!("the tables: {what}"))?;
-    tracing::info!(%head, took = ?begun.elapsed(), "the state was taken from the projections' tables");
-    Ok(state)
 }
 
 fn rebuild_because(log: &mut SqliteLog, reason: &str) -> Result<State, StartError> {
@@ -151,8 +99,8 @@ pub fn rebuild_tables(log: &mut SqliteLog) -> Result<State, StartError> {
     };
     let put = |rows: &[RowChange]| rebuild.put_archived(rows);
     let folded = history::fold_events(
-        scratch::folding_state(),
-        rebuild.reader(),
+        (scratch::folding_state(), ChainHash::GENESIS),
+        &*rebuild.log,
         head,
         course,
         put,
@@ -164,7 +112,8 @@ pub fn rebuild_tables(log: &mut SqliteLog) -> Result<State, StartError> {
             rebuild.fill_table(index, |visit| state.visit_rows(index, visit))?;
         }
     }
-    rebuild.commit(head.seq)?;
+    rebuild.set_applied(head.seq)?;
+    rebuild.commit()?;
     log.tidy_up()?;
     Ok(state)
 }
@@ -175,28 +124,11 @@ pub fn rebuild_tables(log: &mut SqliteLog) -> Result<State, StartError> {
 /// When they can't be read or believed.
 pub(crate) fn verify_after(reader: &LedgerReader, before: Seq) -> Result<Seq, StartError> {
     let progress = WalkProgress::new(reader.head()?.seq.0, "events verified");
-    let mut chain = check_after(reader, before)?;
-    visit_all(reader, before.next(), |stored| {
+    let mut chain = reader.check_after(before)?;
+    reader.visit_believed(before.next(), |stored| {
         progress.set_done(stored.seq.0);
         let decoded = chain.step_decoded(stored, tslp_migrations::decode);
         decoded.map(drop)
     })?;
     Ok(chain.head().seq)
-}
-
-/// Hands every stored event from a position on to `step` until one can't be believed.
-pub(crate) fn visit_all(
-    reader: &LedgerReader,
-    from: Seq,
-    mut step: impl FnMut(&Stored) -> Result<(), ReplayError>,
-) -> Result<(), StartError> {
-    let mut flaw = None;
-    reader.read(from, &mut |stored| match step(&stored) {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(error) => {
-            flaw = Some(StartError::from_replay_error(error, &stored));
-            ControlFlow::Break(())
-        }
-    })?;
-    flaw.map_or(Ok(()), Err)
 }

@@ -10,7 +10,7 @@ use tslp_core::reason::Reason;
 use tslp_core::slice;
 use tslp_migrations::{decode, encode};
 use tslp_replay::chain::ChainHash;
-use tslp_replay::log::{Log, Stored};
+use tslp_replay::log::Stored;
 use tslp_store::ledger::{self, DataFiles, OpenOptions, ReaderFactory};
 
 use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Tslp, eventually, fenced, user};
@@ -179,7 +179,7 @@ pub(crate) fn forged(from: &Places, forge: impl FnOnce(&mut Vec<Event>)) -> Plac
     forged.workspace.clone_from(&from.workspace);
     forged.data = forged.path("forged");
     let mut opened = ledger::open_ledger(&forged.data, &forged.workspace).unwrap();
-    opened.log.append(Seq(0), &stored).unwrap();
+    opened.log.append(&stored).unwrap();
     drop(opened);
     let rebuilt = forged.in_workspace(&["rebuild"]).output().unwrap();
     assert_eq!(rebuilt.status.code(), Some(0), "{rebuilt:?}");

@@ -6,7 +6,7 @@ use std::path::Path;
 use tslp_core::event::Envelope;
 use tslp_core::ids::UnixMillis;
 use tslp_migrations::schema::FORMAT_VERSION;
-use tslp_replay::log::{Log, Stored};
+use tslp_replay::log::Stored;
 use tslp_store::ledger::OpenOptions;
 use tslp_store::startup;
 
@@ -25,7 +25,7 @@ fn with_a_newer_event(kind: u32) -> Places {
     let head = log.head().unwrap();
     let envelope = Envelope::outside(head.seq.next(), UnixMillis(1));
     let newer = Stored::after(head.chain, envelope, kind, b"from the future".to_vec());
-    log.append(head.seq, &[newer]).unwrap();
+    log.append(&[newer]).unwrap();
     places
 }
 

@@ -999,7 +999,9 @@ fn large_state() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     upstream.will_say("ok");
-    tslp.say(&fenced("src/a.c", "int first(void) { return 1; }\n"));
+    let reply = tslp.say(&fenced("src/a.c", "int first(void) { return 1; }\n"));
+    // With the page, its rows are written.
+    tslp.ended(reply.episode());
     fill_state_map(&places);
     // Only so many names are looked through before other pages have their turn.
     let mut path = "/state?contains=nosuch".to_owned();

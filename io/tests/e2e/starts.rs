@@ -197,12 +197,12 @@ fn changed_archive() {
 fn wrong_with_hash() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let pages = with_history(&places, &upstream);
-    forge(&places, "session_index", "sign = 'point'");
+    forge(&places, "asked", "place = 0");
     let (code, report) = places.cli_json(&["verify"]);
     assert_ne!(code, 0);
     let text = report.to_string();
     assert!(text.contains("but the ledger says"), "{text}");
-    check_found_behind(&places, &upstream, "table session_index holds");
+    check_found_behind(&places, &upstream, "table asked holds");
     check_start(&places, &upstream, &pages, REBUILT);
     check_start(&places, &upstream, &pages, FROM_TABLES);
 }

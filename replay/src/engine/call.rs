@@ -69,7 +69,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let (judged, line) = tools::judge_request(at, &request, &judging);
         self.fold(Vec::from([Event::ActionJudged(judged.clone())]), &mut work);
         self.halt_after_judgement(&judged, &mut work);
-        (work.finish(&mut self.state), judged, line)
+        (work.finish(), judged, line)
     }
 
     /// A call has come to its end; `output` is what it printed, without credentials.
@@ -80,7 +80,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             Event::ToolRan(ran.clone())
         });
         self.halt_after_run(&ran, &mut work);
-        work.finish(&mut self.state)
+        work.finish()
     }
 
     /// A reply's text was meant to be calls; `written` is that text.
@@ -97,7 +97,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             Event::LostCallFound(found.clone())
         });
         self.tell_fitted(found.outcome, &mut work);
-        work.finish(&mut self.state)
+        work.finish()
     }
 
     /// What is told of a call that was given its file's own text.
@@ -142,7 +142,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             Event::CheckRan(ran.clone())
         });
         self.tell_check(&ran, &mut work);
-        work.finish(&mut self.state)
+        work.finish()
     }
 
     /// The Operator approves a profile.
@@ -154,7 +154,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 text,
             })
         });
-        work.finish(&mut self.state)
+        work.finish()
     }
 
     /// Records texts, and an event that names them by their hashes.

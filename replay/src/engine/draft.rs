@@ -70,7 +70,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let calls = reply::call_refs(&self.view(), calls);
         let events = draft.refuse(&self.view(), calls, attempt);
         self.fold(events, &mut work);
-        work.finish(&mut self.state)
+        work.finish()
     }
 
     /// Calls that were refused before their client had them.

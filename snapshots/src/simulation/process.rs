@@ -19,7 +19,7 @@ use tslp_io::engine_thread::{EngineThread, EngineWiring};
 use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop};
 use tslp_projections::state::State;
 use tslp_projections::table::RowsHash;
-use tslp_store::content_cache::{ArchiveTrust, ContentCache};
+use tslp_store::content_cache::ContentCache;
 use tslp_store::ledger::writer::{
     Commit, Durability, Writer, WriterFailure, WriterLimits, WriterStep,
 };
@@ -91,11 +91,11 @@ impl Process {
         let options = around.disk.open_options();
         let (opened, state) = startup::start(&options, Path::new(DATA_DIR), Path::new(ROOT))?;
         let findings = StartFindings {
-            from_tables: opened.tables == TablesState::Current,
+            from_tables: matches!(opened.tables, TablesState::UpTo(_)),
             ..StartFindings::of_state(&state)
         };
         let scrub = Scrub::of(&opened)?;
-        let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
+        let contents = ContentCache::new(opened.readers.open()?);
         let network = Network::new(around.clock.clone(), chance);
         let (to_engine, from_loop) = bounded(chance.pick(&[1, 2, 16, 256]));
         let (to_diagnostics, _) = bounded(1);
@@ -134,6 +134,7 @@ impl Process {
             Box::new(move |durability| {
                 to_loop.send(match durability {
                     Durability::Reached(seq) => ToLoop::Durable(seq),
+                    Durability::RowsWritten(_) => return,
                     Durability::Failed(failure) => ToLoop::LedgerFailed {
                         message: failure.message,
                     },
@@ -145,6 +146,7 @@ impl Process {
         let (to_writer, decided) = bounded(COMMITS);
         let wiring = EngineWiring {
             from_loop: never(),
+            rows_wanted: never(),
             to_loop: handle.clone(),
             commits: to_writer,
             durable: Arc::clone(&durable),
@@ -198,6 +200,11 @@ impl Process {
     pub(super) fn engine_step(&mut self) -> Option<ControlFlow<()>> {
         let message = self.from_loop.try_recv().ok()?;
         Some(self.engine.handle_message(message))
+    }
+
+    /// The engine has rows written, as it does when nothing has come for a while.
+    pub(super) fn write_rows(&mut self) {
+        self.engine.write_rows(None);
     }
 
     /// The commits that the engine decided since the last call, in order.

@@ -302,6 +302,9 @@ impl<'t> World<'t> {
             return self.step_writer();
         }
         let stepped = process.engine_step();
+        if process.state().head().0.is_multiple_of(4) {
+            process.write_rows();
+        }
         if let Some(engine_course) = stepped {
             assert_eq!(
                 engine_course,
@@ -463,6 +466,7 @@ impl<'t> World<'t> {
                 self.count_one("commits");
                 self.trace(&format!("writer {seq}"));
             }
+            Ok(WriterStep::RowsWritten) => self.count_one("late rows"),
             Ok(WriterStep::Idle) => {}
             Err(failure) => {
                 self.count_one("failed commits");

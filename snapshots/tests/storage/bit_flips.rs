@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 use tslp_core::ids::Seq;
-use tslp_replay::log::Log;
 use tslp_snapshots::dice::Dice;
 use tslp_snapshots::storage::{DATA_DIR, Image, SimDisk};
 use tslp_store::evidence::scan::LedgerScan;
@@ -18,7 +17,9 @@ use tslp_store::startup::StartError;
 
 use super::pages::{self, Parts};
 use super::seeds;
-use super::workload::{append, check_events, check_tables, groups, last_seq, open, scrub};
+use super::workload::{
+    append, append_events, check_events, check_tables, groups, last_seq, open, scrub,
+};
 
 /// Groups that are appended after the flip, to see that the file still takes them.
 const KEPT_BACK: usize = 3;
@@ -136,7 +137,7 @@ fn check_nothing_overwritten(damaged: &Image, story: &str) {
     let (mut opened, _) = open(&disk).unwrap();
     let opened_as = disk.image();
     let group = &groups()[groups().len() - KEPT_BACK];
-    let appended = append(&mut opened.log, group);
+    let appended = append_events(&mut opened.log, group);
     drop(opened);
     let name = "ledger.db";
     let unchanged = disk.image().bytes(&file(name)) == opened_as.bytes(&file(name));

@@ -37,18 +37,19 @@ fn jumps_by_years() {
     let steady = timed(|seq| YEAR_MILLIS + i64::try_from(seq).unwrap());
     let disk = SimDisk::new(0);
     let (mut opened, _) = open(&disk).unwrap();
-    let mut waiting = jumping.clone();
-    opened.log.append_waiting(&mut waiting).unwrap();
+    opened.log.append(&jumping).unwrap();
     drop(opened);
     let (opened, state) = open(&disk).unwrap();
     assert_eq!(state.head(), jumping.last().unwrap().seq);
     let mut next = Seq(1);
-    tslp_replay::log::Log::read(&opened.log, Seq(1), &mut |stored| {
-        assert_eq!(stored, jumping[usize::try_from(next.0).unwrap() - 1]);
-        next = next.next();
-        std::ops::ControlFlow::Continue(())
-    })
-    .unwrap();
+    opened
+        .log
+        .read(Seq(1), &mut |stored| {
+            assert_eq!(stored, jumping[usize::try_from(next.0).unwrap() - 1]);
+            next = next.next();
+            std::ops::ControlFlow::Continue(())
+        })
+        .unwrap();
     // Rows differ in their times alone.
     let (jumped, walked) = (folded(&jumping), folded(&steady));
     // What agents have done is counted by days.

@@ -1,7 +1,6 @@
 //! Reads, writes and syncs that fail: nothing is acknowledged after that, and nothing acknowledged is lost.
 
 use tslp_core::ids::Seq;
-use tslp_replay::log::Log;
 use tslp_snapshots::storage::{Effect, Fault, Operation, PowerLoss, SimDisk};
 
 use super::seeds;

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OpenFlags, params};
 use tslp_core::event::Envelope;
 use tslp_core::ids::Seq;
 use tslp_replay::chain::ChainHash;
-use tslp_replay::log::{Log, Stored};
+use tslp_replay::log::Stored;
 use tslp_snapshots::dice::Dice;
 use tslp_snapshots::storage::{DATA_DIR, Image, SimDisk};
 use tslp_store::ledger::disk::Disk;

@@ -16,7 +16,8 @@ fn commit(group: &Group) -> Commit {
         .map(|stored| stored.recorded(decode(stored.kind, &stored.payload).unwrap()));
     Commit {
         recorded: recorded.collect(),
-        changes: group.changes.clone(),
+        rows: Some(group.rows.clone()),
+        waiting: None,
     }
 }
 
@@ -57,6 +58,7 @@ fn commit_story(disk: &SimDisk) -> (Run, Option<WriterFailure>) {
     for durability in announced {
         match durability {
             Durability::Reached(seq) => run.acknowledged = seq,
+            Durability::RowsWritten(_) => {}
             Durability::Failed(failure) => announced_failure = Some(failure),
         }
     }

@@ -147,7 +147,7 @@ fn other_seed() {
         .open(Path::new(DATA_DIR), Path::new(WORKSPACE));
     assert_eq!(
         opened.unwrap().tables,
-        tslp_store::ledger::TablesState::Current
+        tslp_store::ledger::TablesState::UpTo(Seq(0))
     );
     assert_eq!(workload::append_story(&one), workload::append_story(&other));
 }

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use tslp_core::ids::Seq;
 use tslp_migrations::PAYLOAD_BYTES_MAX;
 use tslp_replay::fold::ChainCheck;
-use tslp_replay::log::{Head, Log as _, Stored};
+use tslp_replay::log::{Head, Stored};
 
 use super::line;
 use super::scan::LedgerScan;
 use crate::data_dir::{self, DataDirError};
 use crate::ledger::disk::sync_parent;
 use crate::ledger::lock::DataDirLock;
-use crate::ledger::{CheckpointMode, DataFiles, LedgerError, NotAppended, OpenLedger, OpenOptions};
+use crate::ledger::{CheckpointMode, DataFiles, LedgerError, OpenLedger, OpenOptions};
 use crate::progress::WalkProgress;
 use crate::startup::{self, StartError};
 
@@ -75,15 +75,12 @@ pub enum CopyError {
         /// The system's reason.
         cause: io::Error,
     },
-    /// The new ledger can't be made.
+    /// The new ledger can't be made, or takes no events.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
     /// Nothing of the ledger can be copied, or the new one's tables can't be made.
     #[error(transparent)]
     Rebuild(Box<StartError>),
-    /// The new ledger takes no events.
-    #[error(transparent)]
-    Append(#[from] NotAppended),
 }
 
 impl From<StartError> for CopyError {
@@ -141,12 +138,13 @@ pub fn copy_events(
         bytes += stored.payload.len();
         waiting.push(stored);
         if waiting.len() == BATCH_EVENTS || bytes >= BATCH_BYTES {
-            opened.log.append_waiting(&mut waiting)?;
+            opened.log.append(&waiting)?;
+            waiting.clear();
             bytes = 0;
         }
         Ok(())
     })?;
-    opened.log.append_waiting(&mut waiting)?;
+    opened.log.append(&waiting)?;
     let head = opened.log.head()?;
     if let Some(flaw) = flaw.take_if(|_| head.seq == Seq(0)) {
         return Err(flaw.into());

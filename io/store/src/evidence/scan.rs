@@ -11,7 +11,7 @@ use tslp_replay::log::{Head, Stored};
 
 use crate::ledger::anchor::{self, AnchorState};
 use crate::ledger::{AnchorMismatch, DataFiles, LedgerError, LedgerReader, ReaderFactory};
-use crate::startup::{StartError, check_after};
+use crate::startup::StartError;
 
 /// A walk over all events of a ledger, which others may be writing to.
 pub struct LedgerScan {
@@ -102,7 +102,7 @@ impl LedgerScan {
     /// # Errors
     /// When there is no such event, or the ledger can't be read.
     pub fn go_on_after(&mut self, seq: Seq) -> Result<(), StartError> {
-        self.chain = check_after(&self.reader, seq)?;
+        self.chain = self.reader.check_after(seq)?;
         self.page.clear();
         Ok(())
     }

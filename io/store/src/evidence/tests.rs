@@ -9,7 +9,7 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{Seq, UnixMillis};
 use tslp_migrations::{encode, number_of};
 use tslp_replay::chain::ChainHash;
-use tslp_replay::log::{Head, Log, Stored};
+use tslp_replay::log::{Head, Stored};
 
 use super::copy::{Copied, CopyError, CopySource, copy_ledger};
 use super::line::{event_line, read_event};
@@ -158,7 +158,7 @@ fn copy_round_trip() {
     let [old, new, newer] = ["old", "new", "newer"].map(|name| dir.path().join(name));
     let mut opened = ledger::open_ledger(&old, Path::new(WORKSPACE)).unwrap();
     let stored = chained(&events());
-    opened.log.append(Seq(0), &stored).unwrap();
+    opened.log.append(&stored).unwrap();
     drop(opened);
     let text = printed(&old);
     assert_eq!(text.lines().count(), stored.len());
@@ -172,7 +172,7 @@ fn copy_round_trip() {
     );
     assert_eq!(printed(&newer), text);
     let opened = ledger::open_ledger(&newer, Path::new(WORKSPACE)).unwrap();
-    assert_eq!(opened.tables, ledger::TablesState::Current);
+    assert_eq!(opened.tables, ledger::TablesState::UpTo(copied.head.seq));
     assert!(matches!(import(&text, &new), Err(CopyError::NotEmpty(_))));
 }
 
@@ -184,7 +184,7 @@ fn changed_lines() {
     let mut opened = ledger::open_ledger(&old, Path::new(WORKSPACE)).unwrap();
     let texts = ["one", "two", "three", "four"];
     let events = texts.map(|text| content(text.as_bytes()));
-    opened.log.append(Seq(0), &chained(&events)).unwrap();
+    opened.log.append(&chained(&events)).unwrap();
     drop(opened);
     let text = printed(&old);
     let lines: Vec<&str> = text.split_inclusive('\n').collect();

@@ -14,7 +14,7 @@ use tslp_replay::chain::ChainHash;
 use tslp_replay::fold::ChainCheck;
 use tslp_replay::log::{Head, Stored};
 
-use super::disk::Disk;
+use super::disk::{Disk, Medium};
 use super::error::{LedgerError, TableError};
 use super::packing::Unpacker;
 
@@ -23,6 +23,9 @@ pub(super) const CACHE_KIB: i64 = 512;
 
 /// Statements kept prepared: four for each projection's table and those of the ledger.
 const STATEMENTS: usize = 128;
+
+/// Bytes of a WAL that are written once more in one piece.
+const WAL_PIECE_BYTES: usize = 1 << 20;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AccessKind {
@@ -106,22 +109,30 @@ impl Database {
             .map_err(self.sqlite_error("open"))
     }
 
-    /// Makes everything durable that was written to the database and its WAL, by whatever process.
-    pub(crate) fn sync_files(&self) -> Result<(), LedgerError> {
-        // The WAL before the database, in the order in which SQLite itself relies on them.
+    /// Makes the WAL durable, whatever process wrote it: after a failed sync a later one may succeed though the bytes were dropped, so
+    /// they are written once more. What SQLite has moved into the database is synced before the WAL lets go of it. Nobody may write
+    /// meanwhile.
+    pub(crate) fn rewrite_wal(&self) -> Result<(), LedgerError> {
         let wal = companion_file(&self.path, "-wal");
-        let synced = match self.disk.bytes(&wal) {
-            Ok(None) => Ok(()),
-            Ok(Some(_)) => self.disk.open(&wal).and_then(|mut file| file.sync()),
+        let rewrite = |mut file: Box<dyn Medium>| {
+            let mut done = 0;
+            loop {
+                let bytes = file.read_at(done, WAL_PIECE_BYTES)?;
+                if bytes.is_empty() {
+                    return file.sync();
+                }
+                file.write_at(done, &bytes)?;
+                done += bytes.len();
+            }
+        };
+        let rewritten = match self.disk.bytes(&wal) {
+            Ok(None | Some(0)) => Ok(()),
+            Ok(Some(_)) => self.disk.open(&wal).and_then(rewrite),
             Err(error) => Err(error),
         };
-        synced
+        rewritten
             .and_then(|()| self.disk.sync_name(&wal))
-            .map_err(LedgerError::on_file("sync", &wal))?;
-        self.disk
-            .sync_open_database(&self.path)
-            .and_then(|()| self.disk.sync_name(&self.path))
-            .map_err(LedgerError::on_file("sync", &self.path))
+            .map_err(LedgerError::on_file("sync", &wal))
     }
 
     /// The size of the WAL file in bytes.
@@ -232,17 +243,6 @@ pub(crate) fn event_at(connection: &Connection, at: Seq) -> Option<Recorded> {
         ControlFlow::Break(())
     });
     read.ok().and(found)
-}
-
-/// The time at which an event was recorded.
-pub(crate) fn recorded_at(
-    connection: &Connection,
-    seq: Seq,
-) -> rusqlite::Result<Option<UnixMillis>> {
-    connection
-        .prepare_cached("SELECT at FROM ledger WHERE seq = ?1")?
-        .query_row([to_sql(seq)], |row| row.get(0).map(UnixMillis))
-        .optional()
 }
 
 /// Hands every event from `from` on to `visit`; holds one at a time.

@@ -7,7 +7,6 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, Per
 use std::path::Path;
 
 use super::error::LedgerError;
-use super::kept_open;
 use super::lock::DataDirLock;
 
 /// Everything that the ledger does with files, except what SQLite does through its own layer, [`vfs`](Self::vfs).
@@ -49,14 +48,6 @@ pub trait Disk: Debug + Send + Sync {
     /// # Errors
     /// When it is missing, or either isn't allowed.
     fn open(&self, file: &Path) -> io::Result<Box<dyn Medium>>;
-
-    /// Makes everything durable that was written to a database file, while SQLite has it open.
-    ///
-    /// # Errors
-    /// When it may not be.
-    fn sync_open_database(&self, file: &Path) -> io::Result<()> {
-        self.open(file)?.sync()
-    }
 
     /// Creates an empty file for this user alone, replacing an existing one.
     ///
@@ -204,10 +195,6 @@ impl Disk for FileSystem {
     fn open(&self, file: &Path) -> io::Result<Box<dyn Medium>> {
         let file = OpenOptions::new().read(true).write(true).open(file)?;
         Ok(Box::new(file))
-    }
-
-    fn sync_open_database(&self, file: &Path) -> io::Result<()> {
-        kept_open::sync_file(file)
     }
 
     fn create(&self, file: &Path) -> io::Result<Box<dyn Medium>> {

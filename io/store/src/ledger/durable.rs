@@ -1,4 +1,4 @@
-//! The durable position of the ledger, for threads that wait for it, and the writer's figures for diagnostics.
+//! The durable position of the ledger, for threads that wait for it, and the writer's figures.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -86,23 +86,15 @@ impl DurableHead {
     }
 }
 
-/// Figures about the writer's work. Diagnostics read them at any time; they needn't belong to the same moment.
+/// Figures about the writer's work. They needn't belong to the same moment.
 #[derive(Debug, Default)]
 pub struct WriterFigures {
     /// Transactions committed.
     pub commits: AtomicU64,
     /// Events in them.
     pub events: AtomicU64,
-    /// Payload bytes in them.
-    pub payload_bytes: AtomicU64,
-    /// Events of the largest transaction.
-    pub largest_batch_events: AtomicU64,
-    /// Duration of the last transaction, anchor included, in microseconds.
-    pub last_commit_micros: AtomicU64,
     /// Checkpoints run.
     pub checkpoints: AtomicU64,
-    /// Pages of the WAL that no checkpoint has moved yet, at the last look.
-    pub wal_pages_pending: AtomicU64,
 }
 
 #[cfg(test)]

@@ -27,19 +27,19 @@ pub struct TableCheck {
     pub result: Result<RowsHash, String>,
 }
 
-/// Folds every event up to `end`, link by link. The archives' rows go to `put`, in the order of their keys, and some thousands at a
-/// time; the state holds the others. `course` gets the last verified event before each page; `None`: it broke off.
+/// Folds every event after a state up to `end`, link by link. The archives' rows go to `put`, in the order of their keys, and some
+/// thousands at a time; the state holds the others. `course` gets the last verified event before each page; `None`: it broke off.
 ///
 /// # Errors
 /// When the ledger can't be read or believed; the first error of `put`.
 pub(crate) fn fold_events(
-    empty: State,
+    (state, chain): (State, ChainHash),
     reader: &LedgerReader,
     end: Head,
     mut course: impl FnMut(Seq) -> ControlFlow<()>,
     mut put: impl FnMut(&[RowChange]) -> Result<(), LedgerError>,
 ) -> Result<Option<State>, StartError> {
-    let mut replay = Replay::from(empty, ChainHash::GENESIS);
+    let mut replay = Replay::from(state, chain);
     let mut waiting = Vec::new();
     let mut put_waiting = |waiting: &mut Vec<RowChange>| {
         // The sort is stable, so of rows with one key the first comes first.
@@ -93,22 +93,25 @@ fn archives() -> impl Iterator<Item = usize> {
     (0..TABLES.len()).filter(|table| TABLES[*table].is_archive())
 }
 
-/// Verifies every event up to the head of now, folds them into an empty state, and compares each table with what they say. `None`:
-/// `course`, which gets the last verified event before each page, broke off.
+/// Verifies every event up to the head of now, folds them into an empty state, and compares each table with what those say whose rows
+/// are written. `None`: `course`, which gets the last verified event before each page, broke off.
 ///
 /// # Errors
 /// When the ledger can't be read or believed.
 pub fn check_all(
     reader: &LedgerReader,
-    course: impl FnMut(Seq) -> ControlFlow<()>,
+    mut course: impl FnMut(Seq) -> ControlFlow<()>,
 ) -> Result<Option<(State, Vec<TableCheck>)>, StartError> {
-    let (end, stored) = reader.in_snapshot(|| {
+    let (end, written, stored) = reader.in_snapshot(|| {
         let hashes = (0..TABLES.len()).map(|index| match TABLES[index].is_archive() {
             // Rows are only added, so those of later events are told apart by their position.
             true => Ok(RowsHash::default()),
             false => reader.rows_hash_until(index, Seq(u64::MAX)),
         });
-        Ok((reader.head()?, hashes.collect::<Vec<_>>()))
+        let (end, seq) = (reader.head()?, reader.rows_written()?);
+        let chain = reader.chain_at(seq)?;
+        let written = chain.map_or(end, |chain| Head { seq, chain });
+        Ok((end, written, hashes.collect::<Vec<_>>()))
     })?;
     let archives = ScratchTables::open(archives());
     let archives = archives.map_err(|error| reader.database.table_failed("check", error))?;
@@ -116,14 +119,15 @@ pub fn check_all(
         let put = archives.put(rows);
         put.map_err(|error| reader.database.table_failed("check", error))
     };
-    let Some(state) = fold_events(scratch::folding_state(), reader, end, course, put)? else {
+    let empty = (scratch::folding_state(), ChainHash::GENESIS);
+    let Some(state) = fold_events(empty, reader, written, &mut course, put)? else {
         return Ok(None);
     };
     let checks = TABLES.iter().zip(stored).enumerate();
     let checks = checks.map(|(index, (table, stored))| {
         let (stored, said) = match table.is_archive() {
             true => (
-                reader.rows_hash_until(index, end.seq),
+                reader.rows_hash_until(index, written.seq),
                 archives.rows_hash(index),
             ),
             false => (stored, Ok(state.rows_hash(index))),
@@ -142,5 +146,7 @@ pub fn check_all(
         Ok(TableCheck { table, result })
     });
     let checks = checks.collect::<Result<_, StartError>>()?;
-    Ok(Some((state, checks)))
+    // The rows of what follows are still to be written.
+    let state = fold_events((state, written.chain), reader, end, course, |_| Ok(()))?;
+    Ok(state.map(|state| (state, checks)))
 }

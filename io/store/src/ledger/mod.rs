@@ -2,7 +2,7 @@
 //!
 //! [`open_ledger`] takes the data directory's lock, makes sure that the database is ours and of this program's format,
 //! compares it with the head anchor, and hands out the [`SqliteLog`]. Whoever opened it verifies the
-//! chain while folding ([`tslp_replay::log::Log::read`] streams), rebuilds projections that are behind, and gives the
+//! chain while folding ([`LedgerReader::read`] streams), rebuilds projections that are behind, and gives the
 //! log to [`writer::spawn_writer`], whose thread is the only one that writes from then on.
 //!
 //! What is acknowledged is on disk: a commit is synced, then the anchor is synced, then the position is announced.
@@ -21,7 +21,6 @@ pub mod disk;
 pub mod durable;
 mod error;
 pub mod history;
-mod kept_open;
 pub mod lock;
 mod open;
 mod open_files;
@@ -51,7 +50,6 @@ pub use data_files::DataFiles;
 pub use open::{OpenLedger, open_ledger};
 pub use open_options::{MissingAnchor, OpenOptions};
 pub use reader::{LedgerReader, ReaderFactory};
-pub use rebuild::TableRebuild;
-pub use sqlite_log::{Batch, CheckpointMode, NotAppended, SqliteLog, WalState};
+pub use sqlite_log::{Batch, CheckpointMode, SqliteLog, WalState};
 pub use start_error::StartError;
 pub use tables::TablesState;

@@ -257,11 +257,7 @@ fn connect_writer(
         });
     }
     Ok(SqliteLog {
-        reader: LedgerReader {
-            connection,
-            database,
-            tables,
-        },
+        reader: LedgerReader::new(connection, database, tables),
         anchor,
         head,
         soundness: Soundness::default(),
@@ -275,17 +271,16 @@ fn connect_writer(
 
 /// An empty ledger gets its empty tables at once; others are rebuilt by whoever can fold.
 fn prepare_tables(log: &mut SqliteLog) -> Result<TablesState, LedgerError> {
-    let state = log.tables_state()?;
-    log.rows_hash = log.reader.rows_hash()?.unwrap_or_default();
-    match state {
-        TablesState::Rebuild { .. } if log.head.seq == Seq(0) => {
-            log.begin_rebuild()?.commit(Seq(0))?;
-            Ok(TablesState::Current)
-        }
-        TablesState::Rebuild { .. } => Ok(state),
-        TablesState::Current => {
-            log.applied = Some(log.head.seq);
-            Ok(state)
-        }
+    let mut state = log.tables_state()?;
+    if log.head.seq == Seq(0) && matches!(state, TablesState::Rebuild { .. }) {
+        let mut tables = log.begin_rebuild()?;
+        tables.set_applied(Seq(0))?;
+        tables.commit()?;
+        state = TablesState::UpTo(Seq(0));
     }
+    log.rows_hash = log.reader.rows_hash()?.unwrap_or_default();
+    if let TablesState::UpTo(applied) = state {
+        log.applied = Some(applied);
+    }
+    Ok(state)
 }

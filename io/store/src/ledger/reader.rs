@@ -1,5 +1,8 @@
 //! Read-only connections to the ledger: for diagnostics, for the Vault's bytes, and for a ledger in safe mode.
 
+mod tail;
+
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::path::{Path, PathBuf};
@@ -8,7 +11,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, InterruptHandle, OptionalExtension};
 use tslp_core::event::{Event, EventKind, Recorded};
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
+use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
 use tslp_migrations::decode_content;
 use tslp_projections::row::{Key as _, StoredRow, UnfitRow};
@@ -27,6 +30,8 @@ use super::recognise::{
     check_format, check_pages, check_schema, check_version, moved_from, other_workspace,
     recorded_workspace, stored_workspace,
 };
+use tail::FoldedTail;
+
 use super::tables::{APPLIED_SEQ, ProjectionTables, TableStatements, TablesState};
 
 /// Events read at once.
@@ -75,22 +80,37 @@ impl ReaderFactory {
         {
             return Err(error);
         }
-        Ok(LedgerReader {
+        Ok(LedgerReader::new(
             connection,
-            database: self.database.clone(),
-            tables: self.tables.clone(),
-        })
+            self.database.clone(),
+            self.tables.clone(),
+        ))
     }
 }
 
-/// A connection for what is read.
+/// A connection for what is read. Rows are those of the ledger's head, also where they are still to be written.
 pub struct LedgerReader {
     pub(super) connection: Connection,
     pub(super) database: Database,
     pub(super) tables: ProjectionTables,
+    /// The tail as it was folded last.
+    tail: RefCell<Option<FoldedTail>>,
 }
 
 impl LedgerReader {
+    pub(super) const fn new(
+        connection: Connection,
+        database: Database,
+        tables: ProjectionTables,
+    ) -> Self {
+        Self {
+            connection,
+            database,
+            tables,
+            tail: RefCell::new(None),
+        }
+    }
+
     /// The bytes of the content event at a position, checked against their hash.
     ///
     /// # Errors
@@ -156,9 +176,13 @@ impl LedgerReader {
         first: &str,
         visit: &mut dyn FnMut(R) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
-        let first = Value::text(first);
+        let first = [Value::text(first)];
         self.visit_fitting(visit, |visit| {
-            self.ask(R::INDEX, |table, it| table.read_from(it, &first, visit))
+            self.with_tail(R::INDEX, |tail| {
+                tail.merged(&first, visit, |visit| {
+                    self.ask(R::INDEX, |table, it| table.read(it, first.first(), visit))
+                })
+            })
         })
     }
 
@@ -186,17 +210,36 @@ impl LedgerReader {
     /// # Errors
     /// When the table is missing, or holds what it can't.
     pub fn find_row<R: StoredRow>(&self, key: R::Key) -> Result<Option<R>, LedgerError> {
+        let key = key.into_cells();
+        let cells = self.with_tail(R::INDEX, |tail| {
+            tail.found(&key, || {
+                self.ask(R::INDEX, |table, it| table.find_row(it, &key))
+            })
+        })?;
+        self.read_found(cells)
+    }
+
+    /// The row with this key as it is written, for a state that holds those that aren't.
+    ///
+    /// # Errors
+    /// When the table is missing, or holds what it can't.
+    pub fn find_stored<R: StoredRow>(&self, key: R::Key) -> Result<Option<R>, LedgerError> {
         let cells = self.ask(R::INDEX, |table, it| table.find_row(it, &key.into_cells()))?;
         self.read_found(cells)
     }
 
-    /// The last row whose key isn't beyond this one, and differs from it in the key's last column at most.
+    /// Hands the written rows to `visit`, in the order of the key, from this value of its first column on.
     ///
     /// # Errors
     /// When the table is missing, or holds what it can't.
-    pub fn find_row_until<R: StoredRow>(&self, key: R::Key) -> Result<Option<R>, LedgerError> {
-        let cells = self.row_until(R::INDEX, &key.into_cells())?;
-        self.read_found(cells)
+    pub fn visit_stored_from<R: StoredRow>(
+        &self,
+        first: &Value,
+        visit: &mut dyn FnMut(R) -> ControlFlow<()>,
+    ) -> Result<(), LedgerError> {
+        self.visit_fitting(visit, |visit| {
+            self.ask(R::INDEX, |table, it| table.read(it, Some(first), visit))
+        })
     }
 
     fn read_found<R: StoredRow>(
@@ -233,20 +276,18 @@ impl LedgerReader {
         table: usize,
         visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
-        self.ask(table, |table, it| table.read(it, visit))
+        self.with_tail(table, |tail| {
+            tail.merged(&[], visit, |visit| self.read_stored(table, visit))
+        })
     }
 
-    /// The last row of a projection's table whose key isn't beyond this one, and differs from it in the key's last column
-    /// at most.
-    ///
-    /// # Errors
-    /// When the table is missing, or holds what it can't.
-    pub fn row_until(
+    /// As [`Self::read_table`], the rows as they are written.
+    pub(super) fn read_stored(
         &self,
         table: usize,
-        key: &[Value],
-    ) -> Result<Option<Vec<Value>>, LedgerError> {
-        self.ask(table, |table, it| table.row_until(it, key))
+        visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
+    ) -> Result<(), LedgerError> {
+        self.ask(table, |table, it| table.read(it, None, visit))
     }
 
     /// Whether the projections' tables can be used as they are.
@@ -258,6 +299,16 @@ impl LedgerReader {
         self.tables
             .state(&self.connection, head)
             .map_err(|error| self.database.table_failed("read the tables of", error))
+    }
+
+    /// The last event whose rows are written; 0 if none are, or they must be made anew.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn rows_written(&self) -> Result<Seq, LedgerError> {
+        let applied = self.tables.applied(&self.connection);
+        let applied = applied.map_err(self.database.sqlite_error("read"))?;
+        Ok(applied.unwrap_or_default())
     }
 
     /// Hands every event from `from` on, in order, to `visit` until it breaks.
@@ -299,11 +350,11 @@ impl LedgerReader {
     /// # Errors
     /// When the file can't be opened.
     pub fn without_wal(&self) -> Result<Self, LedgerError> {
-        Ok(Self {
-            connection: self.database.connect_without_wal()?,
-            database: self.database.clone(),
-            tables: self.tables.clone(),
-        })
+        Ok(Self::new(
+            self.database.connect_without_wal()?,
+            self.database.clone(),
+            self.tables.clone(),
+        ))
     }
 
     /// Hands every event from a position on to `visit`, in order, decoded.
@@ -475,7 +526,7 @@ impl LedgerReader {
         self.ask(table, |table, it| table.rows_hash_until(it, until))
     }
 
-    /// Reads as the ledger is at one moment.
+    /// Reads as the ledger is at one moment; within such a reading that is its moment.
     ///
     /// # Errors
     /// Those of `read`; when the database can't be read.
@@ -483,6 +534,9 @@ impl LedgerReader {
         &self,
         read: impl FnOnce() -> Result<T, LedgerError>,
     ) -> Result<T, LedgerError> {
+        if !self.connection.is_autocommit() {
+            return read();
+        }
         let failed = self.database.sqlite_error("read");
         self.connection.execute_batch("BEGIN").map_err(&failed)?;
         let found = read();
@@ -500,14 +554,6 @@ impl LedgerReader {
         let removed = connection.execute("DELETE FROM meta WHERE key = ?1", [APPLIED_SEQ]);
         let removed = removed.map_err(self.database.sqlite_error("write to"));
         removed.map(drop)
-    }
-
-    /// The time at which an event was recorded, if there is such an event.
-    ///
-    /// # Errors
-    /// When the database can't be read.
-    pub fn recorded_at(&self, seq: Seq) -> Result<Option<UnixMillis>, LedgerError> {
-        connection::recorded_at(&self.connection, seq).map_err(self.database.sqlite_error("read"))
     }
 
     /// Checks that all pages are laid out consistently, so that the file may be written to. Reads the whole file.

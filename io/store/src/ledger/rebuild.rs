@@ -1,47 +1,23 @@
 //! Fills all projection tables anew in one transaction.
 
-use tslp_core::ids::Seq;
 use tslp_projections::changes::{Change, RowChange};
 use tslp_projections::table::{RowsHash, Value};
 
 use super::connection;
-use super::error::{LedgerError, TableError};
-use super::reader::LedgerReader;
+use super::error::LedgerError;
 use super::recognise::recorded_workspace;
 use super::sqlite_log::{Batch, CheckpointMode, SqliteLog};
 
 /// Page cache of the connection during a rebuild, in KiB.
 const CACHE_KIB: i64 = 16 << 10;
 
-/// The transaction. Dropped without a commit it leaves everything as it was.
-pub struct TableRebuild<'a> {
-    batch: Batch<'a>,
-}
-
-impl<'a> TableRebuild<'a> {
-    fn begin(log: &'a mut SqliteLog) -> Result<Self, LedgerError> {
-        // Dropping a table frees pages, which in a damaged file may be the ledger's.
-        log.check_movable()?;
-        log.set_cache_size(CACHE_KIB)?;
-        let mut batch = log.begin_batch()?;
-        batch.rows_hash = RowsHash::default();
-        let begun = make_anew(batch.log);
-        begun.map_err(|error| batch.table_failed(error))?;
-        Ok(Self { batch })
-    }
-
-    /// The ledger, as the transaction sees it.
-    #[must_use]
-    pub fn reader(&self) -> &LedgerReader {
-        self.batch.log
-    }
-
+impl Batch<'_> {
     /// Puts rows of archives.
     ///
     /// # Errors
     /// When SQLite fails.
     pub fn put_archived(&self, rows: &[RowChange]) -> Result<(), LedgerError> {
-        let (log, hash) = (&*self.batch.log, &mut RowsHash::default());
+        let (log, hash) = (&*self.log, &mut RowsHash::default());
         let put = log.tables.apply_changes(&log.connection, rows, hash);
         put.map_err(|error| log.database.table_failed("write to", error))
     }
@@ -55,7 +31,7 @@ impl<'a> TableRebuild<'a> {
         table: usize,
         visit_all: impl FnOnce(&mut dyn FnMut(Vec<Value>)),
     ) -> Result<(), LedgerError> {
-        let Batch { log, rows_hash, .. } = &mut self.batch;
+        let Self { log, rows_hash, .. } = self;
         let mut filled = Ok(());
         visit_all(&mut |row| {
             if filled.is_ok() {
@@ -66,33 +42,25 @@ impl<'a> TableRebuild<'a> {
                     .apply_changes(&log.connection, &[change], rows_hash);
             }
         });
-        filled.map_err(|error| self.batch.table_failed(error))
-    }
-
-    /// Commits; the rows were folded up to `applied`.
-    ///
-    /// # Errors
-    /// When it fails; what was there before stays.
-    pub fn commit(mut self, applied: Seq) -> Result<(), LedgerError> {
-        let log = &*self.batch.log;
-        let count = log.tables.descriptions().count();
-        // Triggers come last: they would be asked for each row of an archive that is filled.
-        let sealed =
-            (0..count).try_for_each(|table| log.tables.complete_table(&log.connection, table));
-        sealed.map_err(|error| self.batch.table_failed(error))?;
-        self.batch.set_applied(applied)?;
-        self.batch.commit_sealed().map(drop)
+        filled.map_err(|error| self.table_failed(error))
     }
 }
 
 impl SqliteLog {
     /// Starts to rebuild all projection tables in one transaction, and makes them anew, empty; what was there stays until
-    /// it commits. Enlarges the page cache until [`Self::tidy_up`].
+    /// it commits, after [`Batch::set_applied`]. Enlarges the page cache until [`Self::tidy_up`].
     ///
     /// # Errors
     /// When the log is poisoned or SQLite fails.
-    pub fn begin_rebuild(&mut self) -> Result<TableRebuild<'_>, LedgerError> {
-        TableRebuild::begin(self)
+    pub fn begin_rebuild(&mut self) -> Result<Batch<'_>, LedgerError> {
+        // Dropping a table frees pages, which in a damaged file may be the ledger's.
+        self.check_movable()?;
+        self.set_cache_size(CACHE_KIB)?;
+        let mut batch = self.begin_batch()?;
+        batch.rows_hash = RowsHash::default();
+        let begun = batch.log.tables.make_anew(&batch.log.connection);
+        begun.map_err(|error| batch.table_failed(error))?;
+        Ok(batch)
     }
 
     /// Notes the workspace that the events name, which were another ledger's.
@@ -118,11 +86,4 @@ impl SqliteLog {
             .execute_batch("PRAGMA shrink_memory")
             .map_err(self.database.sqlite_error("set up"))
     }
-}
-
-/// Drops every table, including those of projections that no longer exist, and creates the current ones.
-fn make_anew(log: &SqliteLog) -> Result<(), TableError> {
-    log.tables.drop_unknown(&log.connection)?;
-    let count = log.tables.descriptions().count();
-    (0..count).try_for_each(|table| log.tables.recreate_table(&log.connection, table))
 }

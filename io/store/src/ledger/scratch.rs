@@ -16,7 +16,7 @@ use super::error::TableError;
 use super::tables::{ProjectionTables, TableStatements};
 
 /// Bytes of files' code that a fold keeps in memory: it hardly comes back to a file.
-const CODE_BYTES_KEPT: usize = 2 << 20;
+pub(super) const CODE_BYTES_KEPT: usize = 2 << 20;
 
 /// An empty state, whose files' code goes to a temporary file as far as it isn't needed.
 #[must_use]

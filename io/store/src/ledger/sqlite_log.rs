@@ -1,17 +1,17 @@
-//! The ledger in SQLite: events and the rows that they change, appended in one transaction, then anchored.
+//! The ledger in SQLite: events, appended in one transaction, then anchored; and the rows that they change, written later.
 
 use std::borrow::Cow;
-use std::ops::{ControlFlow, Deref};
+use std::ops::Deref;
 use std::sync::Arc;
 
 use rusqlite::{CachedStatement, params};
 use tslp_core::event::{Envelope, Recorded};
 use tslp_core::ids::Seq;
 use tslp_migrations::encode;
-use tslp_projections::changes::RowChange;
+use tslp_projections::changes::RowsUpTo;
 use tslp_projections::table::RowsHash;
 use tslp_replay::chain::ChainHash;
-use tslp_replay::log::{AppendError, Head, Log, Stored};
+use tslp_replay::log::{Head, Stored};
 
 use super::anchor::Anchor;
 use super::connection::{self, to_sql};
@@ -36,7 +36,7 @@ pub struct SqliteLog {
     pub(super) soundness: Soundness,
     /// The hash of all rows but the archives'.
     pub(super) rows_hash: RowsHash,
-    /// The position up to which the projections' rows are folded; `None` if they must be rebuilt.
+    /// The last event whose rows are written; `None` if they must be rebuilt.
     pub(super) applied: Option<Seq>,
     pub(super) packer: Packer,
     pub(super) poisoned: Option<String>,
@@ -91,6 +91,7 @@ impl SqliteLog {
         let head = self.head;
         let batch = Batch {
             rows_hash: self.rows_hash,
+            applied: self.applied,
             log: self,
             head,
             payload_bytes: 0,
@@ -106,10 +107,32 @@ impl SqliteLog {
         Ok(batch)
     }
 
-    /// Makes all existing events durable and lets the anchor vouch for them.
+    /// Writes rows, as one transaction that nobody waits for: it isn't synced, since a power cut costs no more than the fold of their
+    /// events.
+    ///
+    /// # Errors
+    /// When a row doesn't fit its table, or SQLite fails; the log is poisoned then.
+    pub fn write_rows(&mut self, all: &[RowsUpTo]) -> Result<(), LedgerError> {
+        self.sync_commits("NORMAL")?;
+        let written = self.begin_batch().and_then(|mut batch| {
+            all.iter().try_for_each(|rows| batch.write_rows(rows))?;
+            batch.commit().map(drop)
+        });
+        // Whatever has happened: the next commit is one that somebody waits for.
+        self.sync_commits("FULL")?;
+        written
+    }
+
+    fn sync_commits(&self, how: &str) -> Result<(), LedgerError> {
+        self.connection
+            .pragma_update(None, "synchronous", how)
+            .map_err(self.database.sqlite_error("set up"))
+    }
+
+    /// Makes everything durable that is there, and lets the anchor vouch for it.
     ///
     /// A process that ended between a commit and the anchor's sync leaves events that were never acknowledged, and that may
-    /// not be on disk. Continuing from them acknowledges them, so call this first.
+    /// not be on disk; rows never are vouched for. Continuing from them acknowledges them, so call this first.
     ///
     /// # Errors
     /// When it may not be on disk; the log is poisoned then.
@@ -125,12 +148,12 @@ impl SqliteLog {
         );
         if vouched != self.head {
             tracing::info!(from = %vouched.seq, to = %self.head.seq, "settling what a crash left unacknowledged");
-            // After a failed sync of the WAL a later one may succeed though its bytes were dropped. So they are written
-            // once more, to the database; what a reader keeps in the WAL is at least synced.
-            self.checkpoint(CheckpointMode::Truncate)?;
-            let synced = self.database.sync_files();
-            synced.map_err(|error| self.poison(error))?;
         }
+        // Its lock keeps other programs from writing.
+        let batch = self.begin_batch()?;
+        let synced = batch.log.database.rewrite_wal();
+        drop(batch);
+        synced.map_err(|error| self.poison(error))?;
         // Written again though it may be the same head: whoever wrote it may have died before its sync.
         let anchored = self.anchor.advance(self.head);
         anchored.map_err(|error| self.poison(error))
@@ -240,64 +263,24 @@ impl SqliteLog {
 /// Longest wait for another program's lock.
 const BUSY_MILLIS: u64 = 5000;
 
-/// Why stored events can't follow a new ledger's head.
-#[derive(Debug, thiserror::Error)]
-#[error("the new ledger can't be written: {0}")]
-pub struct NotAppended(String);
-
 impl SqliteLog {
-    /// Appends stored events from another ledger or an export in one transaction, and leaves `waiting` empty.
+    /// The durable head.
     ///
     /// # Errors
-    /// [`NotAppended`]
-    pub fn append_waiting(&mut self, waiting: &mut Vec<Stored>) -> Result<(), NotAppended> {
-        let Some(first) = waiting.first() else {
-            return Ok(());
-        };
-        let before = first.seq.0.checked_sub(1);
-        let expected = Seq(before.expect("the caller's chain check refuses position 0"));
-        let appended = self.append(expected, waiting);
-        waiting.clear();
-        appended.map(drop).map_err(|error| match error {
-            AppendError::Conflict(head) => {
-                NotAppended(format!("it stands at {} already", head.seq))
-            }
-            AppendError::Unknown(reason) => NotAppended(reason),
-        })
-    }
-}
-
-impl Log for SqliteLog {
-    type Error = LedgerError;
-
-    fn head(&self) -> Result<Head, LedgerError> {
+    /// When the log is poisoned.
+    pub fn head(&self) -> Result<Head, LedgerError> {
         self.check_usable()?;
         Ok(self.head)
     }
 
-    fn read(
-        &self,
-        from: Seq,
-        visit: &mut dyn FnMut(Stored) -> ControlFlow<()>,
-    ) -> Result<(), LedgerError> {
-        self.reader.read(from, visit)
-    }
-
-    /// Appends without rows, so that the projections' tables aren't current afterwards.
-    fn append(&mut self, expected: Seq, batch: &[Stored]) -> Result<Head, AppendError> {
-        if self.poisoned.is_none() && expected != self.head.seq {
-            return Err(AppendError::Conflict(self.head));
-        }
-        let mut append = || -> Result<Head, LedgerError> {
-            let mut transaction = self.begin_batch()?;
-            batch.iter().try_for_each(|it| transaction.append(it))?;
-            // The folded position stays behind, so that the next start makes the rows anew.
-            transaction.commit_sealed()
-        };
-        append().map_err(|error| match error {
-            LedgerError::Moved { found, .. } => AppendError::Conflict(found),
-            error => AppendError::Unknown(error.to_string()),
-        })
+    /// Appends stored events in one transaction, all or nothing.
+    ///
+    /// # Errors
+    /// When they don't follow the head, or SQLite fails.
+    pub fn append(&mut self, all: &[Stored]) -> Result<Head, LedgerError> {
+        let mut transaction = self.begin_batch()?;
+        all.iter().try_for_each(|it| transaction.append(it))?;
+        transaction.commit()
     }
 }
 
@@ -305,8 +288,9 @@ impl Log for SqliteLog {
 ///
 /// Any error in it poisons the log; only an event out of order, or one that is too large, does not.
 pub struct Batch<'a> {
-    pub(super) log: &'a mut SqliteLog,
+    pub(crate) log: &'a mut SqliteLog,
     pub(super) rows_hash: RowsHash,
+    applied: Option<Seq>,
     head: Head,
     payload_bytes: u64,
     open: bool,
@@ -416,16 +400,34 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Changes rows of projections, in order.
+    /// Changes rows, which are then those of an event.
     ///
     /// # Errors
     /// When one doesn't fit its table, or SQLite fails.
-    pub fn change_all(&mut self, changes: &[RowChange]) -> Result<(), LedgerError> {
+    pub fn write_rows(&mut self, rows: &RowsUpTo) -> Result<(), LedgerError> {
+        // Rows that never were written would be missing for good under a position that covers them.
+        assert!(
+            self.applied.is_some_and(|it| it <= rows.seq) && rows.seq <= self.head.seq,
+            "rows follow those that are there, and no event that isn't"
+        );
         let Self { log, rows_hash, .. } = self;
         let applied = log
             .tables
-            .apply_changes(&log.connection, changes, rows_hash);
-        applied.map_err(|error| self.table_failed(error))
+            .apply_changes(&log.connection, &rows.changes, rows_hash);
+        applied.map_err(|error| self.table_failed(error))?;
+        self.set_applied(rows.seq)
+    }
+
+    /// Notes up to which event all rows are written.
+    ///
+    /// # Errors
+    /// When SQLite fails.
+    pub fn set_applied(&mut self, applied: Seq) -> Result<(), LedgerError> {
+        let log = &*self.log;
+        let set = (log.tables).set_applied(&log.connection, applied, self.rows_hash);
+        set.map_err(|error| self.table_failed(error))?;
+        self.applied = Some(applied);
+        Ok(())
     }
 
     /// Makes everything durable: commits, syncs, then moves the anchor.
@@ -433,32 +435,11 @@ impl Batch<'_> {
     /// # Errors
     /// When any of it fails; the state on disk is unknown then.
     pub fn commit(mut self) -> Result<Head, LedgerError> {
-        // Rows count as folded up to the new head only if they were folded up to the old one: without that, a gap would be
-        // covered by the next commit and never be noticed.
-        if self.log.applied == Some(self.log.head.seq) {
-            self.set_applied(self.head.seq)?;
-        }
-        self.commit_sealed()
-    }
-
-    pub(super) fn set_applied(&mut self, applied: Seq) -> Result<(), LedgerError> {
-        let log = &*self.log;
-        let set = (log.tables).set_applied(&log.connection, applied, self.rows_hash);
-        set.map_err(|error| self.table_failed(error))?;
-        self.log.applied = Some(applied);
-        Ok(())
-    }
-
-    pub(super) fn commit_sealed(mut self) -> Result<Head, LedgerError> {
-        assert!(self.open, "a batch is committed once");
-        assert!(
-            self.head.seq >= self.log.head.seq,
-            "a batch never ends before its beginning"
-        );
         let committed = connection::run_cached(&self.log.connection, "COMMIT");
         committed.map_err(|error| self.table_failed(error.into()))?;
         self.open = false;
         self.log.rows_hash = self.rows_hash;
+        self.log.applied = self.applied;
         // The anchor follows the commit: it may lag behind the ledger after a crash, which is repaired, but an anchor ahead of the
         // ledger means a lost tail.
         assert!(

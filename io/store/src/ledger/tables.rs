@@ -1,7 +1,7 @@
 //! Projection tables in SQLite, made from their descriptions: created, filled, changed and read, all generically.
 //!
-//! They are plain tables for anyone with a `sqlite3` shell. `meta` has each table's version as `table:NAME`, the last folded
-//! position as `applied_seq`, the hash of all rows up to there as `rows_hash`, and the version of tslp that folded them as
+//! They are plain tables for anyone with a `sqlite3` shell. `meta` has the tables with their versions as `tables`, the position of the last
+//! event whose rows are written as `applied_seq`, the hash of all rows up to there as `rows_hash`, and the version of tslp that folded them as
 //! `folded_by`; the log writes them in the transaction of the rows. Archives aren't in the hash: they grow with history, so no
 //! start reads them.
 
@@ -30,14 +30,18 @@ const FOLDED_BY: &str = "folded_by";
 /// The `meta` key of the hash of all rows but the archives'.
 const ROWS_HASH: &str = "rows_hash";
 
-/// The prefix of a table's name in the `meta` key of its version.
-pub(super) const VERSION_PREFIX: &str = "table:";
+/// Most events of a tail. The engine has rows written long before; a longer tail has another cause, such as a copy.
+const TAIL_EVENTS_MAX: u64 = 16_384;
+
+/// The `meta` key of the tables' names, each with its version.
+const TABLES_KEPT: &str = "tables";
 
 /// Whether stored tables can be used as they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TablesState {
-    /// All of them have the current version and hold everything up to the ledger's head.
-    Current,
+    /// All of them have the current version and hold what the events up to here say. Later events are the *tail*, which whoever
+    /// reads them folds.
+    UpTo(Seq),
     /// They must be rebuilt from the ledger.
     Rebuild {
         /// The reason, for the log.
@@ -50,6 +54,8 @@ pub enum TablesState {
 pub struct ProjectionTables {
     /// In the order of the descriptions.
     pub(super) tables: Vec<TableStatements>,
+    /// `NAME:VERSION` of each.
+    versions: String,
 }
 
 #[derive(Clone, Debug)]
@@ -58,15 +64,10 @@ pub(super) struct TableStatements {
     drop: String,
     /// The table, as SQLite keeps it in its schema.
     create: String,
-    /// The statements that make an archive's triggers.
-    refusals: Vec<String>,
-    /// Inserts a row whose key is new, and does nothing if it isn't.
-    insert: String,
     put: String,
     remove: String,
     read: String,
     find: String,
-    row_until: String,
     /// The rows from a value of the key's first column on.
     read_from: String,
 }
@@ -75,14 +76,13 @@ impl ProjectionTables {
     /// Writes the statements.
     #[must_use]
     pub fn new(tables: &'static [Table]) -> Self {
+        let versions = tables
+            .iter()
+            .map(|it| format!("{}:{}", it.name, it.version));
         Self {
             tables: tables.iter().map(TableStatements::new).collect(),
+            versions: versions.collect::<Vec<_>>().join(" "),
         }
-    }
-
-    /// The descriptions.
-    pub fn descriptions(&self) -> impl Iterator<Item = &'static Table> + '_ {
-        self.tables.iter().map(|statements| statements.table)
     }
 
     /// Whether the stored tables can be used with a ledger that ends at `head`.
@@ -91,24 +91,19 @@ impl ProjectionTables {
     /// When the database can't be read.
     pub fn state(&self, connection: &Connection, head: Seq) -> Result<TablesState, TableError> {
         let rebuild = |reason: String| Ok(TablesState::Rebuild { reason });
+        let versions: Option<String> = meta_value(connection, TABLES_KEPT)?;
+        if versions.as_deref() != Some(&self.versions) {
+            return rebuild("there are tables of other versions".to_owned());
+        }
         for statements in &self.tables {
             let table = statements.table;
-            let version: Option<i64> = meta_value(connection, &version_key(table.name))?;
-            if version != Some(table.version.into()) {
-                let found = version.map_or("none".to_owned(), |version| version.to_string());
-                let (name, wanted) = (table.name, table.version);
-                return rebuild(format!(
-                    "table {name} should have version {wanted}, there is {found}"
-                ));
-            }
             let stored: Vec<String> = connection
                 .prepare_cached(
                     "SELECT sql FROM sqlite_schema WHERE tbl_name = ?1 AND sql IS NOT NULL ORDER BY rowid",
                 )?
                 .query_map([table.name], |row| row.get(0))?
                 .collect::<Result<_, _>>()?;
-            let wanted = std::iter::once(&statements.create).chain(&statements.refusals);
-            if !stored.iter().eq(wanted) {
+            if !stored.iter().eq([&statements.create]) {
                 return rebuild(format!("table {} is missing or was altered", table.name));
             }
         }
@@ -119,21 +114,25 @@ impl ProjectionTables {
                 "tslp {by} folded the tables, and this is {VERSION}"
             ));
         }
-        let applied: Option<i64> = meta_value(connection, APPLIED_SEQ)?;
-        match applied {
-            Some(applied) if applied != to_sql(head) => {
-                rebuild(format!("tables stand at #{applied}, the ledger at {head}"))
+        match self.applied(connection)? {
+            Some(applied) if applied > head || head.0 - applied.0 > TAIL_EVENTS_MAX => {
+                rebuild(format!("tables stand at {applied}, the ledger at {head}"))
             }
             Some(_) if self.rows_hash(connection)?.is_none() => {
                 rebuild("the tables have no hash that this tslp can read".to_owned())
             }
-            Some(_) => Ok(TablesState::Current),
+            Some(applied) => Ok(TablesState::UpTo(applied)),
             None => rebuild("the tables were found wrong, or never filled".to_owned()),
         }
     }
 
-    /// Drops a table and makes it anew, empty and without the triggers that protect an archive. Call it in a transaction,
-    /// while no row of any table is being read.
+    /// The last event whose rows are written; `None` if the tables must be rebuilt.
+    pub(super) fn applied(&self, connection: &Connection) -> rusqlite::Result<Option<Seq>> {
+        let applied: Option<i64> = meta_value(connection, APPLIED_SEQ)?;
+        Ok(applied.map(|applied| Seq(applied.unsigned_abs())))
+    }
+
+    /// Drops a table and makes it anew, empty. Call it in a transaction, while no row of any table is being read.
     ///
     /// # Errors
     /// When SQLite fails.
@@ -144,37 +143,24 @@ impl ProjectionTables {
         Ok(())
     }
 
-    /// Completes a recreated table after it was filled: creates its triggers and records its version.
+    /// Drops every table, including those of projections that no longer exist, and makes the current ones, empty. Call it in a
+    /// transaction.
     ///
     /// # Errors
     /// When SQLite fails.
-    pub fn complete_table(&self, connection: &Connection, table: usize) -> Result<(), TableError> {
-        let statements = &self.tables[table];
-        for refusal in &statements.refusals {
-            connection.execute_batch(refusal)?;
-        }
-        let version = i64::from(statements.table.version);
-        set_meta(connection, &version_key(statements.table.name), version)?;
-        Ok(())
-    }
-
-    /// Drops tables of projections that no longer exist. Call it in a transaction.
-    ///
-    /// # Errors
-    /// When SQLite fails.
-    pub fn drop_unknown(&self, connection: &Connection) -> Result<(), TableError> {
-        let names: Vec<String> = connection
-            .prepare("SELECT substr(key, length(?1) + 1) FROM meta WHERE key LIKE ?1 || '%'")?
-            .query_map([VERSION_PREFIX], |row| row.get(0))?
-            .collect::<Result<_, _>>()?;
-        for name in names {
+    pub fn make_anew(&self, connection: &Connection) -> Result<(), TableError> {
+        let kept: Option<String> = meta_value(connection, TABLES_KEPT)?;
+        for (name, _) in kept
+            .iter()
+            .flat_map(|it| it.split(' '))
+            .filter_map(|it| it.rsplit_once(':'))
+        {
             // The name comes from the file, so it is quoted as what it is: anything.
-            if self.descriptions().all(|table| table.name != name) {
-                let quoted = name.replace('"', "\"\"");
-                connection.execute_batch(&format!("DROP TABLE IF EXISTS \"{quoted}\""))?;
-                connection.execute("DELETE FROM meta WHERE key = ?1", [version_key(&name)])?;
-            }
+            let quoted = name.replace('"', "\"\"");
+            connection.execute_batch(&format!("DROP TABLE IF EXISTS \"{quoted}\""))?;
         }
+        (0..self.tables.len()).try_for_each(|table| self.recreate_table(connection, table))?;
+        set_meta(connection, TABLES_KEPT, self.versions.as_str())?;
         Ok(())
     }
 
@@ -199,11 +185,7 @@ impl ProjectionTables {
     ) -> Result<(), TableError> {
         set_meta(connection, APPLIED_SEQ, to_sql(applied))?;
         set_meta(connection, ROWS_HASH, hash.to_bytes())?;
-        // Read first: nearly always it is this version, and a commit writes one page less.
-        let by: Option<String> = meta_value(connection, FOLDED_BY)?;
-        if by.as_deref() != Some(VERSION) {
-            set_meta(connection, FOLDED_BY, VERSION)?;
-        }
+        set_meta(connection, FOLDED_BY, VERSION)?;
         Ok(())
     }
 
@@ -218,20 +200,13 @@ impl ProjectionTables {
         hash: &mut RowsHash,
     ) -> Result<(), TableError> {
         for change in changes {
-            let statements = self.statements(change.table)?;
+            let statements = &self.tables[change.table];
             match &change.change {
                 Change::Put(row) => statements.put_row(connection, row, hash)?,
                 Change::Remove(key) => statements.remove(connection, key, hash)?,
             }
         }
         Ok(())
-    }
-
-    fn statements(&self, table: usize) -> Result<&TableStatements, TableError> {
-        self.tables.get(table).ok_or_else(|| TableError::Shape {
-            table: "?",
-            detail: format!("there is no table number {table}"),
-        })
     }
 }
 
@@ -245,25 +220,23 @@ impl TableStatements {
         let (key, _) = names.split_at(table.key);
         let name = format!("\"{}\"", table.name);
         let all = names.join(", ");
-        let is_key = columns_compared(key, "=");
-        let is_until = match key.split_last() {
-            Some((last, before)) => {
-                let mut conditions: Vec<String> = column_terms(before, "=");
-                conditions.push(format!("{last} <= ?{}", table.key));
-                conditions.join(" AND ")
-            }
-            None => "true".to_owned(),
+        let places = vec!["?"; names.len()].join(", ");
+        // An archive's row stays as it is.
+        let otherwise = if table.is_archive() {
+            "IGNORE"
+        } else {
+            "REPLACE"
         };
+        let is_key = key
+            .iter()
+            .zip(1..)
+            .map(|(column, number)| format!("{column} = ?{number}"));
+        let is_key = is_key.collect::<Vec<_>>().join(" AND ");
         Self {
             table,
             drop: format!("DROP TABLE IF EXISTS {name}"),
             create: create_statement(table),
-            refusals: match table.keep {
-                Keep::Latest => Vec::new(),
-                Keep::First { .. } => archive_triggers(table),
-            },
-            insert: put_statement(table, &names, OnConflict::Keep),
-            put: put_statement(table, &names, OnConflict::Replace),
+            put: format!("INSERT OR {otherwise} INTO {name} ({all}) VALUES ({places})"),
             remove: format!("DELETE FROM {name} WHERE {is_key}"),
             read: format!("SELECT {all} FROM {name} ORDER BY {}", key.join(", ")),
             find: format!("SELECT {all} FROM {name} WHERE {is_key}"),
@@ -271,10 +244,6 @@ impl TableStatements {
                 "SELECT {all} FROM {name} WHERE {} >= ?1 ORDER BY {}",
                 key[0],
                 key.join(", ")
-            ),
-            row_until: format!(
-                "SELECT {all} FROM {name} WHERE {is_until} ORDER BY {keys} DESC LIMIT 1",
-                keys = key.join(" DESC, "),
             ),
         }
     }
@@ -287,17 +256,9 @@ impl TableStatements {
         hash: &mut RowsHash,
     ) -> Result<(), TableError> {
         self.check_values(row, self.table.columns.len())?;
-        let is_archive = self.table.is_archive();
-        // Most rows are new, so that a look-up before would find nothing.
-        match self.execute_with(connection, &self.insert, row) {
-            Err(TableError::Sqlite(error)) if is_archive && is_refused_put(&error) => return Ok(()),
-            Ok(_) if is_archive => return Ok(()),
-            Ok(1) => {
-                hash.add(self.table, row);
-                return Ok(());
-            }
-            inserted => inserted?,
-        };
+        if self.table.is_archive() {
+            return self.execute_with(connection, &self.put, row);
+        }
         let known = self.find_row(connection, &row[..self.table.key])?;
         if known.as_deref() != Some(row) {
             self.execute_with(connection, &self.put, row)?;
@@ -315,6 +276,7 @@ impl TableStatements {
         key: &[Value],
         hash: &mut RowsHash,
     ) -> Result<(), TableError> {
+        assert!(!self.table.is_archive(), "an archive's rows stay");
         let known = self.find_row(connection, key)?;
         self.execute_with(connection, &self.remove, key)?;
         known
@@ -328,39 +290,30 @@ impl TableStatements {
         connection: &Connection,
         sql: &str,
         values: &[Value],
-    ) -> Result<usize, TableError> {
+    ) -> Result<(), TableError> {
         let mut statement = connection.prepare_cached(sql)?;
-        Ok(statement.execute(params_from_iter(values.iter().map(SqlValue)))?)
+        statement.execute(params_from_iter(values.iter().map(SqlValue)))?;
+        Ok(())
     }
 
-    /// Hands all rows to `visit`, in the order of their keys.
+    /// Hands the rows to `visit`, in the order of their keys; given a value of the key's first column, those from it on.
     pub(super) fn read(
         &self,
         connection: &Connection,
+        from: Option<&Value>,
         visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
     ) -> Result<(), TableError> {
-        self.query(connection, (&self.read, &[]), visit)
-    }
-
-    /// Hands the rows from this value of the key's first column on to `visit`, in the order of their keys.
-    pub(super) fn read_from(
-        &self,
-        connection: &Connection,
-        first: &Value,
-        visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
-    ) -> Result<(), TableError> {
-        let first = core::slice::from_ref(first);
-        self.query(connection, (&self.read_from, first), visit)
-    }
-
-    /// The last row whose key isn't beyond this one, and differs from it in the key's last column at most.
-    pub(super) fn row_until(
-        &self,
-        connection: &Connection,
-        key: &[Value],
-    ) -> Result<Option<Vec<Value>>, TableError> {
-        self.check_values(key, self.table.key)?;
-        self.first_row(connection, &self.row_until, key)
+        let sql = from.map_or(&self.read, |_| &self.read_from);
+        let mut prepared = connection.prepare_cached(sql)?;
+        let mut rows = prepared.query(params_from_iter(from.map(SqlValue)))?;
+        let mut values = Vec::new();
+        while let Some(row) = rows.next()? {
+            self.read_row(row, &mut values)?;
+            if visit(&values).is_break() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// The hash of its rows; of an archive's, those that events up to `until` have put.
@@ -374,31 +327,13 @@ impl TableStatements {
             Keep::Latest => false,
         };
         let mut hash = RowsHash::default();
-        self.read(connection, &mut |row| {
+        self.read(connection, None, &mut |row| {
             if !is_later(row) {
                 hash.add(self.table, row);
             }
             ControlFlow::Continue(())
         })?;
         Ok(hash)
-    }
-
-    fn query(
-        &self,
-        connection: &Connection,
-        (sql, values): (&str, &[Value]),
-        visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
-    ) -> Result<(), TableError> {
-        let mut prepared = connection.prepare_cached(sql)?;
-        let mut rows = prepared.query(params_from_iter(values.iter().map(SqlValue)))?;
-        let mut values = Vec::new();
-        while let Some(row) = rows.next()? {
-            self.read_row(row, &mut values)?;
-            if visit(&values).is_break() {
-                break;
-            }
-        }
-        Ok(())
     }
 
     /// The row with this key.
@@ -408,17 +343,8 @@ impl TableStatements {
         key: &[Value],
     ) -> Result<Option<Vec<Value>>, TableError> {
         self.check_values(key, self.table.key)?;
-        self.first_row(connection, &self.find, key)
-    }
-
-    fn first_row(
-        &self,
-        connection: &Connection,
-        sql: &str,
-        key: &[Value],
-    ) -> Result<Option<Vec<Value>>, TableError> {
         connection
-            .prepare_cached(sql)?
+            .prepare_cached(&self.find)?
             .query_row(params_from_iter(key.iter().map(SqlValue)), |row| {
                 let mut values = Vec::new();
                 Ok(self.read_row(row, &mut values).map(|()| values))
@@ -457,7 +383,10 @@ impl TableStatements {
         values.resize(self.table.columns.len(), Value::Null);
         for ((index, column), value) in self.table.columns.iter().enumerate().zip(values) {
             match row.get_ref(index)? {
-                ValueRef::Text(text) if is_text(value, text) => continue,
+                ValueRef::Text(text) if matches!(value, Value::Text(it) if it.as_bytes() == text) =>
+                {
+                    continue;
+                }
                 ValueRef::Null => *value = Value::Null,
                 ValueRef::Integer(number) => *value = Value::Integer(number),
                 ValueRef::Text(text) => {
@@ -493,58 +422,6 @@ impl TableStatements {
     }
 }
 
-fn is_text(value: &Value, bytes: &[u8]) -> bool {
-    matches!(value, Value::Text(text) if text.as_bytes() == bytes)
-}
-
-/// `column operator ?n` for each column, numbered from 1.
-fn column_terms(columns: &[String], operator: &str) -> Vec<String> {
-    columns
-        .iter()
-        .zip(1..)
-        .map(|(column, number)| format!("{column} {operator} ?{number}"))
-        .collect()
-}
-
-fn columns_compared(columns: &[String], operator: &str) -> String {
-    column_terms(columns, operator).join(" AND ")
-}
-
-/// Whether an archive's trigger has said that the key is taken: the row that is there stays, as it should. It says so
-/// before there is a conflict, and asking first would cost every new row a look-up.
-fn is_refused_put(error: &rusqlite::Error) -> bool {
-    let error = error.sqlite_error();
-    error.is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_TRIGGER)
-}
-
-/// The handling of a row whose key is taken.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum OnConflict {
-    Keep,
-    Replace,
-}
-
-fn put_statement(table: &Table, names: &[String], on_conflict: OnConflict) -> String {
-    let name = format!("\"{}\"", table.name);
-    let (key, rest) = names.split_at(table.key);
-    let places = (1..=names.len())
-        .map(|number| format!("?{number}"))
-        .collect::<Vec<_>>()
-        .join(", ");
-    let (all, keys) = (names.join(", "), key.join(", "));
-    let on_conflict = if rest.is_empty() || on_conflict == OnConflict::Keep {
-        "DO NOTHING".to_owned()
-    } else {
-        let set = rest
-            .iter()
-            .map(|column| format!("{column} = excluded.{column}"))
-            .collect::<Vec<_>>()
-            .join(", ");
-        format!("DO UPDATE SET {set}")
-    };
-    format!("INSERT INTO {name} ({all}) VALUES ({places}) ON CONFLICT ({keys}) {on_conflict}")
-}
-
 /// The statement that makes the table. A key of one whole number is SQLite's own row number; other tables are
 /// stored in the order of their key, unless rows are so long that a tree of keys would keep most of each in pages of its own.
 fn create_statement(table: &Table) -> String {
@@ -570,34 +447,6 @@ fn create_statement(table: &Table) -> String {
         sql.push_str(", WITHOUT ROWID");
     }
     sql
-}
-
-/// Triggers that refuse whatever isn't a new row. `INSERT OR REPLACE` fires no delete trigger, so it needs its own.
-fn archive_triggers(table: &Table) -> Vec<String> {
-    let name = table.name;
-    let refuse = |verb: &str, event: &str, when: &str| {
-        format!(
-            "CREATE TRIGGER \"{name}_refuses_{verb}\" BEFORE {event} ON \"{name}\" {when}\
-             BEGIN SELECT RAISE(ABORT, '{name} is append-only'); END"
-        )
-    };
-    let same: Vec<String> = table.columns[..table.key]
-        .iter()
-        .map(|column| format!("\"{0}\" IS NEW.\"{0}\"", column.name))
-        .collect();
-    let when = format!(
-        "WHEN EXISTS (SELECT 1 FROM \"{name}\" WHERE {}) ",
-        same.join(" AND ")
-    );
-    vec![
-        refuse("update", "UPDATE", ""),
-        refuse("delete", "DELETE", ""),
-        refuse("replace", "INSERT", &when),
-    ]
-}
-
-fn version_key(name: &str) -> String {
-    format!("{VERSION_PREFIX}{name}")
 }
 
 /// A value as SQLite takes it, without a copy.

@@ -4,9 +4,11 @@ use std::ops::ControlFlow;
 
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::path::RelPath;
+use tslp_projections::STATE_MAP;
 use tslp_projections::file_code::{TrackedFileRow, TrueEntity};
-use tslp_projections::row::UnfitRow;
+use tslp_projections::row::{Cell as _, UnfitRow};
 use tslp_projections::state_map::StoredFiles;
+use tslp_projections::table::Value;
 
 use super::error::LedgerError;
 use super::reader::LedgerReader;
@@ -81,16 +83,29 @@ impl LedgerReader {
     /// # Errors
     /// When the table is missing.
     pub fn tracked_files(&self) -> Result<Vec<(RelPath, u32)>, LedgerError> {
-        let files = || -> rusqlite::Result<Vec<(RelPath, u32)>> {
-            let sql = "SELECT path, entities FROM state_map ORDER BY path";
-            let mut statement = self.connection.prepare_cached(sql)?;
-            let rows = statement.query_map([], |row| {
-                let path: String = row.get(0)?;
-                Ok((RelPath::from_normalised(&path), row.get(1)?))
-            });
-            rows?.collect()
+        let sql = "SELECT path, entities FROM state_map ORDER BY path";
+        let failed = self.database.sqlite_error("read the tables of");
+        let mut files = Vec::new();
+        let mut add = |row: &[Value]| {
+            let file = RelPath::from_value(&row[0]).zip(u32::from_value(&row[1]));
+            files.extend(file);
+            ControlFlow::Continue(())
         };
-        files().map_err(self.database.sqlite_error("read the tables of"))
+        self.with_tail(STATE_MAP, |tail| {
+            tail.merged(&[], &mut add, |visit| {
+                let mut statement = self.connection.prepare_cached(sql).map_err(&failed)?;
+                let mut rows = statement.query([]).map_err(&failed)?;
+                while let Some(row) = rows.next().map_err(&failed)? {
+                    let path: String = row.get(0).map_err(&failed)?;
+                    let entities = row.get(1).map(Value::Integer).map_err(&failed)?;
+                    if visit(&[Value::text(&path), entities]).is_break() {
+                        break;
+                    }
+                }
+                Ok(())
+            })
+        })?;
+        Ok(files)
     }
 
     /// The entity of this name of which something is true. A file's name may itself contain `::`.
@@ -119,7 +134,7 @@ impl LedgerReader {
 
 impl StoredFiles for LedgerReader {
     fn tracked_file(&self, path: &RelPath) -> Option<TrackedFileRow> {
-        match self.find_row((path.clone(),)) {
+        match self.find_stored((path.clone(),)) {
             Ok(row) => row,
             Err(error) => {
                 tracing::error!(%error, %path, "what is true of a file can't be read");

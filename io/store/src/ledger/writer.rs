@@ -4,30 +4,33 @@
 //! commit. So an idle writer runs it as soon as enough pages are pending, and a busy one only when the WAL is several times as
 //! long: under a load that never pauses the file must not grow without bound.
 
+use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
 use tslp_core::event::Recorded;
 use tslp_core::ids::Seq;
-use tslp_projections::changes::RowChange;
-use tslp_replay::log::{Head, Log};
+use tslp_projections::changes::RowsUpTo;
+use tslp_replay::log::Head;
 
 use super::durable::{DurableHead, WriterFigures};
 use super::error::LedgerError;
 use super::open_files::OpenFiles;
 use super::sqlite_log::{CheckpointMode, SqliteLog, WalState};
 
-/// Events and the rows that they change: durable together or not at all.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Events, which are durable together or not at all, or rows that can wait.
+#[derive(Clone, Debug, Default)]
 pub struct Commit {
     /// The events, in order; the first follows the last of the commit before.
     pub recorded: Vec<Recorded>,
-    /// The folds' changes, in order.
-    pub changes: Vec<RowChange>,
+    /// Rows of these events and of those before, to be written when no commit waits.
+    pub rows: Option<RowsUpTo>,
+    /// Dropped once these rows are written, or never will be.
+    pub waiting: Option<Sender<Infallible>>,
 }
 
 /// An announcement of the writer.
@@ -35,6 +38,8 @@ pub struct Commit {
 pub enum Durability {
     /// Everything up to here is on disk.
     Reached(Seq),
+    /// The rows of everything up to here are in their tables.
+    RowsWritten(Seq),
     /// The writer has failed; nothing more will become durable.
     Failed(WriterFailure),
 }
@@ -201,6 +206,9 @@ pub fn spawn_writer(
 pub struct Writer {
     log: SqliteLog,
     commits: Receiver<Commit>,
+    /// Rows that are still to be written, in order.
+    rows: Vec<RowsUpTo>,
+    waiting: Vec<Sender<Infallible>>,
     limits: WriterLimits,
     figures: Arc<WriterFigures>,
     announcer: Announcer,
@@ -240,6 +248,8 @@ impl Announcer {
 pub enum WriterStep {
     /// A group is durable, up to here.
     Committed(Seq),
+    /// Rows are in their tables.
+    RowsWritten,
     /// There was nothing to commit; the WAL was checkpointed if that was due.
     Idle,
 }
@@ -262,6 +272,8 @@ impl Writer {
             open_files: OpenFiles::of_log(&log.database, &log.anchor),
             log,
             commits,
+            rows: Vec::new(),
+            waiting: Vec::new(),
             limits,
             figures: Arc::default(),
             announcer: Announcer { durable, announce },
@@ -288,6 +300,10 @@ impl Writer {
     }
 
     fn try_step(&mut self) -> Result<WriterStep, LedgerError> {
+        if self.are_rows_due() {
+            self.write_rows()?;
+            return Ok(WriterStep::RowsWritten);
+        }
         let Ok(commit) = self.commits.try_recv() else {
             // The only look here: a caller that steps has no idle time of its own, so it doesn't wait for `idle`.
             let wal = self.look_at_wal()?;
@@ -296,9 +312,7 @@ impl Writer {
             }
             return Ok(WriterStep::Idle);
         };
-        let head = self.commit_group(commit)?;
-        self.announcer.announce_reached(head.seq);
-        Ok(WriterStep::Committed(head.seq))
+        Ok(WriterStep::Committed(self.commit_group(commit)?.seq))
     }
 
     fn run(&mut self) -> Result<Head, WriterFailure> {
@@ -307,8 +321,7 @@ impl Writer {
 
     fn write_all(&mut self) -> Result<Head, LedgerError> {
         while let Some(commit) = self.next_commit()? {
-            let head = self.commit_group(commit)?;
-            self.announcer.announce_reached(head.seq);
+            self.commit_group(commit)?;
         }
         // Truncating writes to the database file, which needs every page checked first; a quick stop doesn't wait for that.
         if self.log.soundness().is_sound() {
@@ -319,6 +332,9 @@ impl Writer {
 
     /// The next commit; `None` when no more will come. Uses the time while there is none.
     fn next_commit(&mut self) -> Result<Option<Commit>, LedgerError> {
+        if self.are_rows_due() {
+            self.write_rows()?;
+        }
         // A look asks SQLite and the file system, so a busy writer takes one for several groups.
         self.groups_since_look += 1;
         match self.commits.try_recv() {
@@ -361,9 +377,24 @@ impl Writer {
         self.open_files.check_names(&self.log.database)
     }
 
-    /// Commits everything that is queued, up to the bounds, in one transaction.
+    /// Whether rows are written before anything else: a commit goes first, unless there are later rows already.
+    fn are_rows_due(&self) -> bool {
+        self.rows.len() > 1 || !self.rows.is_empty() && self.commits.is_empty()
+    }
+
+    fn write_rows(&mut self) -> Result<(), LedgerError> {
+        self.check_files()?;
+        self.log.write_rows(&self.rows)?;
+        self.check_files()?;
+        self.waiting.clear();
+        if let Some(last) = self.rows.drain(..).next_back() {
+            (self.announcer.announce)(Durability::RowsWritten(last.seq));
+        }
+        Ok(())
+    }
+
+    /// Commits the events of everything that is queued, up to the bounds, in one transaction, and announces it.
     fn commit_group(&mut self, first: Commit) -> Result<Head, LedgerError> {
-        let started = Instant::now();
         // Before and after the commit: a WAL that was cut meanwhile has its old length again afterwards.
         self.check_files()?;
         let mut events = 0;
@@ -373,7 +404,8 @@ impl Writer {
         while let Some(commit) = next {
             events += commit.recorded.len() as u64;
             batch.record_all(commit.recorded)?;
-            batch.change_all(&commit.changes)?;
+            self.rows.extend(commit.rows);
+            self.waiting.extend(commit.waiting);
             let full = events >= self.limits.group_events_max
                 || batch.payload_bytes() >= self.limits.group_bytes_max;
             next = if full {
@@ -382,7 +414,6 @@ impl Writer {
                 self.commits.try_recv().ok()
             };
         }
-        let bytes = batch.payload_bytes();
         let before = batch.start();
         let head = batch.commit()?;
         assert_eq!(
@@ -391,12 +422,13 @@ impl Writer {
             "a group's positions are dense"
         );
         self.check_files()?;
-        let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        // Rows alone: they are written when nothing waits.
+        if events == 0 {
+            return Ok(head);
+        }
         self.figures.commits.fetch_add(1, Relaxed);
         self.figures.events.fetch_add(events, Relaxed);
-        self.figures.payload_bytes.fetch_add(bytes, Relaxed);
-        self.figures.largest_batch_events.fetch_max(events, Relaxed);
-        self.figures.last_commit_micros.store(micros, Relaxed);
+        self.announcer.announce_reached(head.seq);
         Ok(head)
     }
 
@@ -436,10 +468,6 @@ impl Writer {
 
     fn look_at_wal(&mut self) -> Result<WalState, LedgerError> {
         self.groups_since_look = 0;
-        let wal = self.log.wal_state()?;
-        self.figures
-            .wal_pages_pending
-            .store(wal.pages_pending, Relaxed);
-        Ok(wal)
+        self.log.wal_state()
     }
 }

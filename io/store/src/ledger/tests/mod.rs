@@ -15,12 +15,12 @@ use tslp_core::event::{Content, ContentKind, Envelope, Event, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{Seq, UnixMillis};
 use tslp_migrations::encode;
-use tslp_projections::changes::{Change, RowChange};
+use tslp_projections::changes::{Change, RowChange, RowsUpTo};
 use tslp_projections::row;
 use tslp_projections::row::{Row as _, StoredRow};
 use tslp_projections::table::{Table, Value};
 use tslp_replay::chain::ChainHash;
-use tslp_replay::log::{Head, Log, Stored};
+use tslp_replay::log::{Head, Stored};
 
 use super::{
     DataFiles, LedgerError, LedgerReader, OpenLedger, OpenOptions, ReaderFactory, SqliteLog,
@@ -212,17 +212,24 @@ fn append_one(log: &mut SqliteLog, seq: u64) -> Head {
     append_next(log, &[order(seq)]).unwrap()
 }
 
+fn rows_of(seq: u64, changes: &[RowChange]) -> RowsUpTo {
+    RowsUpTo {
+        seq: Seq(seq),
+        changes: changes.to_vec(),
+    }
+}
+
 /// Appends the next event with these changes.
 fn append_next(log: &mut SqliteLog, changes: &[RowChange]) -> Result<Head, LedgerError> {
     let head = log.head()?;
     let mut batch = log.begin_batch()?;
     batch.append(&stored(head.chain, head.seq.0 + 1))?;
-    batch.change_all(changes)?;
+    batch.write_rows(&rows_of(head.seq.0 + 1, changes))?;
     batch.commit()
 }
 
 /// Reads the whole log; panics where the chain doesn't hold. Returns its head.
-fn verified(log: &impl Log<Error = LedgerError>) -> Head {
+fn verified(log: &SqliteLog) -> Head {
     let mut head = Head {
         seq: Seq(0),
         chain: ChainHash::GENESIS,

@@ -15,7 +15,8 @@ use crossbeam_channel::{Receiver, Sender};
 fn commit(seq: u64) -> Commit {
     Commit {
         recorded: vec![recorded(seq)],
-        changes: vec![order(seq)],
+        rows: Some(rows_of(seq, &[order(seq)])),
+        waiting: None,
     }
 }
 
@@ -34,7 +35,9 @@ fn start(
 ) -> (LedgerWriter, mpsc::Receiver<Durability>) {
     let (sender, announced) = mpsc::channel();
     let announce = Box::new(move |durability| {
-        let _ = sender.send(durability);
+        if !matches!(durability, Durability::RowsWritten(_)) {
+            let _ = sender.send(durability);
+        }
     });
     (
         spawn_writer(log, commits, limits, announce).unwrap(),
@@ -54,7 +57,6 @@ fn grouped_commits() {
     assert_eq!(durable.reached(), Seq(100));
     assert_eq!(figures.commits.load(Relaxed), 1);
     assert_eq!(figures.events.load(Relaxed), 100);
-    assert_eq!(figures.largest_batch_events.load(Relaxed), 100);
     assert_eq!(
         announced.iter().collect::<Vec<_>>(),
         [Durability::Reached(Seq(100))]
@@ -102,6 +104,28 @@ fn groups_are_bounded() {
     let (writer, announced) = start(fixture.open().log, receiver, limits);
     writer.join().unwrap();
     assert_eq!(announced.iter().count(), 3);
+}
+
+/// Rows let commits go first, but not for ever.
+#[test]
+fn rows_come_last() {
+    let fixture = Fixture::new();
+    let (sender, receiver) = queued((1..=3).map(commit));
+    drop(sender);
+    let limits = WriterLimits {
+        group_events_max: 1,
+        ..WriterLimits::default()
+    };
+    let (tell, announced) = mpsc::channel();
+    let announce = Box::new(move |durability| tell.send(durability).unwrap());
+    let writer = spawn_writer(fixture.open().log, receiver, limits, announce).unwrap();
+    writer.join().unwrap();
+    let reached = |seq| Durability::Reached(Seq(seq));
+    let written = |seq| Durability::RowsWritten(Seq(seq));
+    let expected = [reached(1), reached(2), written(2), reached(3), written(3)];
+    assert_eq!(announced.iter().collect::<Vec<_>>(), expected);
+    let rows = fixture.open_reader().rows::<OrderRow>().unwrap();
+    assert_eq!(rows.len(), 3);
 }
 
 /// Waiters go on as soon as their position is durable.
@@ -170,7 +194,7 @@ fn full_disk() {
         .unwrap();
     let many = Commit {
         recorded: (2..=2000).map(recorded).collect(),
-        changes: Vec::new(),
+        ..Commit::default()
     };
     let (sender, receiver) = queued([many, commit(2001)]);
     let (writer, announced) = start(log, receiver, WriterLimits::default());
