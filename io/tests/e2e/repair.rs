@@ -522,7 +522,7 @@ fn nothing_asked() {
     ];
     for form in forms() {
         for (words, calls) in &cases {
-            let played = play(form, words, CLIENT, &[calls.clone()]);
+            let played = play(form, words, CLIENT, std::slice::from_ref(calls));
             assert_eq!(played.response.text(), played.sent[0], "{form:?}: {words}");
         }
     }
