@@ -426,6 +426,7 @@ impl ClientRun {
             false => "OPENAI_API_KEY",
         };
         let key = std::env::var(variable).ok()?;
-        (!key.is_empty() && self.file.is_none()).then_some(key)
+        let is_written = self.file.is_some_and(|(_, text)| text.contains("KEY"));
+        (!key.is_empty() && !is_written).then_some(key)
     }
 }

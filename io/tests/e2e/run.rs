@@ -104,14 +104,22 @@ fn like_a_direct_call() {
     let before = files(&run.places.workspace);
     let (mut one, said) = run.start(&["aider", "--yes", "a file.c"]);
     let (base, rest) = said.split_once(' ').unwrap();
-    assert_eq!(rest, "local --model openai/m --yes a file.c\n");
+    let models = run.data_dir().join("clients/aider/models.json");
+    let window = format!("--model-metadata-file {}", models.display());
+    assert_eq!(
+        rest,
+        format!("local --model openai/m {window} --yes a file.c\n")
+    );
     assert!(
         base.starts_with("http://127.0.0.1:") && base.ends_with("/v1"),
         "{said}"
     );
     // A second one uses the same proxy.
     let (mut two, said) = run.start(&["aider", "--model", "openai/other"]);
-    assert_eq!(said, format!("{base} local --model openai/other\n"));
+    assert_eq!(
+        said,
+        format!("{base} local {window} --model openai/other\n")
+    );
     // Another server would be no server of theirs.
     let elsewhere = run.through("http://127.0.0.1:1", &["aider", "--model", "m"]);
     let refused = { elsewhere }.output().unwrap();
