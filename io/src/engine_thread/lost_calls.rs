@@ -84,15 +84,17 @@ impl EngineThread {
             return ControlFlow::Continue(());
         };
         match found {
-            FoundText::Calls(_) if loss.is_some() => {
-                let flaw = "it would lose code".to_owned();
-                self.ask_for_calls_again(exchange, &written, (loss.unwrap_or_default(), flaw))
-            }
-            FoundText::Calls(calls) => {
-                let first = self.take_first_reply(exchange);
-                self.deliver_calls(exchange, calls, first.unwrap_or(written));
-                ControlFlow::Break(Some(ResponseEnd::Complete { status: 200 }))
-            }
+            FoundText::Calls(calls) => match loss {
+                Some(remark) => {
+                    let flaw = "it would lose code".to_owned();
+                    self.ask_for_calls_again(exchange, &written, (remark, flaw))
+                }
+                None => {
+                    let first = self.take_first_reply(exchange);
+                    self.deliver_calls(exchange, calls, first.unwrap_or(written));
+                    ControlFlow::Break(Some(ResponseEnd::Complete { status: 200 }))
+                }
+            },
             FoundText::Flawed(flaw) if !is_second => {
                 let remark = complaint(&written, &flaw);
                 self.ask_for_calls_again(exchange, &written, (remark, flaw))

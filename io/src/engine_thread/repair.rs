@@ -27,7 +27,7 @@ const NOT_RUN: &str = "Not run, since a call before it was refused.";
 /// The calls of a reply so far, as the client is to have them.
 #[derive(Debug, Default)]
 pub(super) struct CallRepair {
-    /// Those that went on.
+    /// Those that change files and went on.
     passed: Vec<ToolCall>,
     /// Those that wait for the reply's end: the first one that loses code, and all after it, since their order counts.
     waiting: Vec<WaitingCall>,
@@ -81,25 +81,29 @@ impl EngineThread {
             return false;
         };
         let call = fitted.unwrap_or(came).clone();
-        let files = |call| {
-            self.engine
-                .judge_draft(episode, from_ref(call))
-                .files()
-                .clone()
-        };
-        let calls = [repair.calls(), Vec::from([call.clone()])].concat();
-        if repair.waiting.is_empty() && !self.engine.judge_draft(episode, &calls).is_faulty() {
-            repair.passed.push(call);
-            return false;
+        let files = self.engine.files_changed(episode, &call);
+        if repair.waiting.is_empty() {
+            if files.is_empty() {
+                return false;
+            }
+            let calls = [&*repair.passed, from_ref(&call)].concat();
+            if !self.engine.judge_draft(episode, &calls).is_faulty() {
+                repair.passed.push(call);
+                return false;
+            }
         }
         repair.waiting.push(WaitingCall {
             number,
-            files: files(&call),
+            files,
             call,
             is_replaced: fitted.is_some(),
             is_new: false,
         });
         true
+    }
+
+    fn call_repair(&mut self, exchange: ExchangeId) -> Option<&mut CallRepair> {
+        self.running.get_mut(&exchange)?.repair.as_mut()
     }
 
     /// A response is over: how it ended, once its calls that wait are settled. Breaks if another response was asked for.
@@ -152,10 +156,7 @@ impl EngineThread {
         let results: Vec<(String, ToolCall, String)> = results.collect();
         let request = |_: &ReplyUnderWay, body: &[u8]| with_results(dialect, body, &text, &results);
         let is_asked = self.ask_again(exchange, request, String::new());
-        let repair = self
-            .running
-            .get_mut(&exchange)
-            .and_then(|it| it.repair.as_mut());
+        let repair = self.call_repair(exchange);
         if let Some(repair) = repair.filter(|_| is_asked) {
             repair.was_asked = true;
             let calls = repair.calls();
@@ -189,15 +190,9 @@ impl EngineThread {
         let Some(repair) = &mut running.repair else {
             return ending;
         };
-        let files = |call: &ToolCall| {
-            self.engine
-                .judge_draft(episode, from_ref(call))
-                .files()
-                .clone()
-        };
         let mut again: Vec<(BTreeSet<RelPath>, ToolCall)> = second
             .into_iter()
-            .map(|call| (files(&call), call))
+            .map(|call| (self.engine.files_changed(episode, &call), call))
             .collect();
         let first = repair.waiting.clone();
         for waiting in &mut repair.waiting {
@@ -229,10 +224,7 @@ impl EngineThread {
 
     /// The client gets a sentence in the place of the calls that change a file.
     fn keep_back(&mut self, exchange: ExchangeId, file: &RelPath, why: &str) {
-        let repair = self
-            .running
-            .get_mut(&exchange)
-            .and_then(|it| it.repair.as_mut());
+        let repair = self.call_repair(exchange);
         let Some(repair) = repair else { return };
         let (kept, go_on): (Vec<_>, Vec<_>) = std::mem::take(&mut repair.waiting)
             .into_iter()
@@ -247,10 +239,7 @@ impl EngineThread {
 
     /// The client gets the calls that wait.
     pub(super) fn let_waiting_go(&mut self, exchange: ExchangeId) {
-        let repair = self
-            .running
-            .get_mut(&exchange)
-            .and_then(|it| it.repair.as_mut());
+        let repair = self.call_repair(exchange);
         let waiting = repair.map(|it| std::mem::take(&mut it.waiting));
         for waiting in waiting.into_iter().flatten() {
             let denied = match waiting.is_new {

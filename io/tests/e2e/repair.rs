@@ -577,6 +577,10 @@ fn unseen_file_overwritten() {
     }
 }
 
+fn streamed(events: &str) -> Answer {
+    Answer::Plain(200, "text/event-stream", events.as_bytes().to_vec())
+}
+
 /// A second reply that is none leaves the first.
 #[test]
 fn no_second_reply() {
@@ -597,11 +601,7 @@ fn no_second_reply() {
         let (upstream, places) = (Upstream::start(), Places::new());
         places.write("src/a.c", FILE);
         let tslp = Tslp::start(&places, &upstream);
-        upstream.will(Answer::Plain(
-            200,
-            "text/event-stream",
-            first.clone().into_bytes(),
-        ));
+        upstream.will(streamed(&first));
         upstream.will(second);
         let request = request_of(form, "Turn the sum around.").to_string();
         let response = tslp.request("POST", CHAT, &[JSON], request.as_bytes());
@@ -622,11 +622,7 @@ fn nobody_waits() {
         let (upstream, places) = (Upstream::start(), Places::new());
         places.write("src/a.c", FILE);
         let tslp = Tslp::start(&places, &upstream);
-        upstream.will(Answer::Plain(
-            200,
-            "text/event-stream",
-            first.clone().into_bytes(),
-        ));
+        upstream.will(streamed(&first));
         let (gone, closing) = closing();
         upstream.will(Answer::Silence(closing));
         let mut client = tslp.asking(&request_of(form, "Turn the sum around."));

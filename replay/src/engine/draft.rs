@@ -2,14 +2,16 @@
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
+use core::slice::from_ref;
 
 use tslp_core::event::{DraftRefused, Event};
 use tslp_core::extract::Grammars;
 use tslp_core::ids::{EpisodeId, UnixMillis};
 use tslp_core::message::ToolCall;
+use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_decide::judge::draft::{DraftAttempt, JudgedDraft};
-use tslp_decide::judge::found_code::MessageEnd;
+use tslp_decide::judge::found_code::{FoundCode, MessageEnd};
 use tslp_decide::judge::propose::{GainedCode, JudgingContext, WriteState};
 use tslp_decide::judge::reply;
 use tslp_decide::prompt::reader;
@@ -21,6 +23,16 @@ use tslp_projections::state::StateView;
 use tslp_projections::store::Store;
 
 impl<G: Grammars, S: Store> Engine<G, S> {
+    /// The files whose code a reply's call changes.
+    pub fn files_changed(&self, episode: EpisodeId, call: &ToolCall) -> BTreeSet<RelPath> {
+        let session = self.session_of(episode).unwrap_or_default();
+        let view = self.view();
+        let code = self.reply_reader(&view, session);
+        let found = self.code_of_reply(code, "", from_ref(call), MessageEnd::Whole);
+        let paths = found.iter().filter_map(FoundCode::usable_path);
+        paths.cloned().collect()
+    }
+
     /// Judges what calls of a reply do to code, all together, and changes nothing.
     pub fn judge_draft(&self, episode: EpisodeId, calls: &[ToolCall]) -> JudgedDraft {
         self.draft_by(&self.policy, episode, calls)

@@ -1,7 +1,6 @@
 //! Calls that change files, judged by gate A before their client has them: those that lose code are asked for once more
 //! (docs/repair.md).
 
-use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -21,7 +20,6 @@ use tslp_core::event::{
     ContentKind, DraftFault, DraftRefused, Event, NoticeIssued, PromotionRefused, ToolCallRef,
 };
 use tslp_core::gate::GateReport;
-use tslp_core::path::RelPath;
 use tslp_core::reason::{Reason, ReasonClass};
 use tslp_core::slice;
 
@@ -33,8 +31,6 @@ const SHOWN_CODE_BYTES_MAX: usize = 4096;
 pub struct JudgedDraft {
     /// What keeps the code out.
     faults: Vec<Fault>,
-    /// The files that the calls change.
-    files: BTreeSet<RelPath>,
 }
 
 /// What keeps the code of an entity out.
@@ -55,7 +51,6 @@ impl JudgedDraft {
     pub fn of(judging: JudgingContext<'_>, found: &[FoundCode]) -> Self {
         let mut draft = Self::default();
         for found in found {
-            draft.files.extend(found.usable_path().cloned());
             let events = propose::propose(judging, found, &MessagePieces::default());
             let versions = events.iter().filter_map(|event| match event {
                 Event::ArtifactResolved(resolved) => Some(&resolved.versions),
@@ -93,12 +88,6 @@ impl JudgedDraft {
             }
         }
         draft
-    }
-
-    /// The files that the calls change.
-    #[must_use]
-    pub const fn files(&self) -> &BTreeSet<RelPath> {
-        &self.files
     }
 
     /// Whether the model is asked for the calls once more.
