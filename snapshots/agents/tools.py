@@ -36,7 +36,7 @@ NAMES = {
 }
 PATH = ["filePath", "file_path", "filepath", "absolute_path", "target_file", "path"]
 OLD = ["oldString", "old_string", "oldText", "old_text", "old_str", "search"]
-NEW = ["newString", "new_string", "new_text", "new_str", "replace"]
+NEW = ["newString", "new_string", "newText", "new_text", "new_str", "replace"]
 CONTENT = ["content", "contents", "file_text", "text"]
 
 
